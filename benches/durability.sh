@@ -5,5 +5,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet
-TURNPIPE_TEST_ALL=1 cargo test --quiet --test side -- races
+TURNPIPE_TEST_ALL=1 cargo test --quiet --test summaries -- races
 exec python3 benches/durability.py "$PWD/target/release/turnpipe" "$@"

@@ -77,7 +77,7 @@ fn pass(input: &[u8]) {
         }
     }
     assert!(writer.flush().is_ok());
-    assert_eq!(writer.written(), input.len() as u64);
+    assert_eq!(writer.bytes_written(), input.len() as u64);
 }
 
 /// Counts bytes.

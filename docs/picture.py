@@ -201,7 +201,7 @@ def main():
         turnpipe("session", "export", str(directory / "pages"), "examples/login.jsonl")
         [page] = [file for file in (directory / "pages").glob("*.html") if file.name != "index.html"]
         picture.page(Page(page.read_text()))
-        picture.command("turnpipe session stats --by day,model -o jsonl     # as a chart")
+        picture.command("turnpipe stats --by day,model -o jsonl     # as a chart")
         (directory / "sessions").mkdir()
         picture.chart(costs(directory / "sessions"))
     print(picture.svg())

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 # Copies the files that all archives have to a directory. Fails if a page links to a file that is not there.
 copy_files() {
   cp -r --parents completions data/prices.toml deny.toml docs examples install.sh tests/data/README.md \
-    {CHANGELOG,CONTRIBUTING,README}.md LICENSE-{APACHE,MIT} "$1"
+    {CHANGELOG,CONTRIBUTING,README,SECURITY}.md LICENSE-{APACHE,MIT} "$1"
   local links
   links=$(cd "$1" && grep -roE '\]\([^)#: ]+[)#]' --include='*.md' .)
   while IFS=: read -r page link; do

@@ -129,6 +129,7 @@ fn pages() -> Vec<PathBuf> {
     let mut pages = vec![
         repository.join("README.md"),
         repository.join("CONTRIBUTING.md"),
+        repository.join("SECURITY.md"),
     ];
     for entry in fs::read_dir(repository.join("docs")).unwrap() {
         let path = entry.unwrap().path();

@@ -75,7 +75,7 @@ fn a_turn_is_recorded_so_that_session_show_reads_it() {
     let run = bench.shell(
         "turnpipe run-tools --permission-mode bypassPermissions < turn |
          turnpipe session append s.jsonl --exit-status > copy; echo $?
-         turnpipe session show s.jsonl -o jsonl | grep -c hello",
+         turnpipe show s.jsonl -o jsonl | grep -c hello",
     );
     assert_eq!(text(&run.stdout), "0\n2\n", "{}", text(&run.stderr));
     let lines = records(&bench.path("s.jsonl"));
@@ -132,7 +132,7 @@ data: {{"type":"response.completed","response":{{"id":"r","status":"completed"}}
         fs::write(bench.path("in.jsonl"), &stream).unwrap();
         let run = bench.shell(
             "turnpipe run-tools < in.jsonl | turnpipe session append --no-echo s.jsonl \\
-             && turnpipe session show s.jsonl",
+             && turnpipe show s.jsonl",
         );
         assert!(run.status.success(), "{stream}: {}", text(&run.stderr));
         let shown: Vec<Value> = text(&run.stdout)
@@ -232,13 +232,13 @@ fn records_that_another_agent_rejects_go_to_a_second_file() {
     let now = fs::read_to_string(bench.path("theirs.jsonl")).unwrap();
     let added = now.strip_prefix(&*theirs).unwrap();
     assert_eq!(added.lines().count(), 1, "{added}");
-    let shown = bench.shell("turnpipe session show ./theirs.jsonl -o text");
+    let shown = bench.shell("turnpipe show ./theirs.jsonl -o text");
     let page = text(&shown.stdout);
     assert!(
         page.starts_with("Go on\n") && page.contains("● Ran a command"),
         "{page}"
     );
-    let stats = bench.shell("turnpipe session stats ./theirs.jsonl -o jsonl");
+    let stats = bench.shell("turnpipe stats ./theirs.jsonl -o jsonl");
     let stats = text(&stats.stdout);
     assert!(
         stats.contains(
@@ -246,7 +246,7 @@ fn records_that_another_agent_rejects_go_to_a_second_file() {
         ),
         "{stats}"
     );
-    let listed = bench.shell("turnpipe session list --root . | grep -c '\"type\":\"session\"'");
+    let listed = bench.shell("turnpipe list --root . | grep -c '\"type\":\"session\"'");
     assert_eq!(text(&listed.stdout), "1\n");
 }
 
@@ -352,7 +352,7 @@ fn a_renamed_session_shows_its_name() {
     let run = bench.shell(
         "for f in qwen claude; do
            turnpipe session rename ./$f.jsonl -- '--Fix the login' | grep -o '\"title\":\"[^\"]*\"'
-           turnpipe session show ./$f.jsonl -o text | head -n 1
+           turnpipe show ./$f.jsonl -o text | head -n 1
          done",
     );
     let name = "--Fix the login";
@@ -379,9 +379,9 @@ fn output_of_session_commands_fits_its_schemas() {
     );
     fs::write(bench.path("torn.jsonl"), torn).unwrap();
     let run = bench.shell(
-        "turnpipe session list --root .; turnpipe session show ./a.jsonl
+        "turnpipe list --root .; turnpipe show ./a.jsonl
          turnpipe session tail ./a.jsonl --cursor; turnpipe session check ./a.jsonl ./torn.jsonl
-         turnpipe session stats ./a.jsonl; turnpipe session path ./a.jsonl -o jsonl; true",
+         turnpipe stats ./a.jsonl; turnpipe session path ./a.jsonl -o jsonl; true",
     );
     let mut seen = std::collections::BTreeSet::new();
     for line in text(&run.stdout).lines() {
@@ -624,8 +624,8 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
             "turnpipe run-tools --plan < stream | turnpipe summarize-batch --model builtin |
                  turnpipe session append s.jsonl > copy || exit
              grep -v '\"turnpipe\":' copy | cmp - stream || exit
-             turnpipe session show s.jsonl -o jsonl > shown
-             turnpipe session stats s.jsonl -o jsonl 2>/dev/null > stats",
+             turnpipe show s.jsonl -o jsonl > shown
+             turnpipe stats s.jsonl -o jsonl 2>/dev/null > stats",
         );
         let messages = text(&run.stderr);
         assert!(
@@ -751,7 +751,7 @@ fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
             "turnpipe run-tools --plan < stream | turnpipe summarize-batch --model builtin |
                  turnpipe session append s.jsonl > copy || exit
              grep -v '\"turnpipe\":' copy | cmp - stream || exit
-             [ ! -e s.jsonl ] || turnpipe session show s.jsonl -o jsonl > shown",
+             [ ! -e s.jsonl ] || turnpipe show s.jsonl -o jsonl > shown",
         );
         assert!(run.status.success(), "{path}: {}", text(&run.stderr));
         let dialog_read = stream["dialog"].as_array().unwrap();
@@ -818,9 +818,9 @@ fn a_shown_session_keeps_its_facts() {
     for path in paths {
         let bench = Bench::new();
         let script = format!(
-            "turnpipe session show {data}/{path} --json > original
+            "turnpipe show {data}/{path} --json > original
              turnpipe session append copy.jsonl --no-echo < original
-             turnpipe session show copy.jsonl --json > copy"
+             turnpipe show copy.jsonl --json > copy"
         );
         let output = bench.shell(&script);
         assert!(output.status.success(), "{output:?}");

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use serde_json::value::RawValue;
-use turnpipe::jsonl::{Damage, FirstValue, Piece, Prefilter, Reader, UnwantedLines, first_value};
+use turnpipe_core::jsonl::{
+    Damage, FirstValue, Piece, Prefilter, Reader, UnwantedLines, first_value,
+};
 
 /// Checks the reader. The first byte of `data` is the size of the reads, the rest is the input. Panics if an
 /// invariant is violated.
@@ -57,7 +59,7 @@ fn summary(source: impl Read, unwanted: UnwantedLines, input: &[u8]) -> Summary 
                 for text in &texts {
                     check_record(text);
                 }
-                assert!(!texts.is_empty() || !damage.is_empty());
+                assert!(!texts.is_empty() || !damage.is_empty() || has_no_record(raw));
                 assert_eq!(lines.insert(*number, (texts, damage)), None);
             }
             Piece::LongLine { .. } => {}
@@ -65,6 +67,13 @@ fn summary(source: impl Read, unwanted: UnwantedLines, input: &[u8]) -> Summary 
     }
     assert_eq!(output, input);
     lines
+}
+
+/// Whether a line belongs to an event stream or to a list of objects, but has no record.
+fn has_no_record(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let fields: [&[u8]; 5] = [b":", b"event:", b"id:", b"retry:", b"data:"];
+    fields.iter().any(|field| line.starts_with(field)) || matches!(line.trim_ascii(), b"," | b"]")
 }
 
 fn check_plain(raw: &[u8], unwanted: UnwantedLines) {
@@ -76,8 +85,13 @@ fn check_plain(raw: &[u8], unwanted: UnwantedLines) {
     let text = std::str::from_utf8(raw).expect("plain lines are UTF-8");
     for line in text.split('\n') {
         let line = line.trim_start_matches('\u{feff}').trim_ascii();
-        assert!(line.is_empty() || line.starts_with('{'));
-        assert!(line.is_empty() || serde_json::from_str::<&RawValue>(line).is_ok());
+        // The list may go on below.
+        let text = line.strip_prefix('[').unwrap_or(line);
+        let is_object = || text.starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok();
+        let is_list = || serde_json::from_str::<Vec<BTreeMap<String, &RawValue>>>(line).is_ok();
+        let is_sound =
+            line.is_empty() || has_no_record(line.as_bytes()) || is_object() || is_list();
+        assert!(is_sound, "{line:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The analysis of a shell command does not panic, its spans are text in order, and nothing is hidden after commands
 //! that were read.
 
-use turnpipe::shell::{analyse, parse};
+use turnpipe_guard::shell::{analyse, parse};
 
 /// Checks the analysis. Panics if it is wrong about `data`.
 pub(crate) fn check(data: &[u8]) {

@@ -7,7 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Status};
 use crate::commands::admin::{completions, doctor, generated, hook_settings, state_clean};
 use crate::commands::check::{permission, shell_and_text};
-use crate::commands::command::{Command, Definitions, HelpArguments, Kind, described};
+use crate::commands::command::{Command, Definitions, HelpArguments, Kind, add_overview};
 use crate::commands::run::{hook, run_tools, sandbox, tools, turn};
 use crate::commands::session::{
     append, archive, calls, check, export, list, rename, report, search, show, stats, tail,
@@ -71,6 +71,11 @@ const COMMANDS: &[Command] = &[
             Command::new::<archive::SessionRemoveArguments>("remove"),
         ],
     ),
+    // What people type daily, without `session`.
+    Command::new::<list::SessionListArguments>("list"),
+    Command::new::<show::SessionShowArguments>("show"),
+    Command::new::<search::SessionSearchArguments>("search"),
+    Command::new::<stats::SessionStatsArguments>("stats"),
     Command::new::<sandbox::SandboxArguments>("sandbox"),
     Command::new::<tools::ToolsArguments>("tools"),
     Command::new::<generated::SchemaArguments>("schema"),
@@ -87,14 +92,14 @@ const COMMANDS: &[Command] = &[
 ];
 
 /// Returns the command named in `arguments`, e.g. `turnpipe check text`, also after `help`.
-pub(super) fn named(arguments: &[OsString]) -> String {
+pub(super) fn command_name(arguments: &[OsString]) -> String {
     let mut commands = COMMANDS;
     let mut words = vec!["turnpipe"];
     for argument in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
         if argument == "help" {
             continue;
         }
-        if let Some(command) = Command::named(commands, argument) {
+        if let Some(command) = Command::find(commands, argument) {
             words.push(command.name);
             commands = command.members();
         }
@@ -103,9 +108,9 @@ pub(super) fn named(arguments: &[OsString]) -> String {
 }
 
 /// Returns the full names of the commands called `name` inside groups.
-pub(super) fn grouped(name: &str) -> impl Iterator<Item = String> {
+pub(super) fn names_in_groups(name: &str) -> impl Iterator<Item = String> {
     let groups = COMMANDS.iter();
-    let found = groups.filter(move |group| Command::named(group.members(), name).is_some());
+    let found = groups.filter(move |group| Command::find(group.members(), name).is_some());
     found.map(move |group| format!("turnpipe {} {name}", group.name))
 }
 
@@ -121,7 +126,7 @@ pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
         .subcommands(definitions.parsers(COMMANDS));
     match definitions {
         Definitions::Named(_) => parser,
-        Definitions::Eager => described(parser),
+        Definitions::Eager => add_overview(parser),
     }
 }
 
@@ -135,7 +140,7 @@ pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Statu
     io.messages.set_level(globals.level());
     let mut commands = COMMANDS;
     while let Some((name, arguments)) = matches.subcommand()
-        && let Some(command) = Command::named(commands, name)
+        && let Some(command) = Command::find(commands, name)
     {
         if let Kind::Single { run, .. } = command.kind {
             return run(arguments, &globals, io);

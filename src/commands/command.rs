@@ -8,7 +8,7 @@ use super::{Globals, Status, output};
 use crate::commands::session::source::SourceArguments;
 use crate::config::VARIABLES;
 use crate::io::Io;
-use crate::render::wrapped;
+use crate::render::wrap_text;
 
 /// The arguments of a command. Their doc comments are the help.
 pub(super) trait Run: Args {
@@ -114,7 +114,7 @@ impl Command {
     }
 
     /// Finds a command by name.
-    pub(super) fn named(commands: &'static [Self], name: &str) -> Option<&'static Self> {
+    pub(super) fn find(commands: &'static [Self], name: &str) -> Option<&'static Self> {
         commands.iter().find(|command| command.name == name)
     }
 
@@ -145,8 +145,8 @@ impl Command {
     }
 }
 
-/// The tagline, also in `Cargo.toml` and `lib.rs`.
-const TAGLINE: &str = "The machinery of coding agents as composable Unix filters";
+/// The tagline, also in `Cargo.toml` and `README.md`.
+const TAGLINE: &str = "Unix filters for the sessions, permissions and tool calls of coding agents";
 
 /// All commands, on one screen of 80 columns and 24 lines including the usage.
 pub(super) const OVERVIEW: &str = include_str!("help/overview.txt").trim_ascii_end();
@@ -167,7 +167,7 @@ const TOPICS: [Topic; 3] = [
 ];
 
 /// Adds the overview to the parser of the whole command line, and the topics for its manual page.
-pub(super) fn described(parser: clap::Command) -> clap::Command {
+pub(super) fn add_overview(parser: clap::Command) -> clap::Command {
     let topics: Vec<String> = TOPICS.iter().map(|(_, text)| text()).collect();
     parser
         .about(TAGLINE)
@@ -209,7 +209,7 @@ fn environment() -> String {
     let mut text = "Environment:\n".to_owned();
     for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {
         for (words, indent) in [(names, 2), (purpose, 10)] {
-            text += &wrapped(words, 80, indent);
+            text += &wrap_text(words, 80, indent);
             text.push('\n');
         }
     }

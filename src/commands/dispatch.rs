@@ -36,14 +36,14 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
 /// status 1.
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
-        let named = cli::named(arguments);
+        let named = cli::command_name(arguments);
         let is_for_users = ["install", "uninstall", "status", "explain"]
             .iter()
             .any(|command| named.ends_with(command));
         named.starts_with("turnpipe hook") && !is_for_users
     };
     match outcome {
-        Status::UsageError if cli::named(arguments) == "turnpipe sandbox" => {
+        Status::UsageError if cli::command_name(arguments) == "turnpipe sandbox" => {
             Status::SandboxFailed.code()
         }
         Status::UsageError if is_hook() => Status::Negative.code(),
@@ -71,7 +71,7 @@ fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
     };
     match ended.map_err(anyhow::Error::downcast::<clap::Error>) {
         Ok(outcome) => Ok(outcome),
-        Err(Ok(error)) => report_usage(&error, arguments, ColorWhen::requested(arguments), io),
+        Err(Ok(error)) => report_usage(&error, arguments, ColorWhen::of_arguments(arguments), io),
         Err(Err(error)) => Err(error),
     }
 }
@@ -110,7 +110,7 @@ fn report_usage(
             for hint in hints(error) {
                 io.messages.hint(&hint);
             }
-            let command = cli::named(arguments);
+            let command = cli::command_name(arguments);
             io.messages
                 .hint(&format!("for more information, try `{command} --help`"));
         }
@@ -167,7 +167,7 @@ fn hints(error: &clap::Error) -> Vec<String> {
         return vec![hint];
     }
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
-        let mut commands = cli::grouped(name).peekable();
+        let mut commands = cli::names_in_groups(name).peekable();
         if commands.peek().is_some() {
             return commands
                 .map(|command| format!("did you mean `{command}`?"))
@@ -261,12 +261,9 @@ mod usage_tests {
         let rows = [
             ("completons", "did you mean completions?"),
             ("check text --kin", "did you mean --kind?"),
-            ("stats", "did you mean `turnpipe session stats`?"),
-            (
-                "monthly",
-                "did you mean `turnpipe session stats --by month`?",
-            ),
-            ("session ls", "did you mean `turnpipe session list`?"),
+            ("export", "did you mean `turnpipe session export`?"),
+            ("monthly", "did you mean `turnpipe stats --by month`?"),
+            ("session ls", "did you mean `turnpipe list`?"),
             (
                 "run-tools --dangerously-skip-permissions",
                 "did you mean `--permission-mode bypassPermissions`?",

@@ -35,7 +35,7 @@ impl UsageError {
     }
 
     /// Converts the reason why a session was not printed.
-    pub(super) fn unprinted(error: PrintError) -> anyhow::Error {
+    pub(super) fn of_print_error(error: PrintError) -> anyhow::Error {
         match error {
             PrintError::Read { .. } => Self::reason(error).into(),
             PrintError::Write(error) => error.into(),

@@ -148,7 +148,7 @@ impl Globals {
 impl ColorWhen {
     /// Returns the value in unparsed arguments, for the parser's own messages. The last one counts;
     /// unknown values are left to the parser.
-    pub(super) fn requested(arguments: &[OsString]) -> Self {
+    pub(super) fn of_arguments(arguments: &[OsString]) -> Self {
         let texts: Vec<&str> = arguments
             .iter()
             .map_while(|argument| argument.to_str().filter(|text| *text != "--"))
@@ -198,7 +198,7 @@ mod tests {
         ];
         for (arguments, when) in table {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            assert_eq!(ColorWhen::requested(&arguments), when, "{arguments:?}");
+            assert_eq!(ColorWhen::of_arguments(&arguments), when, "{arguments:?}");
         }
     }
 

@@ -65,7 +65,7 @@ pub(super) fn report_foreign_stream(understanding: Understanding, messages: &Mes
         messages.warn("no line of the input was understood");
         messages.hint(
             "`turnpipe run-tools --help` lists the dialects that streams may have under `--from`; \
-             `turnpipe session show` reads the session files of agents",
+             `turnpipe show` reads the session files of agents",
         );
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError
 pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
     Session::open(path).map_err(|error| {
         let error = UsageError::reason(error).about(path.display());
-        error.with_hint("name a new file, or a session file; `turnpipe session list` shows them")
+        error.with_hint("name a new file, or a session file; `turnpipe list` shows them")
     })
 }
 

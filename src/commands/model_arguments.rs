@@ -135,7 +135,7 @@ impl ModelArguments {
             settings.http.limits.total = REPLY_TIMEOUT;
         }
         let hint = "name one with `--model PROVIDER:MODEL` or TURNPIPE_MODEL";
-        let Some(name) = self.chosen(settings.main.as_ref())? else {
+        let Some(name) = self.model_name(settings.main.as_ref())? else {
             return Err(UsageError::new("no model is configured").with_hint(hint));
         };
         let plain = match &name {
@@ -182,10 +182,17 @@ impl ModelArguments {
     }
 
     /// Returns the model of `--model`, else the configured one.
-    fn chosen(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
+    fn model_name(
+        &self,
+        configured: Option<&ChosenModel>,
+    ) -> Result<Option<ModelName>, UsageError> {
         let named = self.model.as_deref();
         let named = named.map(|name| ChosenModel::new(name, "--model"));
-        named.as_ref().or(configured).map(parsed).transpose()
+        named
+            .as_ref()
+            .or(configured)
+            .map(parse_model_name)
+            .transpose()
     }
 
     /// Returns the model to ask; `None` if none was chosen.
@@ -194,11 +201,11 @@ impl ModelArguments {
         fallback: Fallback,
         settings: &ModelSettings,
     ) -> Result<Option<ModelName>, UsageError> {
-        let fast = self.chosen(settings.fast.as_ref())?;
+        let fast = self.model_name(settings.fast.as_ref())?;
         Ok(match (fast, fallback) {
-            (None, Fallback::MainModel) => self.chosen(settings.main.as_ref())?,
+            (None, Fallback::MainModel) => self.model_name(settings.main.as_ref())?,
             (Some(ModelName::None), Fallback::MainModel) if self.model.is_none() => self
-                .chosen(settings.main.as_ref())?
+                .model_name(settings.main.as_ref())?
                 .or(Some(ModelName::None)),
             (name, _) => name,
         })
@@ -209,7 +216,7 @@ impl ModelArguments {
 ///
 /// # Errors
 /// It is not a name.
-pub(super) fn parsed(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
+pub(super) fn parse_model_name(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
     let name = chosen.name.parse();
     name.map_err(|error| UsageError::reason(error).about(chosen.by))
 }
@@ -291,12 +298,14 @@ impl StopWatch {
     pub(super) fn listen(output: Option<OwnedFd>) -> Self {
         let watch = Self::default();
         let by_signal = watch.clone();
+        // Without a thread for signals they end the process at once.
         let _ = report_end_signals(move |signal| {
-            *by_signal.signal.locked() = Some(signal);
+            *by_signal.signal.lock_anyway() = Some(signal);
             by_signal.stop.cancel();
         });
         if let Some(output) = output {
             let by_reader = watch.stop.clone();
+            // Without a thread for it, the next write notices that the reader is gone.
             let _ = report_departure(output, move || by_reader.cancel());
         }
         watch
@@ -304,6 +313,6 @@ impl StopWatch {
 
     /// Returns the outcome of a run, or `outcome` if there was no signal.
     pub(super) fn or(&self, outcome: Status) -> Status {
-        self.signal.locked().map_or(outcome, Status::from)
+        self.signal.lock_anyway().map_or(outcome, Status::from)
     }
 }

@@ -2,17 +2,17 @@
 
 /// Words of other tools, and what they are called here.
 const PEERS_WORDS: &[(&str, &str)] = &[
-    ("daily", "`turnpipe session stats --by day`"),
-    ("weekly", "`turnpipe session stats --by week`"),
-    ("monthly", "`turnpipe session stats --by month`"),
-    ("blocks", "`turnpipe session stats --by block`"),
-    ("usage", "`turnpipe session stats`"),
-    ("statusline", "`turnpipe session stats --statusline`"),
-    ("ls", "`turnpipe session list`"),
-    ("cat", "`turnpipe session show`"),
-    ("grep", "`turnpipe session search`"),
+    ("daily", "`turnpipe stats --by day`"),
+    ("weekly", "`turnpipe stats --by week`"),
+    ("monthly", "`turnpipe stats --by month`"),
+    ("blocks", "`turnpipe stats --by block`"),
+    ("usage", "`turnpipe stats`"),
+    ("statusline", "`turnpipe stats --statusline`"),
+    ("ls", "`turnpipe list`"),
+    ("cat", "`turnpipe show`"),
+    ("grep", "`turnpipe search`"),
     ("rm", "`turnpipe session remove`"),
-    ("resume", "`turnpipe session list --resume`"),
+    ("resume", "`turnpipe list --resume`"),
     ("exec", "`turnpipe turn`"),
     (
         "--dangerously-skip-permissions",

@@ -18,7 +18,7 @@ use crate::agent::Root;
 use crate::client::model::DialectOverrides;
 use crate::io::{Environment, is_of_process};
 use crate::permission::InvalidRule;
-use crate::text::counted;
+use crate::text::count_noun;
 
 /// The configuration file to read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl ConfigFile {
     }
 
     /// Returns a value of the file with its line.
-    pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
+    pub(super) fn with_line<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
         let value = value?;
         Some(Sourced {
             value: value.as_ref().clone(),
@@ -302,7 +302,7 @@ pub fn deletion_warning(root: &Root) -> Option<String> {
     let file = root.path.parent()?.join(format.hook_settings?.file());
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
-    let days = (days <= MAX_RETENTION).then(|| counted(days, "day", "days"))?;
+    let days = (days <= MAX_RETENTION).then(|| count_noun(days, "day", "days"))?;
     let file = file.display();
     Some(format!(
         "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"

@@ -40,8 +40,8 @@ impl Config {
     pub fn models(&self, total: Option<Duration>) -> ModelSettings {
         let mut http = Vec::new();
         ModelSettings {
-            fast: self.chosen(FAST_MODEL, self.file.fast_model.as_ref(), "fast_model"),
-            main: self.chosen(MAIN_MODEL, self.file.model.as_ref(), "model"),
+            fast: self.chosen_model(FAST_MODEL, self.file.fast_model.as_ref(), "fast_model"),
+            main: self.chosen_model(MAIN_MODEL, self.file.model.as_ref(), "model"),
             http: self.http(total, &mut http),
             providers: self.providers().0,
         }
@@ -62,18 +62,18 @@ impl Config {
         ];
         for (name, chosen, in_file) in chosen {
             let chosen = chosen.map(|chosen| {
-                let in_file = self.file.sourced(in_file.as_ref());
+                let in_file = self.file.with_line(in_file.as_ref());
                 in_file.filter(|_| chosen.by == name).unwrap_or(Sourced {
                     source: ValueSource::Variable(chosen.by.to_owned()),
                     value: chosen.name,
                 })
             });
-            Sourced::or_default(chosen, "none".to_owned()).listed(name, String::clone, &mut listed);
+            Sourced::or_default(chosen, "none".to_owned()).add_to(name, String::clone, &mut listed);
         }
         for variable in [HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY] {
             if let Some(set) = variable.sourced(&self.environment) {
                 let name = set.source.to_string();
-                set.listed(&name, |_| "set".to_owned(), &mut listed);
+                set.add_to(&name, |_| "set".to_owned(), &mut listed);
             }
         }
         let (_, addresses, keys) = self.providers();
@@ -117,16 +117,16 @@ impl Config {
                 "ollama" => address.map(ollama_address),
                 _ => address.map(str::to_owned),
             });
-            let address = address.or_else(|| file.sourced(table?.base_url.as_ref()));
+            let address = address.or_else(|| file.with_line(table?.base_url.as_ref()));
             if table.is_none() && key.is_none() && address.is_none() {
                 continue;
             }
-            let key = key.map(|key| key.listed(name, key_state, &mut keys));
+            let key = key.map(|key| key.add_to(name, key_state, &mut keys));
             // The query may contain a key.
             let shown =
                 |url: &String| redact(url.split('?').next().unwrap_or_default()).into_owned();
             let setting = format!("providers.{name}.base_url");
-            let base_url = address.map(|url| url.listed(&setting, shown, &mut addresses));
+            let base_url = address.map(|url| url.add_to(&setting, shown, &mut addresses));
             let settings = ProviderSettings {
                 key: key.unwrap_or_default(),
                 base_url,
@@ -147,8 +147,8 @@ impl Config {
                 source: ValueSource::Variable(name.to_owned()),
             })
         });
-        let path = || file.sourced(table.api_key_file.as_ref());
-        let command = || file.sourced(table.api_key_cmd.as_ref());
+        let path = || file.with_line(table.api_key_file.as_ref());
+        let command = || file.with_line(table.api_key_cmd.as_ref());
         named
             .or_else(|| Some(path()?.map(KeySource::File)))
             .or_else(|| Some(command()?.map(|words| KeySource::Command(words.into_words()))))
@@ -163,12 +163,12 @@ impl Config {
         let given = flag.map(|name| ChosenModel::new(name, "--advisor-model"));
         given.or_else(|| {
             let in_file = self.file.advisor_model.as_ref();
-            self.chosen(ADVISOR_MODEL, in_file, "advisor_model")
+            self.chosen_model(ADVISOR_MODEL, in_file, "advisor_model")
         })
     }
 
     /// Returns the model that a variable names, else a key of the file.
-    fn chosen(
+    fn chosen_model(
         &self,
         variable: Variable,
         in_file: Option<&Spanned<String>>,
@@ -186,7 +186,7 @@ impl Config {
         let (table, environment) = (&self.file.http, &self.environment);
         let usual = TimeLimits::default();
         let limit = |value: &Option<Spanned<u64>>, usual| {
-            let found = self.file.sourced(value.as_ref());
+            let found = self.file.with_line(value.as_ref());
             Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         };
         let total = Sourced::flag("--timeout-ms", total)
@@ -194,17 +194,17 @@ impl Config {
         let connect = limit(&table.connect_timeout_ms, usual.connect);
         let idle = limit(&table.idle_timeout_ms, usual.idle);
         let limits = TimeLimits {
-            connect: connect.map(|time| time.min(total.value)).listed(
+            connect: connect.map(|time| time.min(total.value)).add_to(
                 "http.connect_timeout_ms",
                 milliseconds,
                 listed,
             ),
-            idle: idle.map(|time| time.min(total.value)).listed(
+            idle: idle.map(|time| time.min(total.value)).add_to(
                 "http.idle_timeout_ms",
                 milliseconds,
                 listed,
             ),
-            total: total.listed("http.timeout_ms", milliseconds, listed),
+            total: total.add_to("http.timeout_ms", milliseconds, listed),
         };
         let secret = |variable: Variable| variable.text(environment).map(Secret::new);
         let path = |variable: Variable| variable.text(environment).map(PathBuf::from);

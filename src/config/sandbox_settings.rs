@@ -107,8 +107,10 @@ impl SandboxSettings {
             "filesystem.denyWrite" => self.deny_write.append(&mut paths(read(value)?)?),
             "filesystem.denyRead" => self.deny_read.append(&mut paths(read(value)?)?),
             "filesystem.allowRead" => self.allow_read.append(&mut paths(read(value)?)?),
-            "credentials.files" => self.credential_files.append(&mut paths(denied(value)?)?),
-            "credentials.envVars" => self.credential_variables.append(&mut denied(value)?),
+            "credentials.files" => self
+                .credential_files
+                .append(&mut paths(denied_paths(value)?)?),
+            "credentials.envVars" => self.credential_variables.append(&mut denied_paths(value)?),
             "network.allowedDomains" => self.allowed_domains.append(&mut read(value)?),
             "network.deniedDomains" => self.denied_domains.append(&mut read(value)?),
             "network.allowUnixSockets" => self.unix_sockets.append(&mut paths(read(value)?)?),
@@ -136,7 +138,7 @@ enum Credential {
     },
 }
 
-fn denied(value: &Value) -> Result<Vec<String>, String> {
+fn denied_paths(value: &Value) -> Result<Vec<String>, String> {
     let names = read::<Vec<Credential>>(value)?.into_iter();
     Ok(names.map(|Credential::Deny { name }| name).collect())
 }

@@ -92,7 +92,7 @@ impl Config {
         let mut listed = Vec::new();
         let path = |path: &PathBuf| path.display().to_string();
         let state = Sourced::flag("--state-dir", overrides.state_directory)
-            .or_else(|| file.sourced(file.state_dir.as_ref()));
+            .or_else(|| file.with_line(file.state_dir.as_ref()));
         let temporary = TEMPORARY
             .sourced(environment)
             .map(|set| set.map(PathBuf::from));
@@ -101,8 +101,8 @@ impl Config {
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
         // The model receives absolute paths below it, since its working directory may differ.
         let state = state.map(|path| std::path::absolute(&path).unwrap_or(path));
-        let state_root = StateRoot(state.listed("state_dir", path, &mut listed));
-        let temporary_directory = temporary_directory.listed("TMPDIR", path, &mut listed);
+        let state_root = StateRoot(state.add_to("state_dir", path, &mut listed));
+        let temporary_directory = temporary_directory.add_to("TMPDIR", path, &mut listed);
         let in_environment = || {
             let number = CONCURRENCY.number(1, environment)?;
             let value = NonZeroUsize::new(usize::try_from(number.value).ok()?)?;
@@ -110,8 +110,8 @@ impl Config {
         };
         let concurrency = Sourced::flag("--max-concurrency", overrides.concurrency)
             .or_else(in_environment)
-            .or_else(|| file.sourced(file.max_concurrency.as_ref()));
-        let concurrency = Sourced::or_default(concurrency, DEFAULT_CONCURRENCY).listed(
+            .or_else(|| file.with_line(file.max_concurrency.as_ref()));
+        let concurrency = Sourced::or_default(concurrency, DEFAULT_CONCURRENCY).add_to(
             "max_concurrency",
             NonZeroUsize::to_string,
             &mut listed,
@@ -120,9 +120,9 @@ impl Config {
         listed.extend(self.gates(None).1);
         let allows = overrides.allow_private_addresses.then_some(true);
         let allows = Sourced::flag("--allow-private-addresses", allows)
-            .or_else(|| file.sourced(file.allow_private_addresses.as_ref()));
+            .or_else(|| file.with_line(file.allow_private_addresses.as_ref()));
         let allows = Sourced::or_default(allows, false);
-        let reach = if allows.listed("allow_private_addresses", bool::to_string, &mut listed) {
+        let reach = if allows.add_to("allow_private_addresses", bool::to_string, &mut listed) {
             Reach::PublicAndPrivate
         } else {
             Reach::Public
@@ -130,8 +130,8 @@ impl Config {
         let http = self.http(None, &mut listed);
         let limits = file.max_result_chars.iter().filter_map(|(tool, limit)| {
             let name = format!("max_result_chars.{tool}");
-            let limit = file.sourced(Some(limit))?;
-            let units = limit.listed(&name, usize::to_string, &mut listed);
+            let limit = file.with_line(Some(limit))?;
+            let units = limit.add_to(&name, usize::to_string, &mut listed);
             Some((tool.clone(), (units > 0).then_some(units)))
         });
         let limits = ToolLimits(limits.collect());
@@ -168,7 +168,7 @@ impl Config {
         let [default, maximum] = rows.map(|(variable, in_file, usual)| {
             let found = variable
                 .number(1, &self.environment)
-                .or_else(|| self.file.sourced(in_file.as_ref()));
+                .or_else(|| self.file.with_line(in_file.as_ref()));
             Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         });
         let maximum = if maximum.value < default.value {
@@ -177,8 +177,8 @@ impl Config {
             maximum
         };
         ShellTimeouts {
-            default: default.listed("bash_default_timeout_ms", milliseconds, listed),
-            maximum: maximum.listed("bash_max_timeout_ms", milliseconds, listed),
+            default: default.add_to("bash_default_timeout_ms", milliseconds, listed),
+            maximum: maximum.add_to("bash_max_timeout_ms", milliseconds, listed),
         }
     }
 
@@ -192,14 +192,14 @@ impl Config {
         let agents = self.file.agents.iter().map(|(name, table)| {
             let key = format!("agents.{name}");
             let text = table.format.get_ref();
-            let Some(format) = Agent::named(text) else {
+            let Some(format) = Agent::by_name(text) else {
                 let names = Agent::ALL.map(Agent::name).join(", ");
                 let problem = format!("unknown format `{text}` [possible values: {names}]");
                 return Err(self
                     .file
                     .invalid(&format!("{key}.format"), &table.format, &problem));
             };
-            if Agent::named(name).is_some() {
+            if Agent::by_name(name).is_some() {
                 let problem = "this is the name of a known agent; give yours another name";
                 return Err(self.file.invalid(&key, &table.format, problem));
             }
@@ -218,9 +218,9 @@ impl Config {
         let file = &self.file;
         let mut listed = Vec::new();
         let mut list = |name: &str, path| {
-            if let Some(path) = file.sourced(path) {
+            if let Some(path) = file.with_line(path) {
                 let shown = |path: &PathBuf| path.display().to_string();
-                path.listed(name, shown, &mut listed);
+                path.add_to(name, shown, &mut listed);
             }
         };
         list("prices", file.prices.as_ref());
@@ -235,7 +235,7 @@ impl Config {
         for variable in [CERTIFICATE_FILE, CERTIFICATE_DIRECTORY] {
             if let Some(path) = variable.sourced(&self.environment) {
                 let name = path.source.to_string();
-                path.listed(&name, |path| (*path).to_owned(), &mut listed);
+                path.add_to(&name, |path| (*path).to_owned(), &mut listed);
             }
         }
         listed
@@ -328,7 +328,7 @@ impl Config {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
         let labels = LABELS.sourced(environment);
-        let in_file = file.sourced(file.emit_tool_use_summaries.as_ref());
+        let in_file = file.with_line(file.emit_tool_use_summaries.as_ref());
         let setting = by_agent.or(in_file.as_ref().map(|found| found.value));
         let wanted = labels_are_wanted(labels.as_ref().map(|found| found.value), setting);
         let labels = labels.map(|found| found.map(|_| wanted)).or(in_file);
@@ -336,8 +336,8 @@ impl Config {
         let titles = AUTO_TITLE_OFF.sourced(environment);
         let titles = titles.map(|found| found.map(|value| !says_yes(Some(value))));
         let gates = SideGates {
-            labels: labels.listed("emit_tool_use_summaries", bool::to_string, &mut listed),
-            auto_titles: Sourced::or_default(titles, true).listed(
+            labels: labels.add_to("emit_tool_use_summaries", bool::to_string, &mut listed),
+            auto_titles: Sourced::or_default(titles, true).add_to(
                 "automatic titles",
                 bool::to_string,
                 &mut listed,

@@ -191,7 +191,7 @@ impl<T> Sourced<T> {
     }
 
     /// Adds the value to `settings` as `shown`, and returns it.
-    pub(super) fn listed(
+    pub(super) fn add_to(
         self,
         name: &str,
         shown: impl FnOnce(&T) -> String,

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::tagged;
+use super::add_type;
 
 /// Name and schema generator of a record.
 type CatalogueEntry = (&'static str, fn() -> Schema);
@@ -98,7 +98,7 @@ fn schema_of<Record: JsonSchema>(kind: &'static str) -> Schema {
         .into_generator()
         .into_root_schema_for::<Record>();
     if !kind.is_empty() {
-        tagged(kind)(&mut schema);
+        add_type(kind)(&mut schema);
     }
     schema
 }

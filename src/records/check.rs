@@ -266,7 +266,7 @@ impl DoctorRecord {
 
     /// Returns the record, broken if `tried` failed.
     #[must_use]
-    pub fn judged(self, tried: Result<(), impl ToString>) -> Self {
+    pub fn with_outcome(self, tried: Result<(), impl ToString>) -> Self {
         match tried {
             Ok(()) => self,
             Err(error) => Self {

@@ -4,7 +4,7 @@ use crate::text::display_width;
 
 /// Pads the cells of `rows` to columns two blanks apart. Columns from `first_right` on are right-aligned.
 /// The last cell of a row is not padded.
-pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<String>> {
+pub(crate) fn align_cells(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<String>> {
     let widths = widths(&rows);
     let pad = |row: Vec<String>| {
         let last = row.len().saturating_sub(1);
@@ -37,13 +37,13 @@ pub(super) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
 
 /// Returns the rows as lines.
 pub(crate) fn table(rows: Vec<Vec<String>>, first_right: usize) -> String {
-    let rows = aligned(rows, first_right);
+    let rows = align_cells(rows, first_right);
     rows.iter().map(|row| row.concat() + "\n").collect()
 }
 
 /// Indents the lines of a text, and breaks lines of more than `columns` between words. Continued lines are
 /// indented like the first.
-pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub(crate) fn wrap_text(text: &str, columns: usize, indent: usize) -> String {
     let mut page = String::with_capacity(text.len());
     for (number, line) in text.lines().enumerate() {
         if number > 0 {
@@ -91,7 +91,7 @@ mod tests {
             ("日本 日本 x", "  日本\n  日本 x"),
         ];
         for (text, expected) in rows {
-            let lines = wrapped(text, 10, 2);
+            let lines = wrap_text(text, 10, 2);
             let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
             assert_eq!(lines.join("\n"), expected, "{text:?}");
         }

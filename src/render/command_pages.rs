@@ -13,7 +13,7 @@ use crate::records::{
     SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionChecksRecord,
     SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
 };
-use crate::text::{byte_size, counted, fitted, terminal_safe_line};
+use crate::text::{byte_size, count_noun, fit_columns, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -25,8 +25,8 @@ pub(crate) fn calls_heading(
     columns: Option<usize>,
 ) -> String {
     let heading = format!("{} · {}", terminal_safe_line(about.heading()), about.agent);
-    let heading = fitted(&heading, columns.unwrap_or(usize::MAX));
-    style.styled("1", &heading) + "\n"
+    let heading = fit_columns(&heading, columns.unwrap_or(usize::MAX));
+    style.style_text("1", &heading) + "\n"
 }
 
 /// Returns the line about a call: time, outcome, duration, tool, and the topic or the member that was asked for.
@@ -50,7 +50,7 @@ pub(crate) fn call_line(
         format!("{}.{} s", tenths / 10, tenths % 10)
     });
     let seconds = seconds.unwrap_or_default();
-    let tool = fitted(&terminal_safe_line(&call.tool), TOOL_COLUMNS);
+    let tool = fit_columns(&terminal_safe_line(&call.tool), TOOL_COLUMNS);
     let head = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
     let topic = match (&call.input, &call.field) {
         (Some(_), _) => &call.about,
@@ -58,8 +58,8 @@ pub(crate) fn call_line(
         (None, None) => "",
     };
     let width = columns.map(|columns| columns.saturating_sub(head.chars().count()));
-    let topic = fitted(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
-    format!("{}{topic}\n", style.styled(code, &head))
+    let topic = fit_columns(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
+    format!("{}{topic}\n", style.style_text(code, &head))
 }
 
 /// Returns a table of calls by tool and program.
@@ -186,7 +186,7 @@ pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
         damaged,
         unreadable,
     } = *totals;
-    let count = counted(sessions, "session", "sessions");
+    let count = count_noun(sessions, "session", "sessions");
     format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n")
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
     } else {
         ("removed", "")
     };
-    let files = counted(totals.files, "file", "files");
+    let files = count_noun(totals.files, "file", "files");
     let size = byte_size(totals.bytes);
     format!(
         "{removed} {verb}, {in_use} in use, {failed} failed, {skipped} skipped; {files}, {size}{hint}\n"

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use super::columns::{table, widths};
-use super::times::spelled;
+use super::times::spell_duration;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
 use crate::text::{
-    counted, display_width, dollars, fitted, fitted_end, terminal_safe_line, with_separators,
+    count_noun, display_width, dollars, fit_columns, fitted_end, terminal_safe_line,
+    with_separators,
 };
 
 /// Headings of tokens and costs.
@@ -58,7 +59,7 @@ pub(crate) fn cost_table(
                 .sum()
         };
         if least(&widths(&page)) > columns + 2 {
-            page = lines(&SHORT_HEADS, shortened);
+            page = lines(&SHORT_HEADS, shorten_number);
         }
     }
     let page = fitted_table(page, names.len(), columns);
@@ -150,13 +151,13 @@ pub(crate) fn tokens_cell(usage: &Usage) -> Option<String> {
     ];
     let tokens = tokens.iter().filter(|(_, count)| *count > 0);
     let tokens: Vec<String> = tokens
-        .map(|(name, count)| format!("{} {name}", shortened(*count)))
+        .map(|(name, count)| format!("{} {name}", shorten_number(*count)))
         .collect();
     (!tokens.is_empty()).then(|| tokens.join(", "))
 }
 
 /// Returns a number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
-fn shortened(number: u64) -> String {
+fn shorten_number(number: u64) -> String {
     let (unit, size) = match number {
         0..1_000 => return number.to_string(),
         1_000..1_000_000 => ("k", 1_000),
@@ -181,8 +182,10 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
     for (column, width) in widths[..names].iter().enumerate() {
         let cells: BTreeSet<String> = page.iter().map(|row| row[column].clone()).collect();
         let are_distinct = |start: &usize| {
-            let cut: BTreeSet<String> =
-                cells.iter().map(|cell| cut(cell, *start, *width)).collect();
+            let cut: BTreeSet<String> = cells
+                .iter()
+                .map(|cell| cut_middle(cell, *start, *width))
+                .collect();
             cut.len() == cells.len()
         };
         // The beginning, and as much of the end as the names need to differ.
@@ -197,7 +200,7 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
             } else {
                 start
             };
-            *cell = cut(cell, start.unwrap_or(width / 2), *width);
+            *cell = cut_middle(cell, start.unwrap_or(width / 2), *width);
         }
     }
 }
@@ -208,8 +211,9 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
         1 => terminal_safe_line(reason),
         count => format!("{count} {}", terminal_safe_line(reason)),
     });
-    let turns = (runs.turns > 0).then(|| counted(runs.turns, "turn", "turns"));
-    let denials = (runs.denials > 0).then(|| counted(runs.denials, "denied call", "denied calls"));
+    let turns = (runs.turns > 0).then(|| count_noun(runs.turns, "turn", "turns"));
+    let denials =
+        (runs.denials > 0).then(|| count_noun(runs.denials, "denied call", "denied calls"));
     let length = duration_cell(runs.duration_ms);
     let facts = ends.chain(turns).chain(denials).chain(length);
     format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
@@ -218,18 +222,18 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
 /// Returns a number of milliseconds in words; `None` if it is zero.
 pub(super) fn duration_cell(milliseconds: u64) -> Option<String> {
     let length = i64::try_from(milliseconds).unwrap_or(i64::MAX);
-    (length > 0).then(|| spelled(SignedDuration::from_millis(length)))
+    (length > 0).then(|| spell_duration(SignedDuration::from_millis(length)))
 }
 
 /// Truncates a name in the middle to a width, and keeps its first `start` columns.
-fn cut(name: &str, start: usize, width: usize) -> String {
+fn cut_middle(name: &str, start: usize, width: usize) -> String {
     if start >= width || display_width(name) <= width {
-        return fitted(name, width);
+        return fit_columns(name, width);
     }
     if start == 0 {
         return fitted_end(name, width);
     }
-    let beginning = fitted(name, start);
+    let beginning = fit_columns(name, start);
     beginning.trim_end_matches('…').to_owned() + &fitted_end(name, width - start + 1)
 }
 
@@ -255,7 +259,7 @@ mod tests {
         ];
         for (number, long, short) in rows {
             assert_eq!(
-                (with_separators(number), shortened(number)),
+                (with_separators(number), shorten_number(number)),
                 (long.into(), short.into())
             );
         }

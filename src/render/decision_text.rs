@@ -14,7 +14,7 @@ use crate::records::{
 };
 use crate::session::input_gist;
 use crate::shell::{Analysis, GitUse, Verdict};
-use crate::text::{display_width, fitted, fitted_end, terminal_safe_line, with_separators};
+use crate::text::{display_width, fit_columns, fitted_end, terminal_safe_line, with_separators};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
@@ -38,7 +38,7 @@ pub(crate) fn decision_line(
         (columns * 3 / 5).min(MAX_CALL_COLUMNS)
     });
     let (call, rest) = match columns {
-        Some(columns) => (fitted(&call, width), columns.saturating_sub(width + 2)),
+        Some(columns) => (fit_columns(&call, width), columns.saturating_sub(width + 2)),
         None => (call, usize::MAX),
     };
     let padding = " ".repeat(width.saturating_sub(display_width(&call)));
@@ -68,7 +68,7 @@ fn reason(decided: &CheckPermissionRecord, columns: usize) -> String {
             format!("no rule{what}{}", hint.unwrap_or_default())
         }
     };
-    fitted(&terminal_safe_line(&why), columns)
+    fit_columns(&terminal_safe_line(&why), columns)
 }
 
 /// Maximum number of rows in text.
@@ -177,7 +177,7 @@ pub(crate) fn logged_decision(record: &Value, zone: &TimeZone, columns: usize) -
     let shown = |name| terminal_safe_line(text(record, name));
     let time = recorded_minute(Some(text(record, "timestamp")), zone);
     let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
-    let head = fitted(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
+    let head = fit_columns(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
     let mut lines = vec![head, format!("  {}", shown("reason"))];
     let subagent = ["agent_type", "agent_id"].map(shown).join(" ");
     if !subagent.trim().is_empty() {

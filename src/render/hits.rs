@@ -6,7 +6,7 @@ use super::text::Style;
 use super::times::recorded_minute;
 use crate::message::Role;
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord};
-use crate::text::{MatchExcerpt, fitted, terminal_safe_line};
+use crate::text::{MatchExcerpt, fit_columns, terminal_safe_line};
 
 /// Maximum width of the title above hits, in columns.
 const TITLE_COLUMNS: usize = 70;
@@ -18,11 +18,11 @@ pub(crate) fn hits_heading(
     parent: Option<&str>,
     style: Style,
 ) -> String {
-    let title = fitted(&terminal_safe_line(about.heading()), TITLE_COLUMNS);
-    let title = style.styled("1", &title);
+    let title = fit_columns(&terminal_safe_line(about.heading()), TITLE_COLUMNS);
+    let title = style.style_text("1", &title);
     let mut heading = format!("{title} · {}\n", about.agent);
     let parent = parent.map(|name| {
-        let name = fitted(&terminal_safe_line(name), TITLE_COLUMNS);
+        let name = fit_columns(&terminal_safe_line(name), TITLE_COLUMNS);
         format!("subagent of {name}")
     });
     let resume = about.resume.as_ref().map(|command| match about.home() {
@@ -31,7 +31,7 @@ pub(crate) fn hits_heading(
     });
     let path = Some(terminal_safe_line(&about.path));
     for line in [parent, path, resume].into_iter().flatten() {
-        heading.extend([style.styled("2", &line), "\n".to_owned()]);
+        heading.extend([style.style_text("2", &line), "\n".to_owned()]);
     }
     heading
 }
@@ -55,14 +55,14 @@ pub(crate) fn hit_line(
     let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
     let time = recorded_minute(hit.timestamp.as_deref(), zone);
     let who = terminal_safe_line(who);
-    let head = style.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
+    let head = style.style_text("2", &format!("{line:>7}  {time:16}  {who:10} "));
     let lines = |text: &str| {
         let lines: Vec<String> = text.split('\n').map(safe_part).collect();
         lines.join("\n")
     };
     let text = [
         lines(&excerpt.before),
-        style.styled("1;31", &safe_part(&excerpt.matched)),
+        style.style_text("1;31", &safe_part(&excerpt.matched)),
         lines(&excerpt.after),
     ];
     let text = text.concat();

@@ -7,7 +7,7 @@ use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, htm
 use super::harmless_markdown::SCHEMES;
 use super::outline::{is_image, media_word, result_text};
 use super::page::{block, line, page_head, to_the_second};
-use super::selection::folded;
+use super::selection::fold_line;
 use super::text::{safe_with_tabs, word};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
@@ -66,8 +66,8 @@ impl Html<'_> {
                     (Role::Assistant, Origin::Reply) => "reply",
                     (_, Origin::Error) => "error",
                     _ => {
-                        let summary = format!("{}: {}", word(*origin), line(&folded(text)));
-                        return folding("note", position, &summary, text);
+                        let summary = format!("{}: {}", word(*origin), line(&fold_line(text)));
+                        return fold_html("note", position, &summary, text);
                     }
                 };
                 let time = position.time.as_deref().map(line);
@@ -81,7 +81,7 @@ impl Html<'_> {
                 let (id, link) = anchor(position);
                 format!("<article{id} class=\"{class}\">{link}{time}{text}</article>\n")
             }
-            Section::Thinking(text, position) => folding("thought", position, "thinking", text),
+            Section::Thinking(text, position) => fold_html("thought", position, "thinking", text),
             Section::Media(media, position) => {
                 let (id, link) = anchor(position);
                 format!("<figure{id}>{link}{}</figure>\n", image(media))
@@ -158,7 +158,7 @@ fn anchor(position: &Position) -> (String, String) {
 }
 
 /// Returns a text that is folded to one line.
-fn folding(class: &str, position: &Position, summary: &str, text: &str) -> String {
+fn fold_html(class: &str, position: &Position, summary: &str, text: &str) -> String {
     let (id, link) = anchor(position);
     format!(
         "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
-use crate::text::{counted, dollars, with_separators};
+use crate::text::{count_noun, dollars, with_separators};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -60,8 +60,8 @@ impl Sum {
         match (self.micros, self.is_partial) {
             (None, false) => "-".to_owned(),
             (None, true) => "?".to_owned(),
-            (Some(micros), false) => spent(micros),
-            (Some(micros), true) => spent(micros) + "+",
+            (Some(micros), false) => format_cost(micros),
+            (Some(micros), true) => format_cost(micros) + "+",
         }
     }
 }
@@ -154,8 +154,8 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
         page,
         "</div>\n<output>{}, {}, {}</output>\n</header>\n<main class=\"wide\">\n{}\
          <table class=\"sessions\">\n<thead>\n<tr>",
-        counted(families.len() as u64, "session", "sessions"),
-        counted(sum.replies, "reply", "replies"),
+        count_noun(families.len() as u64, "session", "sessions"),
+        count_noun(sum.replies, "reply", "replies"),
         sum.cost(),
         cost_chart(costs)
     );
@@ -313,7 +313,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
     clippy::cast_precision_loss,
     reason = "cents of a sum below 90 billion dollars are exact"
 )]
-pub(super) fn spent(micros: u64) -> String {
+pub(super) fn format_cost(micros: u64) -> String {
     dollars(micros as f64 / 1e6)
 }
 

@@ -47,7 +47,7 @@ impl Markdown<'_> {
                 let heading = match (role, origin) {
                     (Role::User, Origin::Prompt) => "User".to_owned(),
                     (Role::Assistant, Origin::Reply) => "Assistant".to_owned(),
-                    _ => capitalised(word(*origin)),
+                    _ => capitalise(word(*origin)),
                 };
                 if *origin == Origin::Injected && !text.trim().contains('\n') {
                     let _ = write!(page, "*{heading}: {}*\n\n", harmless_line(text));
@@ -162,7 +162,7 @@ fn longest_run(text: &str, wanted: char) -> usize {
     longest
 }
 
-fn capitalised(word: &str) -> String {
+fn capitalise(word: &str) -> String {
     let mut letters = word.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().collect::<String>() + letters.as_str(),

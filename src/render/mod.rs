@@ -30,7 +30,7 @@ mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
-pub(crate) use columns::{table, wrapped};
+pub(crate) use columns::{table, wrap_text};
 pub(crate) use command_pages::{
     archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
     doctor_page, hooks_page, removal_sum, removed_line,
@@ -52,5 +52,5 @@ pub(crate) use session_table::{TableLook, session_table};
 pub(crate) use stats_page::{cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
-pub(crate) use times::spelled;
+pub(crate) use times::spell_duration;
 pub use word_index::{WordIndex, page_words};

@@ -40,15 +40,15 @@ pub(super) fn to_the_second(time: &str) -> String {
 
 /// Escapes a text of several lines.
 pub(super) fn block(text: &str) -> String {
-    escaped(&safe_with_tabs(text.trim_end()))
+    escape(&safe_with_tabs(text.trim_end()))
 }
 
 /// Escapes a line.
 pub(super) fn line(text: &str) -> String {
-    escaped(&terminal_safe_line(text))
+    escape(&terminal_safe_line(text))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut page = String::with_capacity(text.len());
     let mut copied = 0;
     for (at, byte) in text.bytes().enumerate() {

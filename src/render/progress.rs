@@ -60,7 +60,7 @@ struct Lines {
 impl ProgressLine {
     /// Creates a line for work without a known end, e.g. `searching`.
     pub(crate) fn spinner(what: &'static str, io: &Io) -> Self {
-        Self::begun(what, None, "{spinner} {msg} {elapsed}", io)
+        Self::begin(what, None, "{spinner} {msg} {elapsed}", io)
     }
 
     /// Creates a line for work on `count` sessions, e.g. `reading`.
@@ -70,20 +70,20 @@ impl ProgressLine {
         }
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let template = "{msg} {bar:20} {pos}/{len} sessions, {rate}, {eta} left";
-        Self::begun(what, Some(count), template, io)
+        Self::begin(what, Some(count), template, io)
     }
 
     /// Creates a line for work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
     pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &Io) -> Self {
         let Some(length) = length(files, &io.stdin) else {
-            return Self::hidden(io);
+            return Self::new_hidden(io);
         };
         let template = "{msg} {bar:20} {bytes}, {eta} left";
-        Self::begun(what, Some(length), template, io)
+        Self::begin(what, Some(length), template, io)
     }
 
-    fn begun(what: &'static str, length: Option<u64>, template: &str, io: &Io) -> Self {
+    fn begin(what: &'static str, length: Option<u64>, template: &str, io: &Io) -> Self {
         let mut line = Self::new(length, template, io);
         line.show(what, Vec::new());
         line
@@ -94,7 +94,7 @@ impl ProgressLine {
         Self::new(None, "{spinner} {wide_msg}", io)
     }
 
-    fn hidden(io: &Io) -> Self {
+    fn new_hidden(io: &Io) -> Self {
         Self {
             screen: io.screen.clone(),
             lines: None,
@@ -105,7 +105,7 @@ impl ProgressLine {
 
     /// Creates a line, which is hidden if only errors are printed or if standard error is not a terminal.
     fn new(length: Option<u64>, template: &str, io: &Io) -> Self {
-        let mut line = Self::hidden(io);
+        let mut line = Self::new_hidden(io);
         let is_quiet = !io.messages.prints(MessageLevel::Warnings);
         let is_dumb = io.environment.text("TERM") == Some("dumb");
         if is_quiet || is_dumb || !io.terminal.stderr {
@@ -131,7 +131,7 @@ impl ProgressLine {
     }
 
     /// Counts the bytes that `source` reads as done.
-    pub(crate) fn counting<Source: Read>(&self, source: Source) -> Counting<Source> {
+    pub(crate) fn count_bytes<Source: Read>(&self, source: Source) -> Counting<Source> {
         Counting {
             source,
             done: self.done(),
@@ -174,6 +174,7 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some((sender, timer)) = self.timer.take() {
             drop(sender);
+            // A panic of the timer does not concern the work.
             let _ = timer.join();
         }
         if self.lines.is_some() {
@@ -186,7 +187,7 @@ impl Lines {
     /// Replaces the message and the rows. The lines must not be drawn.
     fn set(&self, message: Cow<'static, str>, rows: Vec<ProgressRow>) {
         self.line.set_message(message);
-        let mut shown = self.rows.locked();
+        let mut shown = self.rows.lock_anyway();
         shown.drain(..).for_each(|row| self.all.remove(&row));
         let Ok(style) = ProgressStyle::with_template("  {prefix:8} {wide_msg} {elapsed:>4}") else {
             return;
@@ -208,7 +209,7 @@ impl Footer for Lines {
             self.all.set_draw_target(ProgressDrawTarget::stderr());
             self.line.set_position(self.done.load(Ordering::Relaxed));
             self.line.tick();
-            self.rows.locked().iter().for_each(ProgressBar::tick);
+            self.rows.lock_anyway().iter().for_each(ProgressBar::tick);
         }
     }
 

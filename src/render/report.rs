@@ -9,7 +9,7 @@ use super::harmless_markdown::harmless_line;
 use super::markdown::code;
 use super::page::line;
 use crate::records::{ReportedCall, SessionReportRecord};
-use crate::text::{counted, dollars, escape_hidden, fitted, terminal_safe_line};
+use crate::text::{count_noun, dollars, escape_hidden, fit_columns, terminal_safe_line};
 
 /// Maximum number of rows of a list or table in Markdown.
 const MAX_ROWS: usize = 50;
@@ -100,9 +100,9 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
         0 => None,
         count if failed > 0 => Some(format!(
             "{failed} of {} failed",
-            counted(count, "gate", "gates")
+            count_noun(count, "gate", "gates")
         )),
-        count => Some(format!("{} passed", counted(count, "gate", "gates"))),
+        count => Some(format!("{} passed", count_noun(count, "gate", "gates"))),
     };
     let abouts = || report.sessions.iter().map(|session| &session.about);
     let joined = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
@@ -117,7 +117,7 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
     let changes = match report.files.len() as u64 {
         0 => "none".to_owned(),
         count => {
-            let files = counted(count, "file", "files");
+            let files = count_noun(count, "file", "files");
             let (added, removed) = line_counts(report);
             format!("{files}, +{added} −{removed}")
         }
@@ -191,13 +191,13 @@ fn item(call: &ReportedCall) -> String {
 
 /// Formats untrusted text within a line.
 fn text(text: &str) -> String {
-    harmless_line(&fitted(&terminal_safe_line(text), MAX_COLUMNS))
+    harmless_line(&fit_columns(&terminal_safe_line(text), MAX_COLUMNS))
 }
 
 /// Formats untrusted text as code within a line or a cell of a table, and as text if code would end the cell or
 /// contain a command.
 fn span(text: &str) -> String {
-    let safe = fitted(&terminal_safe_line(text), MAX_COLUMNS);
+    let safe = fit_columns(&terminal_safe_line(text), MAX_COLUMNS);
     if safe.contains(COMMAND_MARK) || safe.contains('|') {
         harmless_line(&safe)
     } else {

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::json::object;
 use crate::records::{Lane, Outcome};
-use crate::text::counted;
+use crate::text::count_noun;
 
 object! {
     /// Token counts.
@@ -36,9 +36,9 @@ impl Tally {
             .iter_mut()
             .zip([tokens.input_tokens, tokens.output_tokens])
         {
-            *sum = sum.saturating_add(parsed(number).unwrap_or_default());
+            *sum = sum.saturating_add(parse_value(number).unwrap_or_default());
         }
-        if let Some(cost) = parsed::<f64>(cost) {
+        if let Some(cost) = parse_value::<f64>(cost) {
             *self.cost.get_or_insert_default() += cost;
         }
     }
@@ -55,7 +55,7 @@ impl Tally {
             let outcomes: Vec<String> = outcomes.collect();
             parts.push(format!(
                 "{}: {}",
-                counted(calls, "call", "calls"),
+                count_noun(calls, "call", "calls"),
                 outcomes.join(", ")
             ));
         }
@@ -100,6 +100,6 @@ pub(super) fn seconds(milliseconds: u64) -> String {
 }
 
 /// Parses a value; `None` if it is absent or of another type.
-pub(super) fn parsed<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
+pub(super) fn parse_value<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use aho_corasick::BuildError;
 
-use super::columns::wrapped;
+use super::columns::wrap_text;
 use super::outline::{media_word, result_text};
-use super::run_summary::{Tally, lane_word, outcome_word, parsed, seconds};
-use super::selection::folded;
-use super::text::{Style, TerminalText, prefixed};
+use super::run_summary::{Tally, lane_word, outcome_word, parse_value, seconds};
+use super::selection::fold_line;
+use super::text::{Style, TerminalText, prefix_lines};
 use super::{Density, ToolDetail};
 use crate::assemble::DialogStream;
 use crate::json::{object, text};
@@ -18,7 +18,7 @@ use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::{Block, Message, Origin, Role, ToolResult};
 use crate::records::Outcome;
 use crate::session::{MAX_WAITING, gist};
-use crate::text::{display_width, fitted, terminal_safe_line, truncate_utf16};
+use crate::text::{display_width, fit_columns, terminal_safe_line, truncate_utf16};
 
 /// Maximum number of bytes of the input that are buffered.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -173,7 +173,7 @@ impl<Sink: Write> RunText<Sink> {
                     let line = terminal_safe_line(line.trim());
                     if !(line.is_empty() || EVENT_FIELDS.iter().any(|name| line.starts_with(name)))
                     {
-                        self.paragraph(&fitted(&line, self.columns()));
+                        self.paragraph(&fit_columns(&line, self.columns()));
                     }
                 }
             }
@@ -198,10 +198,10 @@ impl<Sink: Write> RunText<Sink> {
             text(record.subtype).as_deref(),
         ) {
             (Some("result"), _) => {
-                self.unanswered();
+                self.write_unanswered();
                 self.tally.reply(record.usage, record.total_cost_usd);
             }
-            (_, Some("plan")) => self.planned(&record),
+            (_, Some("plan")) => self.write_plan(&record),
             (_, Some("hook_stopped_continuation")) => {
                 let reason = text(record.content).unwrap_or_default();
                 self.paragraph(&format!(
@@ -224,16 +224,16 @@ impl<Sink: Write> RunText<Sink> {
                     let topic = terminal_safe_line(&gist(&call, None));
                     self.waiting.push_back(Waiting {
                         id: call.id,
-                        name: fitted(&terminal_safe_line(&call.name), NAME_COLUMNS),
-                        gist: fitted(&topic, COLUMNS[1]),
+                        name: fit_columns(&terminal_safe_line(&call.name), NAME_COLUMNS),
+                        gist: fit_columns(&topic, COLUMNS[1]),
                     });
                 }
                 Block::Result(result) => self.result(&result, record),
                 _ if !self.look.shows_messages => {}
-                Block::Text(text) => self.said(role, origin, &text),
+                Block::Text(text) => self.write_message(role, origin, &text),
                 Block::Thinking(thought) => {
-                    let thought = prefixed(&folded(thought.text()), "∴ ", "  ");
-                    let line = fitted(&thought, self.columns());
+                    let thought = prefix_lines(&fold_line(thought.text()), "∴ ", "  ");
+                    let line = fit_columns(&thought, self.columns());
                     let line = self.terminal_text().dim(&line);
                     self.line(Kind::Text, &line);
                 }
@@ -262,7 +262,7 @@ impl<Sink: Write> RunText<Sink> {
     /// Shows a text of the model, or a part of it.
     fn reply(&mut self, text: &str) {
         let text = self.terminal_text().block(text.trim_end());
-        let text = wrapped(&text, self.columns(), 0);
+        let text = wrap_text(&text, self.columns(), 0);
         if self.live_shown > 0 {
             self.page.push_str(&text);
             self.page.push('\n');
@@ -272,7 +272,7 @@ impl<Sink: Write> RunText<Sink> {
     }
 
     /// Shows the text of a message.
-    fn said(&mut self, role: Role, origin: Origin, text: &str) {
+    fn write_message(&mut self, role: Role, origin: Origin, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -297,12 +297,12 @@ impl<Sink: Write> RunText<Sink> {
             _ => ("  ", true),
         };
         let text = if is_dim {
-            folded(text)
+            fold_line(text)
         } else {
             look.block(text.trim_end())
         };
-        let text = wrapped(&text, self.columns().saturating_sub(mark.len()), 0);
-        let text = prefixed(&text, mark, if mark.is_empty() { "" } else { "  " });
+        let text = wrap_text(&text, self.columns().saturating_sub(mark.len()), 0);
+        let text = prefix_lines(&text, mark, if mark.is_empty() { "" } else { "  " });
         let text = match (is_dim, mark) {
             (true, _) => look.dim(&text),
             (false, "> ") => look.bold(&text),
@@ -314,7 +314,7 @@ impl<Sink: Write> RunText<Sink> {
     /// Shows a line that is not a call.
     fn paragraph(&mut self, line: &str) {
         if self.look.shows_messages {
-            let line = wrapped(line, self.columns(), 0);
+            let line = wrap_text(line, self.columns(), 0);
             self.line(Kind::Text, &line);
         }
     }
@@ -327,10 +327,10 @@ impl<Sink: Write> RunText<Sink> {
         } else {
             Outcome::Ok
         };
-        let outcome = parsed(extension.outcome).unwrap_or(fallback);
-        let lane = lane_word(parsed(extension.lane));
+        let outcome = parse_value(extension.outcome).unwrap_or(fallback);
+        let lane = lane_word(parse_value(extension.lane));
         let call = self.take_waiting(&result.id);
-        let took: u64 = parsed(extension.duration_ms).unwrap_or_default();
+        let took: u64 = parse_value(extension.duration_ms).unwrap_or_default();
         let has_run = matches!(outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
         let end = match (outcome_word(outcome), seconds(took)) {
             (word, took) if has_run && !lane.is_empty() => format!("{word} {took}")
@@ -360,10 +360,10 @@ impl<Sink: Write> RunText<Sink> {
     }
 
     /// Shows the calls of a plan.
-    fn planned(&mut self, record: &RunRecord<'_>) {
-        let lane = lane_word(parsed(record.lane));
+    fn write_plan(&mut self, record: &RunRecord<'_>) {
+        let lane = lane_word(parse_value(record.lane));
         for planned in PlannedCall::list(record.calls) {
-            let outcome: Option<Outcome> = parsed(planned.outcome);
+            let outcome: Option<Outcome> = parse_value(planned.outcome);
             let call = self.take_waiting(&text(planned.tool_use_id).unwrap_or_default());
             let end = outcome.map_or("", outcome_word);
             let mark = if outcome.is_some() { "✗" } else { "→" };
@@ -374,7 +374,7 @@ impl<Sink: Write> RunText<Sink> {
     }
 
     /// Shows calls that get no result in this run.
-    fn unanswered(&mut self) {
+    fn write_unanswered(&mut self) {
         while !self.waiting.is_empty() {
             self.give_up_oldest();
         }
@@ -393,7 +393,7 @@ impl<Sink: Write> RunText<Sink> {
         let lane = format!("{lane:8}");
         let start = format!("{mark} {lane}  {}  ", call.name);
         let room = columns.saturating_sub(display_width(&start) + display_width(end) + 2);
-        let topic = fitted(&call.gist, room);
+        let topic = fit_columns(&call.gist, room);
         let gap = " ".repeat(room.saturating_sub(display_width(&topic)) + 2);
         let look = self.terminal_text();
         let (lane, name) = (look.dim(&lane), look.bold(&call.name));
@@ -420,9 +420,9 @@ impl<Sink: Write> RunText<Sink> {
         for message in rest {
             self.message(message, &RunRecord::default());
         }
-        self.unanswered();
+        self.write_unanswered();
         if let Some(summary) = self.tally.summary() {
-            let summary = wrapped(&summary, self.columns(), 0);
+            let summary = wrap_text(&summary, self.columns(), 0);
             self.line(Kind::Summary, &summary);
         }
         self.write_page()?;
@@ -446,6 +446,7 @@ impl<Sink: Write> Write for RunText<Sink> {
 impl<Sink: Write> Drop for RunText<Sink> {
     fn drop(&mut self) {
         if !self.has_failed {
+            // A drop cannot report a failure.
             let _ = self.finish();
         }
     }
@@ -470,7 +471,7 @@ impl Read for Buffered {
 /// Returns the reason for a failure on a few indented lines.
 fn folded_reason(text: &str, columns: usize) -> String {
     let beginning = terminal_safe_line(truncate_utf16(text.trim(), MAX_REASON_LINES * columns));
-    let reason = wrapped(&beginning, columns, REASON_INDENT);
+    let reason = wrap_text(&beginning, columns, REASON_INDENT);
     let lines: Vec<&str> = reason.lines().collect();
     match lines.get(..MAX_REASON_LINES) {
         Some(kept) if lines.len() > kept.len() => kept.join("\n") + "…",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::agent::shell_output;
 use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
-use crate::text::{fitted, terminal_safe_line, truncate_utf16};
+use crate::text::{fit_columns, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a result in summaries, in UTF-16 units.
 const SUMMARY_UNITS: usize = 300;
@@ -75,7 +75,7 @@ impl DisplayOptions {
         for block in &mut message.blocks {
             match block {
                 Block::Result(result) if self.tools == ToolDetail::Summary => shorten(result),
-                Block::Text(text) if is_folded => *text = folded(text),
+                Block::Text(text) if is_folded => *text = fold_line(text),
                 _ => {}
             }
         }
@@ -84,10 +84,10 @@ impl DisplayOptions {
 }
 
 /// Folds a text to one line: its start and its number of lines.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn fold_line(text: &str) -> String {
     let beginning = terminal_safe_line(truncate_utf16(text.trim_start(), SUMMARY_UNITS));
     let words: Vec<&str> = beginning.split_whitespace().collect();
-    let line = fitted(&words.join(" "), FOLDED_COLUMNS);
+    let line = fit_columns(&words.join(" "), FOLDED_COLUMNS);
     match text.trim().lines().count() {
         0 | 1 => line,
         lines => format!("{line} ({lines} lines)"),
@@ -206,7 +206,7 @@ mod tests {
             (&long, format!("{}…", "ä".repeat(79))),
         ];
         for (text, expected) in rows {
-            assert_eq!(folded(text), expected, "{text}");
+            assert_eq!(fold_line(text), expected, "{text}");
         }
     }
 

@@ -3,11 +3,13 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::columns::{aligned, widths};
+use super::columns::{align_cells, widths};
 use super::times::{ago, to_the_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
-use crate::text::{byte_size, dollars, fitted, fitted_end, terminal_safe_line, with_separators};
+use crate::text::{
+    byte_size, dollars, fit_columns, fitted_end, terminal_safe_line, with_separators,
+};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
@@ -84,7 +86,7 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
         }
         fit(&mut rows, title, columns);
     }
-    let mut rows = aligned(rows, head.len());
+    let mut rows = align_cells(rows, head.len());
     for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
         let is_chosen = session.about.title_source.as_deref() == Some("manual");
         if look.colored && !is_chosen {
@@ -139,11 +141,11 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
                 None => "-".to_owned(),
             }
         }
-        "BRANCH" => fitted(&text(about.git_branch.as_ref()), BRANCH_COLUMNS),
-        "MODEL" => fitted(&text(about.model.as_ref()), BRANCH_COLUMNS),
+        "BRANCH" => fit_columns(&text(about.git_branch.as_ref()), BRANCH_COLUMNS),
+        "MODEL" => fit_columns(&text(about.model.as_ref()), BRANCH_COLUMNS),
         "TITLE" => {
             let title = about.title.as_ref().or(about.first_prompt.as_ref());
-            fitted(&text(title), TITLE_COLUMNS)
+            fit_columns(&text(title), TITLE_COLUMNS)
         }
         "RESUME" => text(about.resume.as_ref()),
         _ => text(about.home()),
@@ -166,9 +168,9 @@ fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let width = widths[title + 1].min(room / 3);
     let width = widths[title].min(room - width);
     for (number, row) in rows.iter_mut().enumerate() {
-        row[title] = fitted(&row[title], width);
+        row[title] = fit_columns(&row[title], width);
         // The end of a directory is the most specific part.
-        let cut = if number == 0 { fitted } else { fitted_end };
+        let cut = if number == 0 { fit_columns } else { fitted_end };
         row[title + 1] = cut(&row[title + 1], room - width);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
-use crate::text::{counted, dollars, terminal_safe_line, with_separators};
+use crate::text::{count_noun, dollars, terminal_safe_line, with_separators};
 
 fn heads(by: &[Dimension]) -> Vec<String> {
     let heads = by.iter().map(|dimension| match dimension {
@@ -87,9 +87,9 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
         "{}, {}, {}, {}\n{}{}",
-        counted(stats.sessions, "session", "sessions"),
-        counted(stats.prompts, "prompt", "prompts"),
-        counted(stats.replies, "reply", "replies"),
+        count_noun(stats.sessions, "session", "sessions"),
+        count_noun(stats.prompts, "prompt", "prompts"),
+        count_noun(stats.replies, "reply", "replies"),
         cost_cell(&stats.spending),
         recorded.unwrap_or_default(),
         runs.unwrap_or_default(),

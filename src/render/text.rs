@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::outline::{media_word, result_text};
-use super::selection::folded;
+use super::selection::fold_line;
 use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
-use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
+use crate::text::{display_width, fit_columns, terminal_safe, terminal_safe_line};
 
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -22,7 +22,7 @@ pub enum Style {
 
 impl Style {
     /// Returns text in the style with this code.
-    pub(crate) fn styled(self, code: &str, text: &str) -> String {
+    pub(crate) fn style_text(self, code: &str, text: &str) -> String {
         if self == Self::Plain || text.is_empty() {
             return text.to_owned();
         }
@@ -31,7 +31,7 @@ impl Style {
 
     /// Returns the line of a new label.
     pub(crate) fn label_line(self, text: &str) -> String {
-        self.styled("2", &format!("● {text}"))
+        self.style_text("2", &format!("● {text}"))
     }
 
     /// Returns the line of a new recap.
@@ -77,12 +77,14 @@ impl TerminalText<'_> {
                 let text = self.block(text.trim_end());
                 let line = match (role, origin) {
                     (Role::User, Origin::Prompt) => {
-                        format!("{}\n", self.bold(&prefixed(&text, "> ", "  ")))
+                        format!("{}\n", self.bold(&prefix_lines(&text, "> ", "  ")))
                     }
-                    (_, Origin::Recap) => format!("{}\n", self.dim(&prefixed(&text, "※ ", "  "))),
+                    (_, Origin::Recap) => {
+                        format!("{}\n", self.dim(&prefix_lines(&text, "※ ", "  ")))
+                    }
                     (Role::User | Role::System, _) => {
                         let first = format!("[{}] ", word(*origin));
-                        format!("{}\n", self.dim(&prefixed(&text, &first, "  ")))
+                        format!("{}\n", self.dim(&prefix_lines(&text, &first, "  ")))
                     }
                     (Role::Assistant, _) => format!("{text}\n"),
                 };
@@ -90,7 +92,7 @@ impl TerminalText<'_> {
             }
             Section::Thinking(text, _) => {
                 let text = self.block(text.trim_end());
-                let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
+                let _ = writeln!(page, "{}", self.dim(&prefix_lines(&text, "∴ ", "  ")));
             }
             Section::Media(media, _) => {
                 let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
@@ -129,18 +131,18 @@ impl TerminalText<'_> {
 
     fn call(self, call: &Call, page: &mut String) {
         let name = terminal_safe_line(&call.name);
-        let gist = fitted(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
+        let gist = fit_columns(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
         let _ = writeln!(page, "  {name}({gist})");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
             let input = self.block(input_in_full(call).1.trim_end());
-            let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
+            let _ = writeln!(page, "{}", prefix_lines(&input, "    ", "    "));
         }
     }
 
     fn result(self, result: &ToolResult, page: &mut String) {
         let text = result_text(result);
         let text = match self.density {
-            Density::Folded => folded(&text),
+            Density::Folded => fold_line(&text),
             Density::Full | Density::Compact => self.block(text.trim_end()),
         };
         let first = if result.failed {
@@ -148,7 +150,7 @@ impl TerminalText<'_> {
         } else {
             "    ⎿ "
         };
-        let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
+        let _ = writeln!(page, "{}", self.dim(&prefix_lines(&text, first, "      ")));
     }
 
     /// Returns safe text of several lines. Tabs are expanded on terminals.
@@ -161,16 +163,16 @@ impl TerminalText<'_> {
     }
 
     pub(super) fn bold(self, text: &str) -> String {
-        self.style.styled("1", text)
+        self.style.style_text("1", text)
     }
 
     pub(super) fn dim(self, text: &str) -> String {
-        self.style.styled("2", text)
+        self.style.style_text("2", text)
     }
 }
 
 /// Prefixes the first line and the further lines.
-pub(super) fn prefixed(text: &str, first: &str, further: &str) -> String {
+pub(super) fn prefix_lines(text: &str, first: &str, further: &str) -> String {
     let mut lines = text.lines();
     let mut page = format!("{first}{}", lines.next().unwrap_or_default());
     for line in lines {

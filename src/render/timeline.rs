@@ -8,7 +8,7 @@ use super::page::{line, to_the_second};
 use super::{Section, ToolUse};
 use crate::agent::timestamp;
 use crate::session::gist;
-use crate::text::fitted;
+use crate::text::fit_columns;
 
 /// Maximum drawn length of a pause, and of a call.
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(5);
@@ -69,9 +69,9 @@ impl Timeline {
             .map(|bar| {
                 let pause = bar.start.duration_since(latest);
                 let start = axis + pause.min(MAX_PAUSE).as_secs_f64();
-                let end = start + drawn(bar).as_secs_f64();
+                let end = start + drawn_length(bar).as_secs_f64();
                 if end > axis {
-                    (axis, latest) = (end, bar.start + drawn(bar));
+                    (axis, latest) = (end, bar.start + drawn_length(bar));
                 }
                 (start, end)
             })
@@ -112,7 +112,7 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     let answer = tool.result.as_ref();
     let end = answer.and_then(|(_, position)| time(&position.time));
     let end = end.unwrap_or(start).max(start);
-    let gist = fitted(&gist(&tool.call, cwd), GIST_COLUMNS);
+    let gist = fit_columns(&gist(&tool.call, cwd), GIST_COLUMNS);
     let seconds = end.duration_since(start).as_secs_f64();
     Some(Bar {
         start,
@@ -131,7 +131,7 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
 }
 
 /// Returns the drawn length of a call.
-fn drawn(bar: &Bar) -> SignedDuration {
+fn drawn_length(bar: &Bar) -> SignedDuration {
     bar.end.duration_since(bar.start).min(MAX_CALL)
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Returns a duration as text, with its two largest units.
-pub(crate) fn spelled(length: SignedDuration) -> String {
+pub(crate) fn spell_duration(length: SignedDuration) -> String {
     let minutes = length.as_mins();
     match minutes {
         ..1 => format!("{} s", length.as_secs()),
@@ -58,7 +58,7 @@ mod tests {
             (200_000, "2 d 7 h"),
         ];
         for (seconds, expected) in rows {
-            assert_eq!(spelled(SignedDuration::from_secs(seconds)), expected);
+            assert_eq!(spell_duration(SignedDuration::from_secs(seconds)), expected);
         }
     }
 

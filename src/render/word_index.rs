@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::io::{self, Read};
 
-use crate::io::uninterrupted;
+use crate::io::retry_interrupted;
 use crate::text::TextPieces;
 
 /// Limits on the number of characters of a word. Longer ones are keys, digests and attachments.
@@ -41,7 +41,7 @@ impl WordIndex {
 
     /// Formats the words in at most `limit` bytes by omitting long words with digits if necessary, then
     /// all words with digits, or else the words of a single session.
-    pub fn encoded(&self, limit: usize) -> String {
+    pub fn encode(&self, limit: usize) -> String {
         let has_digit = |word: &str| word.contains(|letter: char| letter.is_ascii_digit());
         let is_short = |word: &str| word.chars().count() <= MAX_SHORT;
         let mut text = String::new();
@@ -99,7 +99,7 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
     let mut pieces = TextPieces::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        match uninterrupted(|| page.read(&mut buffer))? {
+        match retry_interrupted(|| page.read(&mut buffer))? {
             0 => break,
             length => pieces
                 .push(&buffer[..length])
@@ -215,11 +215,11 @@ mod tests {
             index.add(session, words.split(' ').map(str::to_owned).collect());
         }
         assert_eq!(
-            index.encoded(usize::MAX),
+            index.encode(usize::MAX),
             "0a12 E1\n0größe E1\n51234 E1\n0log 0\n3in 00C1\n"
         );
-        assert_eq!(index.encoded(40), "0a12 E1\n0größe E1\n0log 0\n3in 00C1\n");
-        assert_eq!(index.encoded(30), "0größe E1\n0log 0\n3in 00C1\n");
-        assert_eq!(index.encoded(0), "0login 00C1\n");
+        assert_eq!(index.encode(40), "0a12 E1\n0größe E1\n0log 0\n3in 00C1\n");
+        assert_eq!(index.encode(30), "0größe E1\n0log 0\n3in 00C1\n");
+        assert_eq!(index.encode(0), "0login 00C1\n");
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::result::{CallResult, CancelReason, HookFeedback};
-use super::turns::{BatchNumber, TurnNumber};
+use super::call_result::{CallResult, CancelReason, HookFeedback};
+use super::turn_tracker::{BatchNumber, TurnNumber};
 use crate::io::CancelToken;
 use crate::message::ToolUseId;
 use crate::permission::Request;
@@ -131,7 +131,7 @@ impl RunCall {
     }
 
     /// Returns the call with its result; `None` while it has none.
-    pub(super) fn finished(self, batch: Option<BatchNumber>) -> Option<FinishedCall> {
+    pub(super) fn into_finished(self, batch: Option<BatchNumber>) -> Option<FinishedCall> {
         let CallState::Done(result) = self.state else {
             return None;
         };
@@ -187,7 +187,7 @@ impl ReadyCall {
     }
 
     /// Returns the same call with its permission and its current assessment.
-    pub(super) fn permitted(self, permission: Permission, assessment: Assessment) -> Self {
+    pub(super) fn with_permission(self, permission: Permission, assessment: Assessment) -> Self {
         Self {
             assessment,
             permission: Some(permission),

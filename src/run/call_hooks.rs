@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::ReadyCall;
-use super::result::{HookFeedback, untagged};
+use super::call_result::{HookFeedback, strip_error_tags};
 use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
@@ -18,6 +18,14 @@ use crate::tool_facts::Purpose;
 pub struct CallHooks {
     hooks: Option<SessionHooks>,
     mode: Mode,
+}
+
+/// A call for which hooks run.
+#[derive(Clone, Copy)]
+pub(super) struct HookedCall<'a> {
+    pub(super) ready: &'a ReadyCall,
+    pub(super) context: &'a CallContext<'a>,
+    pub(super) session: &'a SessionId,
 }
 
 impl CallHooks {
@@ -37,16 +45,15 @@ impl CallHooks {
     pub(super) fn before_call(
         &self,
         event: HookEvent,
-        ready: &ReadyCall,
-        call: &CallContext<'_>,
-        session: &SessionId,
+        call: HookedCall<'_>,
         feedback: &mut HookFeedback,
     ) -> Merged {
+        let ready = call.ready;
         let mut members = json!({"tool_name": ready.tool.name(), "tool_input": ready.input});
         if event == HookEvent::PreToolUse {
-            members["tool_use_id"] = json!(call.id);
+            members["tool_use_id"] = json!(call.context.id);
         }
-        self.run(event, ready, members, call, session, feedback)
+        self.run(event, call, members, feedback)
     }
 
     /// Whether hooks run after a call with this reply.
@@ -57,28 +64,27 @@ impl CallHooks {
     /// Runs the hooks after a call. They may change its reply.
     pub(super) fn after_call(
         &self,
-        ready: &ReadyCall,
+        call: HookedCall<'_>,
         reply: &mut ToolReply,
         took: Duration,
-        call: &CallContext<'_>,
-        session: &SessionId,
         feedback: &mut HookFeedback,
     ) {
         let Some(event) = event_after(reply.status) else {
             return;
         };
+        let ready = call.ready;
         let mut members = json!({
-            "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.id,
+            "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.context.id,
             "duration_ms": milliseconds(took),
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {
-                members["error"] = untagged(text).into();
+                members["error"] = strip_error_tags(text).into();
                 members["is_interrupt"] = false.into();
             }
             _ => members["tool_response"] = reply.structured.clone(),
         }
-        let merged = self.run(event, ready, members, call, session, feedback);
+        let merged = self.run(event, call, members, feedback);
         if let Some((HookDecision::Block, reason)) = merged.decision {
             feedback
                 .contexts
@@ -124,18 +130,21 @@ impl CallHooks {
     fn run(
         &self,
         event: HookEvent,
-        ready: &ReadyCall,
+        call: HookedCall<'_>,
         members: Value,
-        call: &CallContext<'_>,
-        session: &SessionId,
         feedback: &mut HookFeedback,
     ) -> Merged {
         let Some(hooks) = &self.hooks else {
             return Merged::default();
         };
+        let HookedCall {
+            ready,
+            context,
+            session,
+        } = call;
         let names = [ready.tool.name(), &ready.called];
-        let request = ready.request(&ready.assessment, call.session);
-        let context = self.context(call.session, session, call.cancel);
+        let request = ready.request(&ready.assessment, context.session);
+        let context = self.context(context.session, session, context.cancel);
         let run = hooks.run(event, Some((&names, &request)), members, &context);
         feedback.add(event, run)
     }

@@ -1,10 +1,10 @@
 //! The calls that end early: after a failed sibling, on an interrupt, and at the end of a run.
 
 use super::call::CallState;
-use super::calls::Calls;
-use super::result::{CallResult, CancelReason};
+use super::call_result::{CallResult, CancelReason};
+use super::open_calls::OpenCalls;
 use super::session::{OnError, RunSession};
-use super::turns::CallIndex;
+use super::turn_tracker::CallIndex;
 use crate::records::Outcome;
 use crate::run::tools::{InterruptBehavior, ToolKind};
 
@@ -17,15 +17,15 @@ pub(super) enum Force {
     AtOnce,
 }
 
-impl Calls {
+impl OpenCalls {
     /// Ends the calls that a failed sibling cancels.
     pub(super) fn cancel_siblings(&mut self, session: &mut RunSession) {
-        for index in self.schedule.waiting().collect::<Vec<_>>() {
+        for index in self.schedule.waiting_calls().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index) {
                 self.complete(index, CallResult::never_started(&reason), session);
             }
         }
-        for index in self.schedule.begun().collect::<Vec<_>>() {
+        for index in self.schedule.started_calls().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index)
                 && let Some(call) = self.by_index.get_mut(&index)
             {
@@ -49,7 +49,7 @@ impl Calls {
 
     /// Completes every waiting call without running it.
     pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut RunSession) {
-        for index in self.schedule.waiting().collect::<Vec<_>>() {
+        for index in self.schedule.waiting_calls().collect::<Vec<_>>() {
             self.complete(index, CallResult::never_started(reason), session);
         }
     }
@@ -57,7 +57,7 @@ impl Calls {
     /// Cancels the running calls, except those whose tools always finish. Returns whether there were any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut any = false;
-        for index in self.schedule.begun() {
+        for index in self.schedule.started_calls() {
             if let Some(call) = self.by_index.get_mut(&index)
                 && let CallState::Running(ready) = &call.state
                 && (ready.tool.interrupt() == InterruptBehavior::Cancel
@@ -72,7 +72,7 @@ impl Calls {
 
     /// Completes running calls before they end. Their processes are still killed.
     pub(super) fn end_running(&mut self, force: Force, session: &mut RunSession) {
-        for index in self.schedule.begun().collect::<Vec<_>>() {
+        for index in self.schedule.started_calls().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
             };

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::call::FinishedCall;
-use super::calls::Calls;
 use super::emitter::Emitter;
+use super::open_calls::OpenCalls;
 use super::session::{Dedup, Emit, Options, RunSession};
 use crate::io::Messages;
 use crate::jsonl::{WriteError, WriteResult};
@@ -47,7 +47,7 @@ impl ResultWriter {
     /// Writes the results that are next in call order. Returns whether there were any.
     pub(super) fn deliver(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut OpenCalls,
         session: &mut RunSession,
     ) -> Result<bool, WriteError> {
         let mut any = false;
@@ -69,7 +69,7 @@ impl ResultWriter {
                 self.write(call, calls, session)?;
             }
         }
-        while let Some(turn) = calls.turns.finished() {
+        while let Some(turn) = calls.turns.pop_finished() {
             self.emitter.turn_end(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()
@@ -142,7 +142,7 @@ impl ResultWriter {
     fn write(
         &mut self,
         mut call: FinishedCall,
-        calls: &mut Calls,
+        calls: &mut OpenCalls,
         session: &mut RunSession,
     ) -> WriteResult {
         let result = &mut call.result;
@@ -154,7 +154,7 @@ impl ResultWriter {
             result.content = Content::Text(reference);
         }
         self.failed_calls += u64::from(result.is_error());
-        calls.written(call.turn, call.weight);
+        calls.record_written(call.turn, call.weight);
         self.emitter.result(call)
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::call::ReadyCall;
+use super::call_hooks::HookedCall;
+use super::call_result::{CallResult, Phases, error_output};
 use super::lifecycle::Lifecycle;
-use super::result::{CallResult, Phases, error_output};
 use crate::message::ToolUseId;
 use crate::records::Outcome;
 use crate::run::results::{empty_result, persist, stale_read_hint, tool_use_error};
@@ -53,17 +54,21 @@ impl Lifecycle {
         let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
             let text = failure.to_string();
             let output = error_output(&text);
-            ToolReply::ended(CallStatus::Error, tool_use_error(&text), output)
+            ToolReply::with_status(CallStatus::Error, tool_use_error(&text), output)
         });
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();
         if self.hooks.follow(&reply) {
             tool_done();
             let took = ended.saturating_sub(begun);
-            self.hooks
-                .after_call(ready, &mut reply, took, context, &session.id, &mut feedback);
+            let call = HookedCall {
+                ready,
+                context,
+                session: &session.id,
+            };
+            self.hooks.after_call(call, &mut reply, took, &mut feedback);
         }
-        let mut result = self.limited(ready, context.id, reply, session);
+        let mut result = self.limit_reply(ready, context.id, reply, session);
         result.add_feedback(feedback);
         result.permission = Some(permission);
         result.confinement = context.session.spawners.confinement_report();
@@ -96,7 +101,7 @@ impl Lifecycle {
 
     /// Returns the result of a reply. A text that exceeds the tool's limit is saved to a file and replaced
     /// with an excerpt.
-    fn limited(
+    fn limit_reply(
         &self,
         ready: &ReadyCall,
         id: &ToolUseId,

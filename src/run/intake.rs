@@ -66,7 +66,7 @@ impl Credit {
     /// larger than the maximum must still pass.
     fn take(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
-        let guard = left.locked();
+        let guard = left.lock_anyway();
         let mut left = changed
             .wait_while(guard, |left| *left == 0)
             .unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Credit {
 
     fn give_back(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
-        let mut left = left.locked();
+        let mut left = left.lock_anyway();
         *left = (*left + bytes).min(MAX_CREDIT);
         changed.notify_one();
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::result::CancelReason;
+use super::call_result::CancelReason;
 use super::session::EndCause;
 use crate::process::EndSignal;
 
@@ -48,7 +48,7 @@ impl Interruption {
     }
 
     /// Handles a signal.
-    pub(super) fn signalled(&mut self, signal: EndSignal, now: Instant) -> Demand {
+    pub(super) fn record_signal(&mut self, signal: EndSignal, now: Instant) -> Demand {
         if self.signal.is_none() {
             self.signal = Some(signal);
             self.idle_since = now;
@@ -150,14 +150,14 @@ pub(super) enum StageKind {
 mod tests {
     use super::*;
 
-    fn signalled(signal: EndSignal, now: Instant) -> Interruption {
+    fn record_signal(signal: EndSignal, now: Instant) -> Interruption {
         let mut state = Interruption::new(None);
-        assert_eq!(state.signalled(signal, now), Demand::Stop);
+        assert_eq!(state.record_signal(signal, now), Demand::Stop);
         state
     }
 
     fn interrupted(now: Instant) -> Interruption {
-        signalled(EndSignal::Interrupt, now)
+        record_signal(EndSignal::Interrupt, now)
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_later_stage_ignores_the_first_request_to_terminate() {
         let now = Instant::now();
-        let state = signalled(EndSignal::Terminate, now);
+        let state = record_signal(EndSignal::Terminate, now);
         let of = |stage| state.ends_the_run(stage, now);
         assert_eq!(of(StageKind::Active), Some(EndCause::Terminated));
         assert_eq!(of(StageKind::History), None);
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(state.ends_the_run(StageKind::History, later), None);
         assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
         assert_eq!(
-            state.signalled(EndSignal::Interrupt, now),
+            state.record_signal(EndSignal::Interrupt, now),
             Demand::StopAtOnce
         );
         let end = state.ends_the_run(StageKind::History, now);

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, UnresolvedCall};
 use super::call_hooks::CallHooks;
+use super::call_result::{CallResult, HookFeedback};
 use super::prompting::{GuardedJudge, Prompter};
-use super::result::{CallResult, HookFeedback};
 use crate::assemble::ToolCall;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode, Request, Rules};
@@ -66,10 +66,11 @@ impl Lifecycle {
     /// Finds the tool, checks the input against its schema and determines the access, as far as possible
     /// without waiting.
     pub(super) fn prepare(&self, call: &ToolCall, session: &ToolContext) -> CallState {
-        self.prepared(call, session).unwrap_or_else(CallState::Done)
+        self.try_prepare(call, session)
+            .unwrap_or_else(CallState::Done)
     }
 
-    fn prepared(
+    fn try_prepare(
         &self,
         call: &ToolCall,
         session: &ToolContext,
@@ -89,7 +90,7 @@ impl Lifecycle {
             self.check_offered(tool)?;
             let decided = self.decide(&session.request(tool, &input, &Action::Anything));
             if self.is_final(&decided) {
-                return Err(denied(tool, decided, None));
+                return Err(denied_result(tool, decided, None));
             }
             return Ok(CallState::Resolving(Arc::new(UnresolvedCall {
                 name: call.name.clone(),
@@ -128,10 +129,10 @@ impl Lifecycle {
             .map_err(|error| match error {
                 LookupError::Unknown { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
-                    refused(Outcome::UnknownTool, text)
+                    refused_result(Outcome::UnknownTool, text)
                 }
                 LookupError::Unavailable { .. } => {
-                    refused(Outcome::Error, tool_use_error(&error.to_string()))
+                    refused_result(Outcome::Error, tool_use_error(&error.to_string()))
                 }
                 LookupError::Unmappable(_) => invalid_input(&error.to_string()),
             })?;
@@ -144,9 +145,9 @@ impl Lifecycle {
         let Value::Object(input) = input else {
             return Err(invalid_input("not an object"));
         };
-        let call = tool
-            .prepare(&input)
-            .map_err(|error| refused(Outcome::InvalidInput, tool_use_error(&error.to_string())))?;
+        let call = tool.prepare(&input).map_err(|error| {
+            refused_result(Outcome::InvalidInput, tool_use_error(&error.to_string()))
+        })?;
         let assessment = self.assess(&*tool, &*call, session);
         Ok(ReadyCall {
             tool,
@@ -164,7 +165,7 @@ impl Lifecycle {
         match &self.tools_only {
             Some(only) if !only.contains(tool) => {
                 let text = format!("{tool} was not run: it is not among the tools of this run.");
-                Err(refused(Outcome::NotRun, text))
+                Err(refused_result(Outcome::NotRun, text))
             }
             Some(_) | None => Ok(()),
         }
@@ -237,9 +238,11 @@ impl Lifecycle {
                 decision: Decision::Allow,
                 by: decided.by,
             }),
-            Decision::Ask | Decision::Deny => {
-                Err(denied(ready.tool.name(), decided, Some(&assessment.why)))
-            }
+            Decision::Ask | Decision::Deny => Err(denied_result(
+                ready.tool.name(),
+                decided,
+                Some(&assessment.why),
+            )),
         }
     }
 
@@ -284,7 +287,7 @@ pub(super) fn is_open(by: &DecidedBy) -> bool {
 }
 
 /// Returns the result of a call that the rules or the mode deny. `effect` is the reason of its assessment.
-pub(super) fn denied(tool: &str, decided: Decided, effect: Option<&str>) -> Box<CallResult> {
+pub(super) fn denied_result(tool: &str, decided: Decided, effect: Option<&str>) -> Box<CallResult> {
     let text = decided.reason(tool, effect);
     Box::new(CallResult {
         denial: Some(decided.explanation(effect)),
@@ -296,11 +299,11 @@ pub(super) fn denied(tool: &str, decided: Decided, effect: Option<&str>) -> Box<
     })
 }
 
-fn refused(outcome: Outcome, text: String) -> Box<CallResult> {
+fn refused_result(outcome: Outcome, text: String) -> Box<CallResult> {
     Box::new(CallResult::refused(outcome, text))
 }
 
 fn invalid_input(issues: &str) -> Box<CallResult> {
     let text = tool_use_error(&format!("InputValidationError: {issues}"));
-    refused(Outcome::InvalidInput, text)
+    refused_result(Outcome::InvalidInput, text)
 }

@@ -11,7 +11,7 @@ pub mod turn;
 
 mod call;
 mod call_hooks;
-mod calls;
+mod call_result;
 mod cancellation;
 mod delivery;
 mod emitter;
@@ -19,17 +19,17 @@ mod execution;
 mod intake;
 mod interruption;
 mod lifecycle;
+mod open_calls;
 mod permission_check;
 mod prompting;
 mod reaction;
-mod result;
 mod runner;
 mod schedule;
 mod session;
 mod stream;
 mod terminal_prompter;
 mod trace;
-mod turns;
+mod turn_tracker;
 mod workers;
 
 pub use call_hooks::CallHooks;

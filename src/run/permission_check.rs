@@ -4,9 +4,10 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::call::{CallState, ReadyCall};
-use super::lifecycle::{Lifecycle, denied, is_open};
+use super::call_hooks::HookedCall;
+use super::call_result::{CallResult, HookFeedback};
+use super::lifecycle::{Lifecycle, denied_result, is_open};
 use super::prompting::{GuardedJudge, JudgedCall, Judgement, PromptResponse, Question};
-use super::result::{CallResult, HookFeedback};
 use crate::message::{DecidedBy, Decision, SessionId};
 use crate::permission::{Behavior, Decided, Mode, Rule, RuleSource};
 use crate::records::{Outcome, Permission};
@@ -94,10 +95,8 @@ impl Lifecycle {
             let is_open = decided.decision == Decision::Ask && is_open(&decided.by);
             let judging = (is_shell && is_open && self.mode == Mode::Auto)
                 .then(|| scope.spawn(|| self.judgement(&candidate)));
-            let (event, ready) = (HookEvent::PreToolUse, &candidate.ready);
-            let merged = self
-                .hooks
-                .before_call(event, ready, call, session, feedback);
+            let event = HookEvent::PreToolUse;
+            let merged = self.hooks.before_call(event, candidate.hooked(), feedback);
             (merged, judging.and_then(|judging| judging.join().ok()?))
         });
         let (candidate, judgement) = match merged.updated_input {
@@ -148,16 +147,8 @@ impl Lifecycle {
                 None => {}
             }
         }
-        let Candidate {
-            ready,
-            call,
-            session,
-            ..
-        } = &candidate;
         let event = HookEvent::PermissionRequest;
-        let merged = self
-            .hooks
-            .before_call(event, ready, call, session, feedback);
+        let merged = self.hooks.before_call(event, candidate.hooked(), feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
                 let by = by_hook(HookEvent::PermissionRequest);
@@ -285,18 +276,27 @@ impl Lifecycle {
 }
 
 impl Candidate<'_> {
+    /// Returns the call for hooks.
+    fn hooked(&self) -> HookedCall<'_> {
+        HookedCall {
+            ready: &self.ready,
+            context: self.call,
+            session: self.session,
+        }
+    }
+
     /// Returns the call with its permission, decided by `by` or else by the rules.
     fn permitted(self, by: Option<DecidedBy>) -> ReadyCall {
         let permission = Permission {
             decision: Decision::Allow,
             by: by.unwrap_or(self.decided.by),
         };
-        self.ready.permitted(permission, self.assessment)
+        self.ready.with_permission(permission, self.assessment)
     }
 
     fn denied(self) -> Box<CallResult> {
         let effect = Some(self.assessment.why.as_str());
-        denied(self.ready.tool.name(), self.decided, effect)
+        denied_result(self.ready.tool.name(), self.decided, effect)
     }
 
     /// Returns the result of a call that needs approval but gets no response.

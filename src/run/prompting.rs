@@ -15,7 +15,7 @@ use crate::io::{CancelToken, Ids, Lock};
 use crate::message::ToolUseId;
 use crate::records::{ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse};
 use crate::run::tools::{CallContext, CallStatus, Content, Input, Registry, ToolContext};
-use crate::text::{fitted, terminal_safe_line, truncate_utf16};
+use crate::text::{fit_columns, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a reason passed to the model, in UTF-16 units.
 const MAX_REASON: usize = 10_000;
@@ -139,7 +139,7 @@ impl Prompter for ToolPrompter {
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
         self.decision(question, cancel).unwrap_or_else(|problem| {
-            let problem = fitted(&terminal_safe_line(&problem), MAX_PROBLEM);
+            let problem = fit_columns(&terminal_safe_line(&problem), MAX_PROBLEM);
             PromptResponse::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
         })
     }
@@ -183,14 +183,15 @@ impl OpenQuestions {
                 (request_id, PromptResponse::None(error.clone()))
             }
         };
-        if let Some(prompter) = self.shared.locked().by_request.remove(request_id) {
+        if let Some(prompter) = self.shared.lock_anyway().by_request.remove(request_id) {
+            // The call may have been cancelled.
             let _ = prompter.send(answer);
         }
     }
 
     /// Ends all questions without a response.
     pub(super) fn end(&self) {
-        let mut shared = self.shared.locked();
+        let mut shared = self.shared.lock_anyway();
         shared.ended = true;
         shared.by_request.clear();
     }
@@ -214,7 +215,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
         let request_id = self.ids.uuid().to_string();
         let (sender, answer) = channel();
         {
-            let mut open = self.open.shared.locked();
+            let mut open = self.open.shared.lock_anyway();
             if open.ended {
                 return input_ended();
             }
@@ -236,7 +237,11 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => return input_ended(),
                 Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => {
-                    self.open.shared.locked().by_request.remove(&request_id);
+                    self.open
+                        .shared
+                        .lock_anyway()
+                        .by_request
+                        .remove(&request_id);
                     let record = ControlCancelRecord { request_id };
                     (self.write)(ControlRecord::Cancel(record));
                     return PromptResponse::None("the question was withdrawn".to_owned());
@@ -311,13 +316,13 @@ impl GuardedJudge {
 
     /// Whether the judge is below the limits on denials.
     pub(super) fn is_trusted(&self) -> bool {
-        let denials = self.denials.locked();
+        let denials = self.denials.lock_anyway();
         denials.consecutive < MAX_CONSECUTIVE_DENIALS && denials.total < MAX_DENIALS
     }
 
     /// Counts a judgement.
     pub(super) fn count(&self, judgement: &Judgement) {
-        let mut denials = self.denials.locked();
+        let mut denials = self.denials.lock_anyway();
         match judgement {
             Judgement::Allow => denials.consecutive = 0,
             Judgement::Deny(_) => {
@@ -330,7 +335,7 @@ impl GuardedJudge {
 
     /// Adds the next call of the run. Returns the latest calls before it.
     pub(super) fn add_call(&self, name: &str, input: &str) -> Vec<String> {
-        let mut earlier = self.earlier.locked();
+        let mut earlier = self.earlier.lock_anyway();
         let before = earlier.iter().cloned().collect();
         let shown = &input[..input.floor_char_boundary(MAX_EARLIER_INPUT)];
         earlier.push_back(format!("{name} {shown}"));

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::calls::Calls;
+use super::call_result::CancelReason;
 use super::cancellation::Force;
 use super::delivery::ResultWriter;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
+use super::open_calls::OpenCalls;
 use super::prompting::{ControlRecord, OpenQuestions};
-use super::result::CancelReason;
 use super::schedule::Plan;
 use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunSession};
 use super::stream::Stream;
@@ -40,7 +40,7 @@ pub(super) struct Runner<'a> {
     questions: OpenQuestions,
     pub(super) stream: Stream,
     pub(super) plan: Plan,
-    pub(super) calls: Calls,
+    pub(super) calls: OpenCalls,
     pub(super) session: RunSession,
     /// Dropped before the output, which may end with a summary.
     observer: Box<dyn Observer>,
@@ -92,7 +92,7 @@ pub fn run(
         questions: channels.questions,
         stream: Stream::new(options, messages.clone()),
         plan: Plan::new(options.policy),
-        calls: Calls::new(
+        calls: OpenCalls::new(
             options,
             Arc::clone(&lifecycle),
             clock,
@@ -206,7 +206,7 @@ impl Runner<'_> {
             }
             RunnerEvent::Input(InputEvent::Failed(_)) => {}
             RunnerEvent::Prepared { call, state } => {
-                self.calls.prepared(call, *state, &mut self.session);
+                self.calls.accept_prepared(call, *state, &mut self.session);
             }
             RunnerEvent::TurnHooksDone { turn, feedback } => {
                 self.calls.turn_hooks_done(turn, feedback);
@@ -228,7 +228,7 @@ impl Runner<'_> {
             RunnerEvent::Finished { call, result } => {
                 self.calls.finish(call, *result, &mut self.session);
             }
-            RunnerEvent::Signal(signal) => self.signalled(signal),
+            RunnerEvent::Signal(signal) => self.handle_signal(signal),
             RunnerEvent::OutputClosed => return Err(WriteError::BrokenPipe),
         }
         Ok(())
@@ -269,13 +269,13 @@ impl Runner<'_> {
         }
     }
 
-    fn signalled(&mut self, signal: EndSignal) {
-        let demand = self.interruption.signalled(signal, Instant::now());
+    fn handle_signal(&mut self, signal: EndSignal) {
+        let demand = self.interruption.record_signal(signal, Instant::now());
         self.stop(&CancelReason::Interrupt);
         match demand {
             Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
             Demand::Stop => {
-                let mut running = self.calls.running();
+                let mut running = self.calls.running_calls();
                 if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
                     let label = &call.profile.label;
                     self.messages
@@ -297,7 +297,7 @@ impl Runner<'_> {
                 .end_running(Force::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
-            for (call, elapsed) in self.calls.running() {
+            for (call, elapsed) in self.calls.running_calls() {
                 self.output.emitter.progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
@@ -323,7 +323,7 @@ impl Runner<'_> {
         if self.has_open_calls() {
             return Ok(None);
         }
-        let stage = if self.calls.started() > 0 {
+        let stage = if self.calls.started_count() > 0 {
             StageKind::Active
         } else if self.stream.runs_calls() {
             StageKind::Untouched

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use super::call::CallState;
-use super::turns::CallIndex;
+use super::turn_tracker::CallIndex;
 use crate::message::{Decision, ToolUseId};
 use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 use crate::run::tools::Access;
@@ -83,7 +83,7 @@ impl Schedule {
 
     /// Adds the next call in call order.
     pub(super) fn enqueue(&mut self, access: Access) -> CallIndex {
-        let access = self.coarsened(access);
+        let access = self.coarsen(access);
         let index = self.first + self.slots.len() as u64;
         self.writers += usize::from(!access.is_side_effect_free());
         let blockers = self.blockers(self.slots.len(), &access);
@@ -123,7 +123,7 @@ impl Schedule {
     }
 
     /// Frees the slot of a call whose tool has ended.
-    pub(super) fn finishing(&mut self, call: CallIndex) {
+    pub(super) fn free_slot(&mut self, call: CallIndex) {
         self.leave_slot(call, SlotState::Finishing);
     }
 
@@ -205,7 +205,7 @@ impl Schedule {
             }
             let index = self.first + position as u64;
             if let Some(access) = access_of(CallIndex(index)) {
-                let access = self.coarsened(access);
+                let access = self.coarsen(access);
                 self.writers += usize::from(!access.is_side_effect_free());
                 let before = std::mem::replace(&mut self.slots[position].access, access);
                 self.writers -= usize::from(!before.is_side_effect_free());
@@ -234,12 +234,12 @@ impl Schedule {
     }
 
     /// Returns the calls that have not run, in call order.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = CallIndex> + '_ {
+    pub(super) fn waiting_calls(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_state(|state| matches!(state, SlotState::Queued { .. } | SlotState::Checking))
     }
 
     /// Returns the calls that have started but not ended, in call order.
-    pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
+    pub(super) fn started_calls(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_state(SlotState::has_run)
     }
 
@@ -269,7 +269,7 @@ impl Schedule {
     }
 
     /// Returns the access under the policy: a greedy schedule only distinguishes reading and writing everything.
-    fn coarsened(&self, access: Access) -> Access {
+    fn coarsen(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
             Policy::Greedy if access.is_side_effect_free() => Access::reads_everything(),

@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         let schedule = Schedule::new(policy, cap(limit));
         let calls_as_seen: Vec<Access> = calls
             .iter()
-            .map(|call| schedule.coarsened(call.clone()))
+            .map(|call| schedule.coarsen(call.clone()))
             .collect();
         let conflicts_of = |call: &Access| {
             let others = calls_as_seen.iter();
@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
             Step::Release(choice, kind) => {
                 if let Some(index) = chosen(&self.checking, choice) {
                     let access = kinds()[kind % kinds().len()].clone();
-                    self.touches(index, self.schedule.coarsened(access.clone()));
+                    self.touches(index, self.schedule.coarsen(access.clone()));
                     self.schedule.release(CallIndex(index), access);
                     self.checking.remove(&index);
                     self.checked.insert(index);
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
             }
             Step::LeaveSlot(choice) => {
                 if let Some(index) = chosen(&self.running, choice) {
-                    self.schedule.finishing(CallIndex(index));
+                    self.schedule.free_slot(CallIndex(index));
                     self.running.remove(&index);
                     self.finishing.insert(index);
                 }
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
         }
         assert_eq!(self.schedule.executing_count(), self.running.len());
         let begun = self.running.len() + self.finishing.len();
-        assert_eq!(self.schedule.begun().count(), begun);
+        assert_eq!(self.schedule.started_calls().count(), begun);
     }
 
     /// Changes the access of a call.

@@ -91,7 +91,7 @@ impl Stream {
 
     /// Reports the calls of a recording that have no result. Called at the end of the input.
     pub(super) fn report_unanswered(&self) {
-        let open = self.ledger.unanswered();
+        let open = self.ledger.unanswered_count();
         if self.runs_calls() || self.ownership.owner != StreamOwner::Executed || open == 0 {
             return;
         }
@@ -254,7 +254,7 @@ impl Ledger {
     }
 
     /// Returns the number of entered calls without a result, here or in the input.
-    pub(super) fn unanswered(&self) -> usize {
+    pub(super) fn unanswered_count(&self) -> usize {
         let open = self.open.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)
             .count()

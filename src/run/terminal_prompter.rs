@@ -42,7 +42,7 @@ impl TerminalPrompter {
         question: &Question<'_>,
         cancel: &CancelToken,
     ) -> io::Result<Option<PromptResponse>> {
-        let mut terminal = self.terminal.locked();
+        let mut terminal = self.terminal.lock_anyway();
         let Some(_open) = self.screen.ask(cancel) else {
             return Ok(None);
         };
@@ -50,7 +50,7 @@ impl TerminalPrompter {
             Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no: "),
             None => "[y] yes, once  [n] no: ".to_owned(),
         };
-        let shown = format!("\n{}\n{choices}", shown(question));
+        let shown = format!("\n{}\n{choices}", format_question(question));
         loop {
             // Discard input typed before the question.
             tcflush(&*terminal, QueueSelector::IFlush)?;
@@ -107,7 +107,7 @@ impl Prompter for TerminalPrompter {
 }
 
 /// Returns the call, and the reason for the question.
-fn shown(question: &Question<'_>) -> String {
+fn format_question(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
         None => serde_json::to_string_pretty(question.input).unwrap_or_default(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::call::{CallTimes, Profile};
-use super::result::CallResult;
-use super::turns::CallIndex;
+use super::call_result::CallResult;
+use super::turn_tracker::CallIndex;
 use crate::message::ToolUseId;
 use crate::records::Lane;
 

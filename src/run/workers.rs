@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, RunCall, UnresolvedCall};
+use super::call_result::{CallResult, HookFeedback};
 use super::intake::{Credit, InputEvent, ReadAhead, read_all};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
-use super::result::{CallResult, HookFeedback};
 use super::session::RunSession;
-use super::turns::{CallIndex, TurnNumber};
+use super::turn_tracker::{CallIndex, TurnNumber};
 use crate::assemble::Decoder;
 use crate::io::{Ids, InputStream};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
@@ -75,6 +75,7 @@ impl Workers {
         let session = session.key.clone();
         let job = move |(): &()| {
             let progress = |note| {
+                // The run may have ended, here and below.
                 let _ = events.send(RunnerEvent::Progress { call: index, note });
             };
             let context = CallContext {
@@ -198,7 +199,7 @@ impl Channels {
     }
 
     /// Returns a function that reports the cost of a request to another model.
-    pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
+    pub fn report_cost(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
             let _ = sender.send(RunnerEvent::ModelCost(Box::new(cost)));

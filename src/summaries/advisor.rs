@@ -95,7 +95,11 @@ impl PreparedCall for AdvisorCall {
                     json!({"model": self.consultant.provider.name(), "advice": reply.text});
                 Ok(ToolReply::text(reply.text, structured))
             }
-            Err(Failure::Aborted) => Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null)),
+            Err(Failure::Aborted) => Ok(ToolReply::with_status(
+                CallStatus::Cancelled,
+                "",
+                Value::Null,
+            )),
             Err(failure) => Err(ToolFailure(format!("No advice: {failure}"))),
         }
     }

@@ -46,13 +46,13 @@ struct Transcript {
 impl Briefing {
     /// Adds a message.
     pub fn message(&self, message: &Message) {
-        self.state.locked().transcript.add(message);
+        self.state.lock_anyway().transcript.add(message);
     }
 
     /// Adds a record of a stream.
     pub fn record(&self, record: &str) {
         let mut whole = Vec::new();
-        let mut state = self.state.locked();
+        let mut state = self.state.lock_anyway();
         state
             .stream
             .record(record, &mut |message| whole.push(message));
@@ -73,7 +73,7 @@ impl Briefing {
 
     /// Returns the transcript with the incomplete last message.
     fn current(&self) -> Transcript {
-        let state = self.state.locked();
+        let state = self.state.lock_anyway();
         let mut transcript = state.transcript.clone();
         if let Some(open) = state.stream.open() {
             transcript.add(open);

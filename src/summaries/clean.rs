@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::json::replace_lone_surrogates;
-use crate::text::{pattern, redact, terminal_safe, unfenced};
+use crate::text::{pattern, redact, strip_fence, terminal_safe};
 
 /// Beginnings of refusals in the first person.
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
@@ -116,7 +116,7 @@ pub(super) fn answer(reply: &str) -> String {
 /// Returns a text without secrets and control sequences. If the reply is a JSON object, possibly fenced, the text
 /// is a member of it.
 fn unwrapped(reply: &str) -> String {
-    let bare = unfenced(reply);
+    let bare = strip_fence(reply);
     let repaired = replace_lone_surrogates(bare);
     let bare = repaired.as_deref().unwrap_or(bare);
     let object = bare.starts_with('{').then(|| serde_json::from_str(bare));

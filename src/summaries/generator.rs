@@ -89,7 +89,7 @@ impl Generator {
         let Kind::Title(style) = self.kind else {
             return Ok(clean_recap(&reply.text)?);
         };
-        let title = match &reply.structured(TITLE_FUNCTION)?["title"] {
+        let title = match &reply.structured_output(TITLE_FUNCTION)?["title"] {
             Value::String(title) => title.clone(),
             Value::Number(number) => number.to_string(),
             _ => {

@@ -28,7 +28,7 @@ use crate::session::input_gist;
 use crate::session::{
     Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
 };
-use crate::text::{counted, dollars, fitted, redact, terminal_safe_line, with_separators};
+use crate::text::{count_noun, dollars, fit_columns, redact, terminal_safe_line, with_separators};
 
 /// Ends of runs that are not errors, in the words of agents.
 const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];
@@ -174,7 +174,7 @@ impl ReportBuilder {
             Some(last) if report.is_empty() => last.text(),
             _ => report,
         };
-        let outcome = fitted(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
+        let outcome = fit_columns(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
         self.report.sessions.push(ReportedSession {
             about: session_description(listed.path, listed.agent, listed.facts),
             outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
@@ -254,7 +254,7 @@ impl ReportBuilder {
             return Vec::new();
         }
         let (name, context) = (&call.call.name, &self.context);
-        let asked = self.registry.asked(name, &seen.input, context);
+        let asked = self.registry.asked_call(name, &seen.input, context);
         let request = context.request(&asked.tool, &asked.input, &asked.action);
         let is_matched = |rules: &Rules| {
             let decided = rules.decide(Mode::default(), &request);
@@ -361,7 +361,7 @@ pub fn fail_on_event(report: &SessionReportRecord, event: FailOn) -> GateResult 
         ),
     };
     let name = format!("--fail-on {name}");
-    gate(&name, count == 0, counted(count, one, many))
+    gate(&name, count == 0, count_noun(count, one, many))
 }
 
 /// Checks that no call matches a rule of the report.
@@ -369,6 +369,6 @@ pub fn forbid(report: &SessionReportRecord, rule: &String) -> GateResult {
     let calls = report.listed_calls.iter();
     let matching = calls.filter(|call| call.forbidden_by.contains(rule));
     let count = matching.count() as u64;
-    let message = counted(count, "matching call", "matching calls");
+    let message = count_noun(count, "matching call", "matching calls");
     gate(&format!("--forbid {rule}"), count == 0, message)
 }

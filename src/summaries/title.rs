@@ -450,7 +450,7 @@ mod clean_tests {
 
     #[test]
     fn replies_are_sanitized() {
-        let rows = include_str!("../../tests/data/side/titles.tsv");
+        let rows = include_str!("../../tests/data/summaries/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (reply, title) = row.split_once('\t').unwrap();
             let reply: String = serde_json::from_str(reply).unwrap();

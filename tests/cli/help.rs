@@ -84,7 +84,7 @@ END"#;
 
 /// The text typed before TAB, and some of the offered completions.
 const COMPLETIONS: [(&str, &[&str]); 12] = [
-    ("turnpipe session show ", &["latest", "abc-session"]),
+    ("turnpipe show ", &["latest", "abc-session"]),
     ("turnpipe title ", &["latest", "abc-session"]),
     ("turnpipe schema ", &["tool_result", "title"]),
     ("turnpipe turn --model ", &["builtin", "openai:gpt-5-mini"]),
@@ -97,7 +97,7 @@ const COMPLETIONS: [(&str, &[&str]); 12] = [
         &["bypassPermissions", "default"],
     ),
     ("turnpipe title --style ", &["kebab", "sentence"]),
-    ("turnpipe session show --output ", &["jsonl", "md", "text"]),
+    ("turnpipe show --output ", &["jsonl", "md", "text"]),
     (
         "turnpipe check text --kind ",
         &["label", "recap", "terminal", "title"],

@@ -337,7 +337,7 @@ fn labels_are_not_recorded_next_to_other_files() {
     );
     let expected = format!(
         "turnpipe: {name}: not a session file of a known agent\nhint: name a new file, or a session \
-         file; `turnpipe session list` shows them\n"
+         file; `turnpipe list` shows them\n"
     );
     assert_eq!(run, complaint(2, &expected));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

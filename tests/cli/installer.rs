@@ -211,10 +211,10 @@ fn an_archive_has_the_files_that_its_pages_link_to() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/release.sh");
     std::fs::copy(script, files.join("scripts/release.sh")).unwrap();
     let page = "[a](https://example.com) [b](guide.md#c) [d](../src/lib.rs)\n";
-    std::fs::write(files.join("docs/scale.md"), page).unwrap();
+    std::fs::write(files.join("docs/guide.md"), page).unwrap();
     let output = list(&files, &copy);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let message = "./docs/scale.md: the archive lacks ../src/lib.rs\n";
+    let message = "./docs/guide.md: the archive lacks ../src/lib.rs\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), message);
 }
 

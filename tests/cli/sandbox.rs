@@ -512,6 +512,22 @@ fn masks_leave_nothing_behind() {
 }
 
 #[test]
+fn an_absolute_path_is_from_the_root() {
+    if !works() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        let key = place.path("outside/innocent").display().to_string();
+        let mut command = place.command(&[]);
+        command.args(["sandbox", "--mode", "files", "--deny-read", &key]);
+        command.args(["--", "sh", "-c", "cat ../outside/innocent || echo held"]);
+        let output = command.output().unwrap();
+        assert_eq!(output.stdout, b"held\n", "{user:?}: {}", text(&output));
+    }
+}
+
+#[test]
 fn more_files_than_can_be_masked_are_refused() {
     if !works() {
         return;

@@ -165,7 +165,7 @@ fn problems_have_hints() {
             &["title", "--model", "builtin", "nonsense", "-o", "text"],
             2,
             "turnpipe: nonsense: there is no such session\n\
-             hint: `turnpipe session list` lists all sessions\n",
+             hint: `turnpipe list` lists all sessions\n",
         ),
         (
             &["session", "export", file],

@@ -162,7 +162,10 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         // This API cannot force a call and requests JSON instead, which this server does not support.
         assert_eq!(titled.unwrap().text, "Searched in auth/");
     } else {
-        let answer = titled.unwrap().structured("respond_in_schema").unwrap();
+        let answer = titled
+            .unwrap()
+            .structured_output("respond_in_schema")
+            .unwrap();
         assert_eq!(answer["title"], "Fix the log-in form", "{provider}");
     }
     asked + 1

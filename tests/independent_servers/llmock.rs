@@ -107,7 +107,7 @@ fn well_behaved(provider: &str, model: &Arc<dyn Provider>) {
             complete(model, &forced(&format!("Name it, {number}"))).unwrap(),
             stream(model, &forced(&format!("Name it in parts, {number}"))).unwrap(),
         ] {
-            let answer = reply.structured("respond_in_schema").unwrap();
+            let answer = reply.structured_output("respond_in_schema").unwrap();
             assert!(answer["title"].is_string(), "{provider}: {answer}");
         }
     }

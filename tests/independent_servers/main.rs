@@ -11,13 +11,13 @@
 mod aimock;
 mod commands;
 mod examples;
-#[path = "../side/files.rs"]
+#[path = "../summaries/files.rs"]
 #[expect(dead_code, reason = "shared with other tests")]
 mod files;
 mod llama;
 mod llmock;
 mod models;
-#[path = "../side/recorded.rs"]
+#[path = "../summaries/recorded.rs"]
 mod recorded;
 mod schemas;
 mod server;

@@ -1,6 +1,6 @@
 //! A server process on a free port.
 
-use std::io::{Read, Write};
+use std::io::{self, ErrorKind, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,22 +38,30 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Returns the body of the response to a request.
+    /// Returns the body of the response to a request that prepares a test or reads what it did. Such a request may be
+    /// repeated: a busy server resets connections at times, which says nothing about the client under test.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let length = body.len();
-        write!(
-            stream,
+        let request = format!(
             "{method} {path} HTTP/1.0\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        );
+        let answer = self.send(&request);
+        let answer = answer.or_else(|error| match error.kind() {
+            ErrorKind::ConnectionReset => self.send(&request),
+            _ => Err(error),
+        });
+        let answer = answer.unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap();
         assert!(status.starts_with('2'), "{method} {path}: {answer}");
         body.to_owned()
+    }
+
+    fn send(&self, request: &str) -> io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.write_all(request.as_bytes())?;
+        io::read_to_string(stream)
     }
 }
 

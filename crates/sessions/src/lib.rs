@@ -72,13 +72,14 @@ pub use list::parts::ids_in;
 pub use list::selection::{Selection, counts_in, short_ids};
 pub use prices::Prices;
 pub use read::check::SecretSearch;
+pub use read::container::holds_only_lines;
 pub use read::description::session_description;
 pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
 pub use read::gist::command_of;
 pub use read::gist::{CONTENT, changed_files, gist, input_gist};
 pub use read::gist::{input_in_full, patch_in, text_edits};
 pub use read::patch::patch;
-pub use read::session::{Session, holds_only_lines};
+pub use read::session::Session;
 pub use read::tail::{last_messages, start_of_last_records};
 pub use read::tree::Scope;
 pub use turnpipe_formats::agent::{

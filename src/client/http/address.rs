@@ -95,7 +95,7 @@ impl Address {
     ///
     /// # Errors
     /// The target is not a usable address.
-    pub fn redirected(&self, location: &str) -> Result<Self, UnusableAddress> {
+    pub fn resolve_redirect(&self, location: &str) -> Result<Self, UnusableAddress> {
         let next = self.url.join(location);
         let next = next.map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
         Self::parse(next.as_str())
@@ -103,7 +103,7 @@ impl Address {
 
     /// Returns the address with the scheme `https`.
     #[must_use]
-    pub fn encrypted(mut self) -> Self {
+    pub fn with_https(mut self) -> Self {
         // This fails only for other schemes.
         let _ = self.url.set_scheme("https");
         self

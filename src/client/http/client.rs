@@ -47,11 +47,11 @@ pub struct Client {
 impl Client {
     /// Creates a client for all addresses.
     pub fn new(settings: HttpSettings) -> Self {
-        Self::reaching(Reach::Anywhere, settings)
+        Self::with_reach(Reach::Anywhere, settings)
     }
 
     /// Creates a client that connects only to addresses within `reach`.
-    pub fn reaching(reach: Reach, settings: HttpSettings) -> Self {
+    pub fn with_reach(reach: Reach, settings: HttpSettings) -> Self {
         Self {
             guard: Guard::new(reach, settings.proxies.hosts()),
             settings,

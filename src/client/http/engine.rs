@@ -17,7 +17,7 @@ const MAX_QUEUED_MESSAGES: usize = 64;
 pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
-        () = cancel.fired() => None,
+        () = cancel.wait() => None,
         done = work => Some(done),
     }
 }
@@ -57,6 +57,7 @@ impl Engine {
         let (done, output) = oneshot::channel();
         let work = task(messages);
         self.handle()?.spawn(async move {
+            // The caller may have stopped waiting.
             let _ = done.send(work.await);
         });
         while let Some(message) = received.blocking_recv() {
@@ -68,7 +69,7 @@ impl Engine {
     }
 
     fn handle(&self) -> io::Result<Handle> {
-        let mut running = self.running.locked();
+        let mut running = self.running.lock_anyway();
         if let Some(running) = &*running {
             return Ok(running.handle.clone());
         }
@@ -78,6 +79,7 @@ impl Engine {
         thread::Builder::new()
             .name("requests".to_owned())
             .spawn(move || {
+                // The sender is dropped at the end.
                 let _ = runtime.block_on(ended);
             })?;
         *running = Some(Running {

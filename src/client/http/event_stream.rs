@@ -45,7 +45,7 @@ impl Frames {
             if is_complete {
                 frames.extend(match &mut self.event {
                     Some(event) => event.push(line),
-                    None => trimmed(line),
+                    None => trim_line(line),
                 });
             }
             chunk = &chunk[length..];
@@ -59,7 +59,7 @@ impl Frames {
         let has_line = self.lines.finish();
         let line = self.lines.line().ok().filter(|_| has_line);
         let Some(mut event) = self.event else {
-            return trimmed(line?);
+            return trim_line(line?);
         };
         line.map(|line| event.push(line));
         event.finish()
@@ -108,7 +108,7 @@ impl EventData {
     }
 }
 
-fn trimmed(line: &[u8]) -> Option<String> {
+fn trim_line(line: &[u8]) -> Option<String> {
     let line = line.trim_ascii();
     (!line.is_empty()).then(|| String::from_utf8_lossy(line).into_owned())
 }

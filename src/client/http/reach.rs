@@ -107,11 +107,11 @@ impl Reach {
 
     /// Returns the address with `https`, except for nearby machines that may be reached.
     #[must_use]
-    pub fn preferred(self, address: Address) -> Address {
+    pub fn prefer_https(self, address: Address) -> Address {
         if self != Self::Public && address.is_nearby() {
             address
         } else {
-            address.encrypted()
+            address.with_https()
         }
     }
 }
@@ -282,7 +282,7 @@ mod tests {
             ),
         ];
         for (reach, given, asked) in rows {
-            let address = reach.preferred(Address::parse(given).unwrap());
+            let address = reach.prefer_https(Address::parse(given).unwrap());
             assert_eq!(address.to_string(), asked);
         }
     }

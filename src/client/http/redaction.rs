@@ -69,12 +69,12 @@ impl Redaction {
                     part.to_owned(),
                     escaped.to_owned(),
                     escaped.replace('/', "\\/"),
-                    encoded(part, "%", |byte| {
+                    encode_hex(part, "%", |byte| {
                         byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
                     }),
-                    encoded(part, "%", |_| false),
-                    encoded(part, "", |_| false).to_lowercase(),
-                    encoded(part, "", |_| false),
+                    encode_hex(part, "%", |_| false),
+                    encode_hex(part, "", |_| false).to_lowercase(),
+                    encode_hex(part, "", |_| false),
                 ]);
             }
         }
@@ -136,7 +136,7 @@ impl Redaction {
 
     /// Masks secrets that are partly escaped or split by hidden characters. Returns `None` if there are none.
     fn without_mixed(&self, text: &str) -> Option<String> {
-        let (read, places) = unescaped(text);
+        let (read, places) = unescape(text);
         let mut found: Vec<Range<usize>> = Vec::new();
         for secret in &self.secrets {
             let secret = secret.expose().as_bytes();
@@ -203,7 +203,7 @@ fn base64_spellings(text: &str) -> Vec<String> {
 
 /// Returns the bytes of a text without hidden characters, with their ranges in it. `%2F`, `\/` and `\u002f` are
 /// one byte.
-fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
+fn unescape(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
     let (mut read, mut places) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -249,7 +249,7 @@ fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
 }
 
 /// Encodes bytes in hexadecimal after `prefix`, unless `stays` is true for them.
-fn encoded(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
+fn encode_hex(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         if stays(byte) {

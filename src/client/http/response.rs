@@ -59,7 +59,7 @@ impl Response {
     }
 
     /// Creates a recorded response. `ending` is the failure at its end.
-    pub fn recorded(
+    pub fn from_recording(
         status: u16,
         headers: Headers,
         pieces: Vec<Vec<u8>>,

@@ -256,7 +256,7 @@ impl Replayed {
     fn model_for(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
         let form = |model: &Remote| {
             let shared = &model.shared;
-            shared.outgoing(&shared.dialect(), request, delivery)
+            shared.encode_request(&shared.dialect(), request, delivery)
         };
         let forms: Vec<Outgoing> = self.models.iter().map(form).collect();
         let mut models = self.models.iter().zip(&forms);

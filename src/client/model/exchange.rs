@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::outcome::{Delivered, malformed, read, settle};
+use super::outcome::{Delivered, malformed_reply, read, settle};
 use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
@@ -54,11 +54,11 @@ impl Reading<'_> {
         let mut body = Vec::new();
         let content_type = incoming.response.content_type();
         let framing = loop {
-            if let Some(framing) = framing(self.api, self.delivery, content_type, &body)? {
+            if let Some(framing) = framing_of(self.api, self.delivery, content_type, &body)? {
                 break framing;
             }
             let piece = incoming.piece().await?;
-            body.extend(piece.ok_or_else(|| malformed(&String::from_utf8_lossy(&body)))?);
+            body.extend(piece.ok_or_else(|| malformed_reply(&String::from_utf8_lossy(&body)))?);
         };
         if let Framing::Stream(frames) = framing {
             return self.stream(incoming, frames, body).await;
@@ -75,7 +75,7 @@ impl Reading<'_> {
                 // A body shorter than its `content-length` fails in the HTTP client; this one had no length.
                 return Err(cut_off(Usage::default()));
             }
-            return Err(malformed(json));
+            return Err(malformed_reply(json));
         }
         read(self.api, json, Delivery::Whole, &mut draft)?;
         self.listener.tell(draft.take_parts()).await;
@@ -115,7 +115,7 @@ impl Reading<'_> {
             })?;
             for json in pushed.iter().filter(|json| !json.trim().is_empty()) {
                 self.part(json, &mut draft)
-                    .map_err(|failure| spoiled(failure, parts))?;
+                    .map_err(|failure| soften_failure(failure, parts))?;
                 parts += 1;
                 self.listener.tell(draft.take_parts()).await;
             }
@@ -160,7 +160,7 @@ pub(super) async fn successful(
     }
     let wait = retry_after(&incoming.response.headers, clock.now());
     if (300..400).contains(&status) {
-        return Err(redirected(status, &incoming));
+        return Err(redirect_failure(status, &incoming));
     }
     let body = match incoming.response.content_type() {
         // HTML is not readable in a message.
@@ -179,7 +179,7 @@ const COMPRESSED: &str = "the response is compressed, which the request did not 
 
 /// Returns the framing by the content type, which may differ from the request, or else by the start of the body.
 /// `None` if that is too short or has no known form.
-fn framing(
+fn framing_of(
     api: Api,
     delivery: Delivery,
     content_type: ContentType,
@@ -213,7 +213,7 @@ fn framing(
 }
 
 /// Makes a failure temporary if valid frames came before the malformed one.
-fn spoiled(failure: Failure, good_parts: usize) -> Failure {
+fn soften_failure(failure: Failure, good_parts: usize) -> Failure {
     match failure {
         Failure::Malformed { reason } if good_parts > 0 => Failure::Overloaded {
             status: None,
@@ -231,7 +231,7 @@ async fn beginning(incoming: &mut Incoming) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-fn redirected(status: u16, incoming: &Incoming) -> Failure {
+fn redirect_failure(status: u16, incoming: &Incoming) -> Failure {
     let to = incoming
         .response
         .headers

@@ -47,7 +47,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
     let content_type = answer.content_type.map(str::to_owned);
     let header = content_type.map(|value| ("content-type".to_owned(), value));
     let headers: Headers = header.into_iter().collect();
-    let response = Response::recorded(answer.status, headers, answer.pieces, answer.ending);
+    let response = Response::from_recording(answer.status, headers, answer.pieces, answer.ending);
     let (listener, mut heard) = mpsc::channel(10_000);
     let clock = FixedClock(Timestamp::UNIX_EPOCH);
     let mut reading = Reading {
@@ -58,7 +58,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
         listener: Listener::new(&listener, Redaction::default()),
     };
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let outcome = runtime.block_on(reading.reply(Incoming::unrecorded(response)));
+    let outcome = runtime.block_on(reading.reply(Incoming::from_response(response)));
     let mut events = Vec::new();
     while let Ok(event) = heard.try_recv() {
         events.push(event);
@@ -587,7 +587,8 @@ fn a_compressed_response_is_named() {
             ("content-type", "text/event-stream"),
         ];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let response = Response::recorded(status, headers.into(), vec![vec![0x1f, 0x8b]], None);
+        let response =
+            Response::from_recording(status, headers.into(), vec![vec![0x1f, 0x8b]], None);
         let clock = FixedClock(Timestamp::UNIX_EPOCH);
         let (listener, _) = mpsc::channel(1);
         let mut reading = Reading {
@@ -598,7 +599,7 @@ fn a_compressed_response_is_named() {
             listener: Listener::new(&listener, Redaction::default()),
         };
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-        let outcome = runtime.block_on(reading.reply(Incoming::unrecorded(response)));
+        let outcome = runtime.block_on(reading.reply(Incoming::from_response(response)));
         assert_eq!(outcome.unwrap_err().to_string(), expected);
     }
 }

@@ -192,7 +192,7 @@ impl Failure {
     }
 
     /// Adds the address to the message of a 404 failure.
-    pub(super) fn located(mut self, address: &Address) -> Self {
+    pub(super) fn with_address(mut self, address: &Address) -> Self {
         if let Self::Rejected {
             status: Some(404 | 405),
             message,
@@ -208,7 +208,7 @@ impl Failure {
     }
 
     /// Shortens all texts, puts them on one line and redacts secrets.
-    pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
+    pub(super) fn into_clean(mut self, redaction: &Redaction) -> Self {
         match &mut self {
             Self::Rejected { message, .. }
             | Self::Overloaded { message, .. }
@@ -228,7 +228,7 @@ impl Failure {
             }
             Self::OverBudget { partial } => {
                 let whole = std::mem::take(&mut **partial);
-                **partial = whole.cleaned(redaction);
+                **partial = whole.into_clean(redaction);
             }
             Self::TimedOut { .. }
             | Self::Aborted

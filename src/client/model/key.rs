@@ -70,7 +70,7 @@ impl Key {
                 usable(&text, &source_name)?
             }
             KeySource::Command(words) => usable(
-                &self.printed(words, limit)?,
+                &self.run_key_command(words, limit)?,
                 "the output of the key command",
             )?,
         };
@@ -80,7 +80,7 @@ impl Key {
         }))
     }
 
-    fn printed(&self, words: &[String], limit: Duration) -> Result<String, Failure> {
+    fn run_key_command(&self, words: &[String], limit: Duration) -> Result<String, Failure> {
         let limit = limit.min(KEY_COMMAND_TIMEOUT);
         let Some((program, arguments)) = words.split_first() else {
             return Err(unusable("the key command is empty".to_owned()));

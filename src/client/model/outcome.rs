@@ -23,7 +23,7 @@ impl Reply {
     ///
     /// # Errors
     /// The reply contains neither.
-    pub fn structured(&self, function: &str) -> Result<Value, Failure> {
+    pub fn structured_output(&self, function: &str) -> Result<Value, Failure> {
         let mut called = self
             .calls
             .iter()
@@ -93,12 +93,12 @@ pub(super) fn read(
         return Err(error.failure(None, None));
     }
     let chunk = api.parse(json, delivery);
-    draft.push_chunk(chunk.ok_or_else(|| malformed(json))?);
+    draft.push_chunk(chunk.ok_or_else(|| malformed_reply(json))?);
     Ok(())
 }
 
 /// Returns the failure for a response that does not follow the API.
-pub(super) fn malformed(body: &str) -> Failure {
+pub(super) fn malformed_reply(body: &str) -> Failure {
     let body = body.trim();
     let reason = if body.is_empty() {
         "the reply has no content".to_owned()
@@ -228,7 +228,7 @@ mod tests {
         ];
         for (text, calls) in found {
             assert_eq!(
-                reply(text, calls).structured("f"),
+                reply(text, calls).structured_output("f"),
                 Ok(title.clone()),
                 "{text} {calls:?}"
             );
@@ -240,10 +240,10 @@ mod tests {
         let input = r#"{"title":"A \ud83d"}"#;
         let title = json!({"title": "A \u{FFFD}"});
         assert_eq!(
-            reply("", &[("f", input)]).structured("f"),
+            reply("", &[("f", input)]).structured_output("f"),
             Ok(title.clone())
         );
-        assert_eq!(reply(input, &[]).structured("f"), Ok(title));
+        assert_eq!(reply(input, &[]).structured_output("f"), Ok(title));
     }
 
     #[test]
@@ -252,9 +252,12 @@ mod tests {
             reason: "the reply contains neither a call of f nor JSON".to_owned(),
         };
         for text in ["", "Fix login", "{\"title\":", "[1]", &"{".repeat(100_000)] {
-            assert_eq!(reply(text, &[]).structured("f"), Err(missing.clone()));
+            assert_eq!(
+                reply(text, &[]).structured_output("f"),
+                Err(missing.clone())
+            );
         }
-        let unusable = reply("", &[("f", "[]")]).structured("f");
+        let unusable = reply("", &[("f", "[]")]).structured_output("f");
         assert_eq!(
             unusable,
             Err(Failure::Malformed {

@@ -50,11 +50,11 @@ impl Pace {
     /// An earlier refusal applies to the request.
     pub(super) async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
         loop {
-            if permit.is_none() && self.state.locked().serial_remaining > 0 {
+            if permit.is_none() && self.state.lock_anyway().serial_remaining > 0 {
                 *permit = Some(Arc::clone(&self.permit).lock_owned().await);
             }
             let next = {
-                let mut state = self.state.locked();
+                let mut state = self.state.lock_anyway();
                 let now = Instant::now();
                 if let Some((refusal, end)) = &state.refusal
                     && end.is_none_or(|end| end > now)
@@ -73,19 +73,19 @@ impl Pace {
     }
 
     /// Records a successful request.
-    pub(super) fn answered(&self) {
-        let mut state = self.state.locked();
+    pub(super) fn record_success(&self) {
+        let mut state = self.state.lock_anyway();
         state.serial_remaining = state.serial_remaining.saturating_sub(1);
     }
 
     /// Records a failed request. A delay requested by the server is capped at `longest`.
-    pub(super) fn failed(&self, failure: &Failure, longest: Duration) {
+    pub(super) fn record_failure(&self, failure: &Failure, longest: Duration) {
         let asked = match failure {
             Failure::Overloaded { retry_after, .. } => *retry_after,
             _ => None,
         };
         let end = asked.and_then(|asked| Instant::now().checked_add(asked));
-        let mut state = self.state.locked();
+        let mut state = self.state.lock_anyway();
         if failure.refuses_everything() || asked.is_some_and(|asked| asked > longest) {
             state.refusal = Some((failure.clone(), end));
         } else if end.is_some() {
@@ -134,7 +134,7 @@ mod tests {
         wait_for(async {
             let pace = Pace::default();
             let start = Instant::now();
-            pace.failed(&overloaded_for(MAX_DELAY), MAX_DELAY);
+            pace.record_failure(&overloaded_for(MAX_DELAY), MAX_DELAY);
             let mut permit = None;
             pace.turn(&mut permit).await.unwrap();
             assert!(start.elapsed() >= MAX_DELAY);
@@ -146,7 +146,7 @@ mod tests {
             drop(permit);
             second.await.unwrap();
             for _ in 0..SUCCESSES_TO_RUN_CONCURRENTLY {
-                pace.answered();
+                pace.record_success();
             }
             let mut third = None;
             pace.turn(&mut third).await.unwrap();
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_temporary_refusal_expires() {
         let pace = Pace::default();
-        pace.failed(&overloaded_for(MAX_DELAY), Duration::ZERO);
+        pace.record_failure(&overloaded_for(MAX_DELAY), Duration::ZERO);
         wait_for(async {
             assert!(pace.turn(&mut None).await.is_err());
             tokio::time::sleep(MAX_DELAY).await;
@@ -180,7 +180,7 @@ mod tests {
         ];
         for (failure, ends) in rows {
             let pace = Pace::default();
-            pace.failed(&failure, MAX_DELAY);
+            pace.record_failure(&failure, MAX_DELAY);
             let turn = wait_for(async { pace.turn(&mut None).await });
             assert_eq!(turn.is_err(), ends, "{failure:?}");
         }

@@ -161,7 +161,7 @@ fn keys_are_sent_in_the_header_of_each_api() {
         ),
     ];
     for (name, base, line, key) in rows {
-        let server = TestServer::answering([answer(200, &[JSON], "{}")]);
+        let server = TestServer::with_answers([answer(200, &[JSON], "{}")]);
         let model = provider(
             &connector(settings(name, &server.url(base))),
             &format!("{name}:m"),
@@ -183,7 +183,7 @@ fn side_requests_are_tried_once() {
         answer(500, &[JSON], "{}"),
         answer(429, &[("retry-after", "0")], ""),
     ] {
-        let server = TestServer::answering([body]);
+        let server = TestServer::with_answers([body]);
         let failure = openai(&server)
             .complete(&request(), &CancelToken::default())
             .unwrap_err();
@@ -209,7 +209,7 @@ fn a_requested_delay_is_respected() {
         (answer(429, &[JSON], in_body), 200),
     ];
     for (refusal, least) in rows {
-        let server = TestServer::answering([refusal, answer(200, &[JSON], GOOD)]);
+        let server = TestServer::with_answers([refusal, answer(200, &[JSON], GOOD)]);
         let start = Instant::now();
         let reply = openai(&server)
             .complete(&persistent(), &CancelToken::default())
@@ -245,7 +245,7 @@ fn only_temporary_failures_are_retried() {
         ),
     ];
     for refusal in passing {
-        let server = TestServer::answering([refusal.clone(), answer(200, &[JSON], GOOD)]);
+        let server = TestServer::with_answers([refusal.clone(), answer(200, &[JSON], GOOD)]);
         let reply = openai(&server).complete(&persistent(), &CancelToken::default());
         let described = String::from_utf8_lossy(&refusal);
         assert_eq!(reply.unwrap().text, "Fix login", "{described}");
@@ -271,7 +271,7 @@ fn only_temporary_failures_are_retried() {
     ];
     for refusal in hopeless {
         let described = String::from_utf8_lossy(&refusal).into_owned();
-        let server = TestServer::answering([refusal]);
+        let server = TestServer::with_answers([refusal]);
         let failure = openai(&server)
             .complete(&persistent(), &CancelToken::default())
             .unwrap_err();
@@ -294,7 +294,7 @@ fn a_status_of_404_names_the_address_and_a_repeated_part() {
         ),
     ];
     for (path, expected) in rows {
-        let server = TestServer::answering([answer(404, &[JSON], r#"{"error":"gone"}"#)]);
+        let server = TestServer::with_answers([answer(404, &[JSON], r#"{"error":"gone"}"#)]);
         let model = provider(
             &connector(settings("openai", &server.url(path))),
             "openai:m",
@@ -320,7 +320,7 @@ fn a_stream_that_is_cut_fails_and_is_not_retried_once_forwarded() {
         } else {
             cut.extend_from_slice(part.as_bytes());
         }
-        let server = TestServer::answering([cut]);
+        let server = TestServer::with_answers([cut]);
         let mut heard = Vec::new();
         let failure = openai(&server)
             .ask(
@@ -345,7 +345,7 @@ fn a_stream_that_is_cut_fails_and_is_not_retried_once_forwarded() {
     good.extend_from_slice(
         b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
     );
-    let server = TestServer::answering([empty, begun, good]);
+    let server = TestServer::with_answers([empty, begun, good]);
     let mut heard = Vec::new();
     let reply = openai(&server).ask(
         &persistent(),
@@ -372,7 +372,7 @@ fn a_forwarded_block_is_not_withdrawn() {
         answer
     };
     let attempts = |answers: Vec<Vec<u8>>| {
-        let server = TestServer::answering(answers);
+        let server = TestServer::with_answers(answers);
         let request = Request {
             attempts: Attempts::UntilABlock,
             ..persistent()
@@ -511,7 +511,7 @@ fn no_key_is_ever_shown() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     for echo in echoes {
-        let server = TestServer::answering([echo]);
+        let server = TestServer::with_answers([echo]);
         let mut settings = settings("openai", &server.url("/v1"));
         let described = settings.providers.get_mut("openai").unwrap();
         described.headers = vec![Header::secret("x-team", "team-canary-77")];
@@ -535,7 +535,7 @@ fn no_key_is_ever_shown() {
 #[test]
 fn a_reply_that_contains_the_key_is_redacted() {
     let body = json!({"choices": [{"message": {"content": format!("Your key is {CANARY}.")}, "finish_reason": "stop"}]});
-    let server = TestServer::answering([answer(200, &[JSON], &body.to_string())]);
+    let server = TestServer::with_answers([answer(200, &[JSON], &body.to_string())]);
     let reply = openai(&server)
         .complete(&request(), &CancelToken::default())
         .unwrap();
@@ -550,7 +550,7 @@ fn a_reply_that_contains_the_key_is_redacted() {
         "name": "f", "arguments": json!({"key": CANARY}).to_string(),
     }}]}, "finish_reason": "stop"}]});
     stream.extend_from_slice(format!("data: {call}\n\ndata: [DONE]\n\n").as_bytes());
-    let server = TestServer::answering([stream]);
+    let server = TestServer::with_answers([stream]);
     let mut heard = String::new();
     let reply = openai(&server).ask(
         &request(),
@@ -584,7 +584,7 @@ fn a_key_is_not_sent_unencrypted_to_public_networks() {
 
 #[test]
 fn requests_use_the_proxy_except_for_listed_hosts() {
-    let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
+    let server = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
     let mut settings = settings("vllm", "http://gpu.internal:8000/v1");
     settings.http.proxies = Proxies {
         http: Some(Secret::new(format!(
@@ -612,7 +612,7 @@ fn requests_use_the_proxy_except_for_listed_hosts() {
         "{head}"
     );
 
-    let direct = TestServer::answering([answer(200, &[JSON], GOOD)]);
+    let direct = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
     settings.providers.get_mut("vllm").unwrap().base_url = Some(direct.url("/v1"));
     settings.http.proxies.except = Some("127.0.0.1".to_owned());
     let model = provider(&connector(settings), "vllm:m");
@@ -644,7 +644,7 @@ fn requests_use_socks_proxies() {
         ("socks5", "", "http://127.0.0.2:8000/v1", "127.0.0.2:8000"),
     ];
     for (scheme, login, url, target) in rows {
-        let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
+        let server = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
         let proxy = SocksServer::connecting_to(server.port);
         let mut settings = settings("vllm", url);
         settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
@@ -690,7 +690,7 @@ fn an_unreachable_socks_proxy_is_named_without_its_password() {
 #[test]
 fn a_request_is_adapted_to_what_a_server_refuses() {
     let refusal = r#"{"error":{"message":"The value of the enable_thinking parameter is restricted to True.","code":"invalid_parameter_error"}}"#;
-    let server = TestServer::answering([
+    let server = TestServer::with_answers([
         answer(400, &[JSON], refusal),
         answer(200, &[JSON], GOOD),
         answer(200, &[JSON], GOOD),

@@ -93,7 +93,7 @@ impl Recorder {
         };
         let mut line = serde_json::to_vec(record).map_err(|error| unusable(error.into()))?;
         line.push(b'\n');
-        let mut file = self.file.locked();
+        let mut file = self.file.lock_anyway();
         file.write_all(&line).map_err(unusable)
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct PendingExchange {
 
 impl PendingExchange {
     /// Records the status and headers of the response.
-    pub(super) fn answered(mut self, status: u16, headers: &Headers) -> Self {
+    pub(super) fn with_response_head(mut self, status: u16, headers: &Headers) -> Self {
         self.record.status = Some(status);
         let kept = headers
             .iter()
@@ -131,7 +131,7 @@ impl PendingExchange {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn ended(mut self) -> Result<(), HttpFailure> {
+    pub(super) fn finish(mut self) -> Result<(), HttpFailure> {
         self.write()
     }
 
@@ -139,7 +139,7 @@ impl PendingExchange {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
+    pub(super) fn finish_failed(mut self, failure: &HttpFailure) -> Result<(), HttpFailure> {
         self.is_done = matches!(failure, HttpFailure::Unusable { .. });
         self.record.failure = Some(failure.clone());
         self.write()
@@ -161,6 +161,7 @@ impl Drop for PendingExchange {
     fn drop(&mut self) {
         // Without a response there is nothing to replay.
         if self.record.status.is_some() {
+            // A drop cannot report a failure.
             let _ = self.write();
         }
     }
@@ -276,7 +277,7 @@ impl Recording {
             return Err(self.not_recorded(std::slice::from_ref(outgoing)));
         };
         let turn = {
-            let mut answered = self.answered.locked();
+            let mut answered = self.answered.lock_anyway();
             let key = format!("{}\n{}", outgoing.address, outgoing.body);
             let count = answered.entry(key).or_default();
             let turn = (*count).min(last);
@@ -288,7 +289,7 @@ impl Recording {
             (Some(status), ending) => {
                 let pieces = vec![exchange.body_bytes()];
                 let headers = exchange.headers.clone();
-                Ok(Response::recorded(status, headers, pieces, ending))
+                Ok(Response::from_recording(status, headers, pieces, ending))
             }
             (None, Some(failure)) => Err(failure.into()),
             (None, None) => Err(self.not_recorded(std::slice::from_ref(outgoing))),

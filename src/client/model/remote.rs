@@ -96,7 +96,7 @@ impl Provider for Remote {
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
         let exchange = |_: Task<()>| async move {
             let response = async {
-                let incoming = Incoming::unrecorded(client.send(&outgoing).await?);
+                let incoming = Incoming::from_response(client.send(&outgoing).await?);
                 let mut incoming = successful(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
                 incoming.read(&mut body, usize::MAX).await?;
@@ -105,7 +105,8 @@ impl Provider for Remote {
             shared.with_time_limit(response).await
         };
         let response = self.run(exchange, stop, |()| ());
-        let response = response.map_err(|failure| failure.located(&address).cleaned(&redaction))?;
+        let response =
+            response.map_err(|failure| failure.with_address(&address).into_clean(&redaction))?;
         let response: Value = serde_json::from_slice(&response).unwrap_or_default();
         let models = response[list]
             .as_array()
@@ -120,7 +121,9 @@ impl Provider for Remote {
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
         let shared = &self.shared;
-        shared.outgoing(&shared.dialect(), request, delivery).body
+        shared
+            .encode_request(&shared.dialect(), request, delivery)
+            .body
     }
 }
 
@@ -171,7 +174,7 @@ impl Shared {
     }
 
     /// Returns a request as it would be sent, without the key.
-    pub(super) fn outgoing(
+    pub(super) fn encode_request(
         &self,
         dialect: &Dialect,
         request: &Request,
@@ -186,7 +189,7 @@ impl Shared {
     }
 
     pub(super) fn dialect(&self) -> Dialect {
-        let dialect = self.dialect.locked();
+        let dialect = self.dialect.lock_anyway();
         dialect.clone()
     }
 
@@ -214,7 +217,7 @@ impl Shared {
             let dialect = self.dialect();
             let outgoing = Outgoing {
                 headers: headers.clone(),
-                ..self.outgoing(&dialect, request, delivery)
+                ..self.encode_request(&dialect, request, delivery)
             };
             let redaction = outgoing.redaction();
             let mut reading = Reading {
@@ -228,9 +231,9 @@ impl Shared {
             let failure = match outcome {
                 Ok(reply) => {
                     if let Some(pace) = &self.pace {
-                        pace.answered();
+                        pace.record_success();
                     }
-                    return Ok(reply.cleaned(&redaction));
+                    return Ok(reply.into_clean(&redaction));
                 }
                 Err(failure) => failure,
             };
@@ -238,24 +241,27 @@ impl Shared {
             let is_final =
                 request.attempts == Attempts::UntilABlock && reading.listener.has_block();
             if adaptations < MAX_ADAPTATIONS
-                && let Some(adapted) = self.adapted(dialect, request, delivery, &failure)
+                && let Some(adapted) = self.adapt_dialect(dialect, request, delivery, &failure)
             {
                 adaptations += 1;
-                *self.dialect.locked() = adapted;
+                *self.dialect.lock_anyway() = adapted;
                 self.turn(&mut permit).await?;
                 continue;
             }
-            let failure = failure.located(&outgoing.address).cleaned(&redaction);
+            let failure = failure
+                .with_address(&outgoing.address)
+                .into_clean(&redaction);
             if let Some(pace) = &self.pace {
-                pace.failed(&failure, self.policy.max_server_wait);
+                pace.record_failure(&failure, self.policy.max_server_wait);
             }
-            match retry.failed(&failure, start.elapsed(), self.chance()) {
+            match retry.record_failure(&failure, start.elapsed(), self.chance()) {
                 Some(wait) if !is_final => {
                     let retried = ReplyEvent::Retry {
                         failures: retry.failures(),
                         wait_ms: milliseconds(wait),
                         failure: Box::new(failure),
                     };
+                    // The listener may be gone.
                     let _ = listener.send(retried).await;
                     sleep(wait).await;
                 }
@@ -263,20 +269,21 @@ impl Shared {
             }
             self.turn(&mut permit).await?;
             if has_begun {
+                // The listener may be gone.
                 let _ = listener.send(ReplyEvent::Restart).await;
             }
         }
     }
 
     /// Returns a dialect that changes a refused request so that the server may accept it.
-    fn adapted(
+    fn adapt_dialect(
         &self,
         refused: Dialect,
         request: &Request,
         delivery: Delivery,
         failure: &Failure,
     ) -> Option<Dialect> {
-        let body = |dialect: &Dialect| self.outgoing(dialect, request, delivery).body;
+        let body = |dialect: &Dialect| self.encode_request(dialect, request, delivery).body;
         let refused_body = body(&refused);
         let adaptations = successors(Some(refused), |dialect| adapt(dialect, failure));
         adaptations

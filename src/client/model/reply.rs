@@ -39,7 +39,7 @@ pub enum CallInput {
 
 impl Reply {
     /// Returns the reply with secrets redacted: a server may echo what it was sent.
-    pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
+    pub(super) fn into_clean(mut self, redaction: &Redaction) -> Self {
         self.text = redaction.clean(&self.text);
         self.thinking = redaction.clean(&self.thinking);
         for call in &mut self.calls {

@@ -66,7 +66,7 @@ impl Retry {
     /// Records a failed attempt, `elapsed` after the first one started. Returns the delay before the next
     /// attempt, or `None` to give up. `chance` is a random number from 0 to 1 that spreads the retries of
     /// many clients.
-    pub(super) fn failed(
+    pub(super) fn record_failure(
         &mut self,
         failure: &Failure,
         elapsed: Duration,
@@ -121,7 +121,7 @@ mod tests {
 
     fn decide(failure: &Failure, elapsed: Duration, chance: f64) -> Option<Duration> {
         let mut retry = Retry::new(Attempts::ByPolicy, RetryPolicy::default(), MINUTE);
-        retry.failed(failure, elapsed, chance)
+        retry.record_failure(failure, elapsed, chance)
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         };
         let mut retry = Retry::new(Attempts::ByPolicy, policy, Duration::from_hours(1));
         let waits: Vec<u128> =
-            std::iter::from_fn(|| retry.failed(&overloaded(None), Duration::ZERO, 1.0))
+            std::iter::from_fn(|| retry.record_failure(&overloaded(None), Duration::ZERO, 1.0))
                 .map(|wait| wait.as_millis())
                 .collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
@@ -168,12 +168,12 @@ mod tests {
         let policy = RetryPolicy::default();
         let mut retry = Retry::new(Attempts::One, policy, MINUTE);
         for _ in 0..policy.max_server_waits {
-            let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.0);
+            let decision = retry.record_failure(&overloaded(Some(1)), Duration::ZERO, 0.0);
             assert_eq!(decision, Some(Duration::from_millis(1)));
         }
         let mut other = Retry::new(Attempts::One, policy, MINUTE);
         for (retry, asked) in [(&mut retry, Some(1)), (&mut other, None)] {
-            let decision = retry.failed(&overloaded(asked), Duration::ZERO, 0.5);
+            let decision = retry.record_failure(&overloaded(asked), Duration::ZERO, 0.5);
             assert_eq!(decision, None);
         }
     }
@@ -230,7 +230,7 @@ mod tests {
             let mut elapsed = Duration::ZERO;
             let mut attempts = 1;
             for asked in asked {
-                match retry.failed(&overloaded(asked), elapsed, chance) {
+                match retry.record_failure(&overloaded(asked), elapsed, chance) {
                     None => break,
                     Some(wait) => {
                         prop_assert!(asked.is_none_or(|asked| wait >= Duration::from_millis(asked)));

@@ -59,7 +59,7 @@ impl TestServer {
     }
 
     /// Starts a server that sends each connection the next of these responses.
-    pub(super) fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
+    pub(super) fn with_answers(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let script = |answer| vec![Step::Send(answer)];
         Self::start(answers.into_iter().map(script).collect())
     }

@@ -31,7 +31,7 @@ impl Transport {
         let (client, recorder) = match self {
             Self::Network(client, recorder) => (client, recorder),
             Self::Replayed(recording) => {
-                return Ok(Incoming::unrecorded(recording.answer(outgoing)?));
+                return Ok(Incoming::from_response(recording.answer(outgoing)?));
             }
         };
         let tape = recorder
@@ -39,12 +39,13 @@ impl Transport {
             .map(|recorder| recorder.tape(outgoing, target, dialect));
         match client.send(outgoing).await {
             Ok(response) => {
-                let tape = tape.map(|tape| tape.answered(response.status, &response.headers));
+                let tape =
+                    tape.map(|tape| tape.with_response_head(response.status, &response.headers));
                 Ok(Incoming { response, tape })
             }
             Err(error) => {
                 if let Some(tape) = tape {
-                    tape.failed(&error)?;
+                    tape.finish_failed(&error)?;
                 }
                 Err(error.into())
             }
@@ -61,7 +62,7 @@ pub(super) struct Incoming {
 
 impl Incoming {
     /// Returns a response that is not recorded.
-    pub(super) fn unrecorded(response: Response) -> Self {
+    pub(super) fn from_response(response: Response) -> Self {
         Self {
             response,
             tape: None,
@@ -80,8 +81,8 @@ impl Incoming {
             }
         } else if let Some(tape) = self.tape.take() {
             match &piece {
-                Ok(_) => tape.ended()?,
-                Err(error) => tape.failed(error)?,
+                Ok(_) => tape.finish()?,
+                Err(error) => tape.finish_failed(error)?,
             }
         }
         piece

@@ -4,7 +4,7 @@ use url::Host;
 
 use crate::client::http::Reach;
 use crate::permission::DomainPattern;
-use crate::sandbox::{Server, parse_authority};
+use crate::sandbox::{HostAndPort, parse_authority};
 
 /// Ports of allowed hosts whose rule names no port.
 const WEB_PORTS: [u16; 2] = [80, 443];
@@ -41,7 +41,7 @@ impl DomainRules {
 
     /// Whether programs may connect to a port of a host, written as in a URL. Its addresses are not checked.
     pub fn permits(&self, host: &str, port: u16) -> bool {
-        let server = Server::parse(&format!("{host}:{port}"));
+        let server = HostAndPort::parse(&format!("{host}:{port}"));
         server.is_some_and(|server| self.check(&server, Reach::Public).is_ok())
     }
 
@@ -50,7 +50,7 @@ impl DomainRules {
     ///
     /// # Errors
     /// The server is not permitted.
-    pub(super) fn check(&self, server: &Server, reach: Reach) -> Result<Reach, &'static str> {
+    pub(super) fn check(&self, server: &HostAndPort, reach: Reach) -> Result<Reach, &'static str> {
         if self.denied.iter().any(|pattern| pattern.covers(server)) {
             return Err("a denied domain");
         }
@@ -80,7 +80,7 @@ impl Pattern {
     }
 
     /// Whether it names a server. Only an address names a server without a name.
-    fn covers(&self, server: &Server) -> bool {
+    fn covers(&self, server: &HostAndPort) -> bool {
         let is_name = |name: &String| self.names.covers(name);
         let is_host = matches!(&server.host, Host::Domain(name) if is_name(name));
         (is_host || self.host == server.host) && self.port.is_none_or(|port| port == server.port)

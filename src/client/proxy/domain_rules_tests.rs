@@ -109,7 +109,7 @@ fn a_star_allows_names_but_no_addresses() {
 #[test]
 fn private_addresses_need_a_rule_that_names_them() {
     let reach = |allowed: &[&str], server: &str| {
-        let server = Server::parse(server).unwrap();
+        let server = HostAndPort::parse(server).unwrap();
         rules(allowed, &[]).unwrap().check(&server, Reach::Public)
     };
     let private = Ok(Reach::PublicAndPrivate);

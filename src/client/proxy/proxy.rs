@@ -18,7 +18,7 @@ use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
 use crate::client::http::{Engine, Reach, Task, addresses_of};
 use crate::process::{Domains, RunningProxy};
-use crate::sandbox::Server;
+use crate::sandbox::HostAndPort;
 
 /// Maximum number of connections at a time. More clients wait.
 const MAX_CONNECTIONS: usize = 256;
@@ -129,7 +129,7 @@ async fn open(client: &mut TcpStream, policy: &ProxyPolicy) -> io::Result<TcpStr
             break request;
         }
     };
-    let Server { host, port } = &request.server;
+    let HostAndPort { host, port } = &request.server;
     let about = |error: Error| Error::new(error.kind(), format!("{host}:{port}: {error}"));
     let mut server = policy.connect(&request.server).await.map_err(about)?;
     server.write_all(&request.beginning).await?;
@@ -144,7 +144,7 @@ impl ProxyPolicy {
     ///
     /// # Errors
     /// It is not permitted, one of its addresses is out of reach, or the connection fails.
-    async fn connect(&self, server: &Server) -> io::Result<TcpStream> {
+    async fn connect(&self, server: &HostAndPort) -> io::Result<TcpStream> {
         let reach = self.rules.check(server, self.reach).map_err(forbidden)?;
         let port = server.port;
         let addresses = match server.host.clone() {

@@ -3,7 +3,7 @@
 use httparse::{EMPTY_HEADER, Header, Request, Status};
 use url::{Position, Url};
 
-use crate::sandbox::Server;
+use crate::sandbox::HostAndPort;
 
 /// Maximum number of headers.
 const MAX_HEADERS: usize = 100;
@@ -14,7 +14,7 @@ const NOT_SENT: &str = "connection host keep-alive proxy-authorization proxy-con
 /// A request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProxyRequest {
-    pub(super) server: Server,
+    pub(super) server: HostAndPort,
     /// Whether the proxy answers the client before the server does.
     pub(super) is_tunnel: bool,
     /// The bytes that are sent to the server first.
@@ -40,7 +40,7 @@ impl ProxyRequest {
         let is_tunnel = method == "CONNECT";
         let mut beginning = Vec::new();
         let server = if is_tunnel {
-            Server::parse(target)
+            HostAndPort::parse(target)
         } else {
             let url = Url::parse(target).ok();
             let url = url.filter(|url| url.scheme() == "http");
@@ -60,7 +60,7 @@ impl ProxyRequest {
             }
             beginning.extend(b"\r\n");
             let port = url.port_or_known_default().unwrap_or_default();
-            Server::parse(&format!("{}:{port}", url.host_str().unwrap_or_default()))
+            HostAndPort::parse(&format!("{}:{port}", url.host_str().unwrap_or_default()))
         };
         beginning.extend(rest);
         Ok(Some(Self {

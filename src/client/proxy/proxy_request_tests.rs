@@ -6,8 +6,8 @@ fn parse(text: &str) -> Result<Option<ProxyRequest>, &'static str> {
     ProxyRequest::parse(text.as_bytes())
 }
 
-fn server(text: &str) -> Server {
-    Server::parse(text).unwrap()
+fn server(text: &str) -> HostAndPort {
+    HostAndPort::parse(text).unwrap()
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{
     Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, session_roots,
 };
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{fit_columns, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
 const SHELL_VARIABLE: &str = "TURNPIPE_COMPLETE";
@@ -124,10 +124,10 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
             argument.add(ArgValueCompleter::new(complete))
         }
         "MODEL" => argument.add(ArgValueCompleter::new(|typed: &OsStr| {
-            offered(models(), typed)
+            matching_candidates(models(), typed)
         })),
         "RECORD" => {
-            let names = |typed: &OsStr| offered(record_names().into_iter(), typed);
+            let names = |typed: &OsStr| matching_candidates(record_names().into_iter(), typed);
             argument.add(ArgValueCompleter::new(names))
         }
         _ => argument,
@@ -135,7 +135,7 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
 }
 
 /// Returns the values that start with `typed`.
-fn offered<Value: Into<String>>(
+fn matching_candidates<Value: Into<String>>(
     values: impl Iterator<Item = Value>,
     typed: &OsStr,
 ) -> Vec<CompletionCandidate> {
@@ -168,7 +168,7 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
         let facts = session.facts;
         let title = facts.heading().cloned();
         let title = terminal_safe_line(&title.unwrap_or_default());
-        Some((facts.session_id?, fitted(&title, TITLE_COLUMNS)))
+        Some((facts.session_id?, fit_columns(&title, TITLE_COLUMNS)))
     });
     std::iter::once((
         "latest".to_owned(),

@@ -89,7 +89,7 @@ fn configuration(
             // The default file is optional.
             (found.condition, found.problem) = (Condition::Absent, None);
         } else {
-            found = found.judged(agents.map(|_| ()));
+            found = found.with_outcome(agents.map(|_| ()));
         }
         findings.push(found);
     }
@@ -106,8 +106,8 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let tried = files.iter().map(|named| {
         let found = setting_found(Subject::File, named);
         match named.name.as_str() {
-            "tools" => found.judged(registry.add_manifest(Path::new(&named.value))),
-            "prices" => found.judged(config.prices(None).map(|_| ())),
+            "tools" => found.with_outcome(registry.add_manifest(Path::new(&named.value))),
+            "prices" => found.with_outcome(config.prices(None).map(|_| ())),
             _ => file(named),
         }
     });
@@ -130,7 +130,7 @@ fn setting_tried(setting: &Setting) -> DoctorRecord {
         let created = tempfile::tempfile_in(directory).map(drop);
         created.map_err(|error| unwritable(directory, &error, name))
     });
-    setting_found(subject, setting).judged(tried)
+    setting_found(subject, setting).with_outcome(tried)
 }
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
@@ -147,7 +147,7 @@ fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
                     ..mode_found(permissions.mode.name())
                 }
             }
-            Err(error) => mode_found("").judged(Err(error)),
+            Err(error) => mode_found("").with_outcome(Err(error)),
         },
     )
 }
@@ -240,7 +240,7 @@ fn file(setting: &Setting) -> DoctorRecord {
         ErrorKind::NotFound => "does not exist".to_owned(),
         _ => error.to_string(),
     });
-    setting_found(Subject::File, setting).judged(explained)
+    setting_found(Subject::File, setting).with_outcome(explained)
 }
 
 fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
@@ -262,7 +262,7 @@ fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<D
         };
         let connected = providers.connect(&ModelName::Remote(model));
         let found = DoctorRecord::new(Subject::Model, provider, "provider", "");
-        findings.push(found.judged(connected.map(|_| ())));
+        findings.push(found.with_outcome(connected.map(|_| ())));
     }
     let progress = ProgressLine::spinner("asking the models", io);
     let advisor = config.advisor(None);
@@ -282,7 +282,7 @@ fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<D
             }
             connected => connected.map(|_| ()).map_err(|error| error.to_string()),
         };
-        findings.push(found.judged(tried));
+        findings.push(found.with_outcome(tried));
     }
     drop(progress);
     findings
@@ -310,7 +310,7 @@ fn mcp_servers(
             Some(Err(_)) => "failed".to_owned(),
         };
         let found = DoctorRecord::new(Subject::McpServer, &server.name, &value, &server.target);
-        found.judged(server.result.map_or(Ok(()), |result| result.map(|_| ())))
+        found.with_outcome(server.result.map_or(Ok(()), |result| result.map(|_| ())))
     });
     Ok(found.collect())
 }

@@ -201,7 +201,7 @@ impl ChangeArguments {
             let change = SettingsChange::new(path, *agent, facts, command)
                 .map_err(|error| UsageError::reason(error).about(name))?;
             if change.is_empty() {
-                let line = format!("{}: {unchanged}\n", shown(&change.path));
+                let line = format!("{}: {unchanged}\n", display_path(&change.path));
                 writer.echo(line.as_bytes())?;
                 continue;
             }
@@ -219,7 +219,7 @@ impl ChangeArguments {
             let failed = || format!("cannot write {}", change.target.display());
             change.write().with_context(failed)?;
             if !globals.quiet {
-                writer.echo(format!("{}: {done}\n", shown(&change.path)).as_bytes())?;
+                writer.echo(format!("{}: {done}\n", display_path(&change.path)).as_bytes())?;
                 if command.is_some() {
                     io.messages.hint(facts.activation);
                 }
@@ -280,20 +280,20 @@ fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
     Ok(matches!(line.trim(), "y" | "yes"))
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     terminal_safe_line(&path.display().to_string())
 }
 
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let found = installed(&self.agent, &io.environment)?;
+        let found = installed_hooks(&self.agent, &io.environment)?;
         self.form.print(|| hooks_page(&found), &found, io)?;
         Ok(Status::negative_if(found.is_empty()))
     }
 }
 
 /// Returns the hooks in the settings of these agents, or of all if there are none.
-fn installed(
+fn installed_hooks(
     agents: &[Agent],
     environment: &Environment,
 ) -> Result<Vec<HookStatusRecord>, UsageError> {
@@ -336,7 +336,7 @@ impl Run for HookExplainArguments {
 /// Returns the log of the installed hooks.
 fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
     let mut logs: Vec<PathBuf> = Vec::new();
-    for hook in installed(&[], environment)? {
+    for hook in installed_hooks(&[], environment)? {
         let words = shlex::split(&hook.command).unwrap_or_default();
         let parser = HookArguments::augment_args(Command::new("hook"));
         let matches = parser.try_get_matches_from(words.into_iter().skip(2));

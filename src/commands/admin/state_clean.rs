@@ -11,7 +11,7 @@ use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::StateCleanedRecord;
 use crate::state::clean;
-use crate::text::{byte_size, counted, terminal_safe_line};
+use crate::text::{byte_size, count_noun, terminal_safe_line};
 
 /// Delete saved results and other state of old sessions
 ///
@@ -45,7 +45,7 @@ impl Run for StateCleanArguments {
             path: settings.state_root.0.display().to_string(),
         };
         let line = || {
-            let removed = counted(record.files, "file", "files");
+            let removed = count_noun(record.files, "file", "files");
             let (path, size) = (terminal_safe_line(&record.path), byte_size(record.bytes));
             format!("{path}: removed {removed}, {size}\n")
         };

@@ -85,14 +85,14 @@ impl CheckInput {
         };
         let mut errors = InputErrors::new(&io.messages);
         if self.files.is_empty() {
-            answering.answer_source(progress.counting(take_stdin(io)?), None)?;
+            answering.answer_source(progress.count_bytes(take_stdin(io)?), None)?;
         }
         for path in &self.files {
             let name = path.to_string_lossy();
             match open_stream(path, io) {
                 Ok(stream) => {
                     let name = (!is_standard_stream(path)).then_some(&*name);
-                    answering.answer_source(progress.counting(stream), name)?;
+                    answering.answer_source(progress.count_bytes(stream), name)?;
                 }
                 Err(error) if path.exists() || is_standard_stream(path) => {
                     errors.report(&name, &error);

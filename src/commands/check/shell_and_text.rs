@@ -118,7 +118,7 @@ impl Run for CheckTextArguments {
             },
             passed: None,
             examine: &|line| {
-                let record = cleaned(self.kind, &line.text);
+                let record = check_text(self.kind, &line.text);
                 match prints {
                     Form::Text => CheckOutput::Text(record.output + "\n"),
                     Form::Jsonl => CheckOutput::Records(vec![record]),
@@ -129,7 +129,7 @@ impl Run for CheckTextArguments {
     }
 }
 
-fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
+fn check_text(kind: TextKind, text: &str) -> CheckTextRecord {
     let cleaned = match kind {
         TextKind::Terminal => Ok(terminal_safe_line(text)),
         TextKind::Label => clean_label(text, CallsEnded::Well),

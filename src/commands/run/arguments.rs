@@ -190,7 +190,7 @@ impl McpArguments {
         sandbox: Option<&Arc<Sandbox>>,
         globals: &Globals,
         io: &Io,
-    ) -> Result<Option<crate::run::mcp::Servers>, UsageError> {
+    ) -> Result<Option<crate::run::mcp::ServerSet>, UsageError> {
         use crate::client::http;
         use crate::run::{mcp, tools};
         if self.mcp_config.is_empty() {
@@ -218,7 +218,11 @@ impl McpArguments {
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
         };
-        Ok(Some(mcp::Servers::new(configs, deps, io.messages.clone())))
+        Ok(Some(mcp::ServerSet::new(
+            configs,
+            deps,
+            io.messages.clone(),
+        )))
     }
 
     /// Returns the registry unchanged: this build has no MCP support.

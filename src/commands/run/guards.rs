@@ -11,7 +11,7 @@ use anyhow::Context;
 
 use crate::client::http::{Client, Engine};
 use crate::client::model::{ChosenModel, KeyCheck, Model, Provider};
-use crate::commands::model_arguments::parsed;
+use crate::commands::model_arguments::parse_model_name;
 use crate::commands::{Globals, UsageError};
 use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::{Io, Messages};
@@ -120,7 +120,7 @@ pub(crate) fn provider(
     io: &Io,
 ) -> Result<Option<Arc<dyn Provider>>, UsageError> {
     let settings = globals.config(io)?.models(None);
-    let name = parsed(chosen)?;
+    let name = parse_model_name(chosen)?;
     match globals.connector(settings, keys, io).connect(&name)? {
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),

@@ -312,7 +312,7 @@ impl Starters {
 
 /// Passes the costs of the judge's and the advisor's requests to the run.
 fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
-    let spent = channels.spent();
+    let spent = channels.report_cost();
     move |cost| spent(extension(None, Some(&cost)))
 }
 
@@ -408,7 +408,7 @@ impl RunToolsArguments {
     ) -> anyhow::Result<()> {
         let (dialect, call_ids) = (self.from, options.call_ids.clone());
         let decoder = move || {
-            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
+            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::for_api);
             decoder.with_call_ids(call_ids.clone())
         };
         let needles = prefilter_needles().iter().copied();

@@ -54,7 +54,7 @@ pub(crate) struct SandboxArguments {
     /// Let the command change files in a directory; repeatable
     #[arg(long, value_name = "DIR")]
     write: Vec<PathBuf>,
-    /// Keep files from being read, e.g. `**/.env` or `~/.ssh/**`; repeatable
+    /// Keep files from being read, e.g. `**/.env`, `~/.ssh/**` or `/etc/key`; repeatable
     #[arg(long, value_name = "PATTERN")]
     deny_read: Vec<String>,
     /// Keep files from being changed; repeatable
@@ -257,12 +257,19 @@ impl SandboxArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<PermissionSettings, UsageError> {
-        let rule = |tool: &'static str| move |pattern| format!("{tool}({pattern})");
-        let reads = self.deny_read.iter().map(rule("Read"));
+        // In a rule, `/x` is below the directory, as in `.gitignore`. Who types it as an option means the root, too.
+        let rules = |tool: &'static str| {
+            move |pattern: &String| {
+                let absolute = pattern.starts_with('/') && !pattern.starts_with("//");
+                let absolute = absolute.then(|| format!("{tool}(/{pattern})"));
+                [format!("{tool}({pattern})")].into_iter().chain(absolute)
+            }
+        };
+        let reads = self.deny_read.iter().flat_map(rules("Read"));
         let flags = PermissionFlags {
             settings: self.settings.clone(),
             deny: reads
-                .chain(self.deny_write.iter().map(rule("Edit")))
+                .chain(self.deny_write.iter().flat_map(rules("Edit")))
                 .collect(),
             ..PermissionFlags::default()
         };

@@ -151,8 +151,8 @@ impl Run for TurnArguments {
         let replaced = conversation.shorten(&session, &settings.state_root, &warn);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
         let limits = self.limits();
-        let spent = conversation.spent(&prices);
-        let limit = limits.reached(&spent);
+        let spent = conversation.cost_so_far(&prices);
+        let limit = limits.reached_limit(&spent);
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
         let init = self.init_record(&session, &directory, &model, &functions, &moment);
@@ -201,7 +201,7 @@ impl Run for TurnArguments {
         reply.start(&init, self.prompt, replaced)?;
         if let Some(limit) = limit {
             io.messages.warn(&limit.to_string());
-            reply.limited(limit)?;
+            reply.report_limit(limit)?;
             return Ok(Status::Done);
         }
         let note = |text: &str| io.messages.warn(text);

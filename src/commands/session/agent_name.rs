@@ -19,7 +19,7 @@ pub(crate) enum AgentName {
 
 impl AgentName {
     /// Returns the known agent.
-    pub(crate) fn known(&self) -> Option<Agent> {
+    pub(crate) fn known_agent(&self) -> Option<Agent> {
         match self {
             Self::Known(agent) => Some(*agent),
             Self::Fork(_) => None,

@@ -23,7 +23,7 @@ use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
 };
-use crate::text::counted;
+use crate::text::count_noun;
 
 /// Maximum number of pieces of the input that wait to be recorded.
 const MAX_PIECES_AHEAD: usize = 64;
@@ -76,7 +76,7 @@ impl Run for SessionAppendArguments {
         let progress = ProgressLine::of_input("recording", &[], io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
-        let events = listen(progress.counting(stdin))?;
+        let events = listen(progress.count_bytes(stdin))?;
         let directory = working_directory()?;
         let session_id = self.session_id.clone().or_else(|| recorded_id(&self.file));
         let facts = SessionFacts::new(
@@ -104,7 +104,7 @@ impl Run for SessionAppendArguments {
             let problem = format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                counted(left_out, "message was", "messages were")
+                count_noun(left_out, "message was", "messages were")
             );
             if self.exit_status {
                 io.messages.error(&problem);
@@ -113,7 +113,9 @@ impl Run for SessionAppendArguments {
             }
         }
         let continuation = run.recording.continuation();
-        run.recording.finish(self.sync).map_err(refused)?;
+        run.recording
+            .finish(self.sync)
+            .map_err(usage_or_write_error)?;
         Ok(match (end, self.exit_status, continuation) {
             (Some(signal), ..) => signal.into(),
             // A loop would not make progress.
@@ -191,7 +193,7 @@ impl AppendRun<'_> {
                     let ended = self
                         .recording
                         .end(&mut reporter(self.file, &mut self.refused));
-                    ended.map_err(refused)?;
+                    ended.map_err(usage_or_write_error)?;
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
@@ -214,7 +216,9 @@ impl AppendRun<'_> {
         let mut report = reporter(self.file, &mut self.refused);
         for record in records {
             let text = record.text(piece.raw());
-            self.recording.record(text, &mut report).map_err(refused)?;
+            self.recording
+                .record(text, &mut report)
+                .map_err(usage_or_write_error)?;
         }
         Ok(())
     }
@@ -237,6 +241,7 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
+        // The loop may have ended.
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
@@ -277,7 +282,7 @@ fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(Reco
 }
 
 /// Returns a usage error for a file that must not be written to, else a write error.
-pub(crate) fn refused(error: RecordError) -> anyhow::Error {
+pub(crate) fn usage_or_write_error(error: RecordError) -> anyhow::Error {
     let usage = UsageError::new(error.to_string());
     match error.cause {
         RecordFailure::Network(_) => usage

@@ -29,7 +29,7 @@ use crate::session::{Depth, SessionError, each_in_order};
 #[command(after_long_help = "Examples:
   turnpipe session archive ~/archive
   turnpipe session archive ~/archive --before 14d --dry-run
-  turnpipe session list --root ~/archive")]
+  turnpipe list --root ~/archive")]
 pub(crate) struct SessionArchiveArguments {
     /// The directory of the archive; it is created with mode 0700
     #[arg(value_name = "DIR")]
@@ -78,7 +78,7 @@ impl Run for SessionArchiveArguments {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
-        let selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
+        let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
         let progress = ProgressLine::of_sessions("archiving", bundles.len(), io);
         let mut writer = output::writer(form, io)?;
@@ -138,7 +138,7 @@ impl Run for SessionRemoveArguments {
         let archive = archive
             .map(|dir| open(dir, &self.matching, !self.yes, io))
             .transpose()?;
-        let selected = selected(&self.matching, &self.sessions, &mut errors, io)?;
+        let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
             if !matches!(error, SessionError::Unknown(_)) {
                 errors.report(path.display(), &UsageError::reason(error));
@@ -220,7 +220,7 @@ fn open(
 }
 
 /// Returns the named sessions, or all that the filters select, and their subagents.
-fn selected(
+fn select_sessions(
     matching: &MatchArguments,
     names: &[String],
     errors: &mut InputErrors,

@@ -135,7 +135,7 @@ impl Run for SessionCallsArguments {
         written?;
         drop(progress);
         if self.count {
-            let counts = counts.sorted();
+            let counts = counts.into_sorted();
             match form {
                 Form::Jsonl => counts.iter().try_for_each(|count| writer.record(count)),
                 Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),

@@ -24,7 +24,7 @@ use crate::session::{
     list, session_description,
 };
 use crate::summaries::builtin::group_label;
-use crate::text::{counted, terminal_safe_line};
+use crate::text::{count_noun, terminal_safe_line};
 
 /// Export sessions as pages with an index
 ///
@@ -39,7 +39,7 @@ use crate::text::{counted, terminal_safe_line};
   turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session export runs -o atif --since 1d
-  turnpipe session list --json | turnpipe session export pages -")]
+  turnpipe list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]
@@ -100,8 +100,8 @@ impl Run for SessionExportArguments {
         let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
         let spawned = listed.extract_if(.., is_spawned).collect();
         errors.report_all(failed);
-        let mut folder =
-            ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
+        let mut folder = ExportFolder::open(self.directory.clone(), self.suffix())
+            .map_err(usage_or_write_error)?;
         // A session is exported with all its subagents.
         let all = listing.of_all();
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
@@ -117,7 +117,7 @@ impl Run for SessionExportArguments {
             ),
             has_subagent_pages: self.output != PageForm::Atif,
         };
-        let outdated = plan.outdated(plan.costs(&all, &prices), &mut folder);
+        let outdated = plan.outdated_pages(plan.costs(&all, &prices), &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
         }
@@ -179,9 +179,9 @@ impl SessionExportArguments {
             PageForm::Html | PageForm::Md => self.directory.join(index),
             PageForm::Atif => self.directory.clone(),
         };
-        let mut counts = vec![counted(sessions as u64, "session", "sessions")];
+        let mut counts = vec![count_noun(sessions as u64, "session", "sessions")];
         if subagents > 0 {
-            counts.push(counted(subagents as u64, "subagent", "subagents"));
+            counts.push(count_noun(subagents as u64, "subagent", "subagents"));
         }
         format!(
             "{}: {}, {written} written",
@@ -266,12 +266,12 @@ impl Pages<'_> {
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
         printer.head(&about, head, links)?;
         print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)
-            .map_err(UsageError::unprinted)?;
+            .map_err(UsageError::of_print_error)?;
         Ok(())
     }
 }
 
-fn refused(error: ExportError) -> anyhow::Error {
+fn usage_or_write_error(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
         _ => UsageError::reason(error)

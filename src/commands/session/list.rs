@@ -21,11 +21,11 @@ use crate::session::{
 /// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session list
-  turnpipe session list -n 5 --since yesterday
-  turnpipe session list --first-cwd demo --resume
-  turnpipe session list --cwd . --counts --json
-  turnpipe session list --state=working,waiting")]
+  turnpipe list
+  turnpipe list -n 5 --since yesterday
+  turnpipe list --first-cwd demo --resume
+  turnpipe list --cwd . --counts --json
+  turnpipe list --state=working,waiting")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,
@@ -75,7 +75,7 @@ impl Run for SessionListArguments {
         };
         drop(progress);
         if form == Form::Jsonl {
-            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialized).collect();
+            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialize).collect();
             return print_records(&texts?, failed, errors, io);
         }
         let has_none = listed.is_empty() && failed.is_empty();
@@ -195,7 +195,7 @@ impl Run for SessionPathArguments {
                     }
                 }
                 Form::Jsonl => {
-                    let mapping = self.selection.matching.source.mapping();
+                    let mapping = self.selection.matching.source.file_mapping();
                     let facts = Facts {
                         title: session.title(mapping).ok().flatten(),
                         ..session.first_facts(mapping).unwrap_or_default()

@@ -55,7 +55,7 @@ impl SourceArguments {
             match self.read_stdin(io)? {
                 StandardInput::List(listed) => sessions.extend(listed),
                 StandardInput::Conversation(input) => {
-                    sessions.push(NamedSession::stored(
+                    sessions.push(NamedSession::store_input(
                         "-".to_owned(),
                         input,
                         &self.named_roots,
@@ -163,7 +163,7 @@ impl SourceArguments {
         find(name, &self.candidates(&io.environment), listing).or_else(|error| {
             let hint = match error {
                 FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
-                FindError::Nothing => "`turnpipe session list` lists all sessions",
+                FindError::Nothing => "`turnpipe list` lists all sessions",
                 FindError::Several(_) => "give more of the id, or the path",
                 FindError::Empty => "give an id, a title, a path or `latest`",
             };
@@ -214,7 +214,7 @@ impl NamedSession {
         let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
         if kind.is_ok_and(|kind| kind.is_fifo()) {
             let pipe = File::open(path).with_context(|| format!("cannot read {}", self.name))?;
-            return Self::stored(self.name, pipe, &self.named_roots);
+            return Self::store_input(self.name, pipe, &self.named_roots);
         }
         if path.is_symlink()
             && let Ok(target) = fs::canonicalize(&*path)
@@ -226,7 +226,7 @@ impl NamedSession {
 
     /// Returns a session file read from a pipe. It is copied, because it must be read from both
     /// ends.
-    fn stored(
+    fn store_input(
         name: String,
         mut input: impl Read,
         named_roots: &NamedRoots,
@@ -391,14 +391,14 @@ impl SourceArguments {
             }
             let Some(record) = ListRecord::of(line.as_bytes()) else {
                 let error = UsageError::new("not a record of `session list`");
-                sessions.push(self.listed("", Err(error)));
+                sessions.push(self.listed_session("", Err(error)));
                 continue;
             };
             let path = match record.error {
                 None => Ok(PathBuf::from(&record.path)),
                 Some(error) => Err(UsageError::new(error)),
             };
-            sessions.push(self.listed(&record.path, path));
+            sessions.push(self.listed_session(&record.path, path));
         }
         Ok(StandardInput::List(sessions))
     }
@@ -413,7 +413,7 @@ impl SourceArguments {
         }
     }
 
-    fn listed(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
+    fn listed_session(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
         NamedSession {
             is_listed: true,
             ..self.session(path, found.map(SessionFiles::from))

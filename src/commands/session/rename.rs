@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Args;
 
-use crate::commands::session::append::{refused, systems};
+use crate::commands::session::append::{systems, usage_or_write_error};
 use crate::commands::session::source::SourceArguments;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
@@ -45,13 +45,13 @@ impl Run for SessionRenameArguments {
         let path = named.lasting_path().map_err(|error| named.named(&error))?;
         let session = named.open().map_err(|error| named.named(&error))?;
         let facts = session
-            .summary(self.source.mapping())
+            .summary(self.source.file_mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;
         let systems = systems(self.force);
         let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
-        let target = files.rename(&name).map_err(refused)?;
+        let target = files.rename(&name).map_err(usage_or_write_error)?;
         let session_id = files.session_id();
-        files.finish(Sync::Data).map_err(refused)?;
+        files.finish(Sync::Data).map_err(usage_or_write_error)?;
         if self.form.form(io.terminal) == Form::Text {
             let path = terminal_safe_line(&target.display().to_string());
             output::print(io, &format!("{path}: {}\n", name.as_str()))?;

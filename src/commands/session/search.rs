@@ -17,7 +17,7 @@ use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
-use crate::text::counted;
+use crate::text::count_noun;
 
 /// Search the messages of sessions
 ///
@@ -29,10 +29,10 @@ use crate::text::counted;
 /// prompts weigh more than replies, replies more than calls and results, and rare words more than common ones.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session search -i parser
-  turnpipe session search --rank retry the parser
-  turnpipe session search -l -F parse_value --in all
-  turnpipe session search --role user --since 1w --json parser")]
+  turnpipe search -i parser
+  turnpipe search --rank retry the parser
+  turnpipe search -l -F parse_value --in all
+  turnpipe search --role user --since 1w --json parser")]
 pub(crate) struct SessionSearchArguments {
     /// The pattern to search for
     pattern: String,
@@ -178,7 +178,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    let lines = counted(lines, "line is", "lines are");
+                    let lines = count_noun(lines, "line is", "lines are");
                     messages.warn(&format!("{path}: {lines} too long to search"));
                     Ok(())
                 }

@@ -23,7 +23,7 @@ use crate::render::{
 use crate::session::{CallEdits, patch};
 use crate::session::{Scope, Session, session_description};
 use crate::summaries::builtin::group_label;
-use crate::text::{counted, terminal_safe, terminal_safe_line};
+use crate::text::{count_noun, terminal_safe, terminal_safe_line};
 
 /// Show the dialog of a session
 ///
@@ -31,10 +31,10 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 /// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session show latest
-  turnpipe session show latest --range -5.. --calls full
-  turnpipe session show latest -o md > session.md
-  turnpipe session show latest --html session.html")]
+  turnpipe show latest
+  turnpipe show latest --range -5.. --calls full
+  turnpipe show latest -o md > session.md
+  turnpipe show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,
@@ -94,7 +94,9 @@ impl Run for SessionShowArguments {
         }
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
-        let mut facts = session.summary(self.source.mapping()).map_err(failed)?;
+        let mut facts = session
+            .summary(self.source.file_mapping())
+            .map_err(failed)?;
         if self.redact {
             facts.redact_names();
         }
@@ -153,12 +155,12 @@ impl Run for SessionShowArguments {
         }
         printer.head(&about, known, Vec::new())?;
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
-            .map_err(UsageError::unprinted)?;
+            .map_err(UsageError::of_print_error)?;
         let number = printer.number;
         // Waits for the pager.
         drop(printer);
         if range.is_some_and(|range| range.is_before(number)) {
-            let messages = counted(number, "message", "messages");
+            let messages = count_noun(number, "message", "messages");
             io.messages.hint(&format!(
                 "the range is beyond the end: the session has {messages}"
             ));
@@ -184,7 +186,7 @@ impl SessionShowArguments {
             last.redact();
         }
         if self.json || self.output == Some(DialogForm::Jsonl) {
-            let facts = session.first_facts(self.source.mapping())?;
+            let facts = session.first_facts(self.source.file_mapping())?;
             let about = MessageContext {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
@@ -273,7 +275,7 @@ impl Run for SessionDiffArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let session = self.source.open_one(&self.session, io)?;
-        let facts = session.first_facts(self.source.mapping())?;
+        let facts = session.first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
         let found = session.all_edits().map_err(UsageError::reason)?;
         let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
@@ -286,7 +288,7 @@ impl Run for SessionDiffArguments {
             .map(|edit| edit.path.as_str())
             .collect();
         if !unnumbered.is_empty() {
-            let changes = counted(unnumbered.len() as u64, "change", "changes");
+            let changes = count_noun(unnumbered.len() as u64, "change", "changes");
             io.messages.hint(&format!(
                 "the session has no line numbers of {changes}: apply them with `git apply --unidiff-zero`"
             ));
@@ -302,7 +304,7 @@ impl Run for SessionDiffArguments {
             ),
             (outside, "outside the directory"),
         ] {
-            let changes = counted(paths.len() as u64, "change", "changes");
+            let changes = count_noun(paths.len() as u64, "change", "changes");
             paths.sort_unstable();
             paths.dedup();
             if !paths.is_empty() {
@@ -313,7 +315,7 @@ impl Run for SessionDiffArguments {
             }
         }
         if found.commands > 0 && !globals.quiet {
-            let commands = counted(found.commands, "shell command", "shell commands");
+            let commands = count_noun(found.commands, "shell command", "shell commands");
             io.messages
                 .warn(&format!("omitted changes that {commands} may have made"));
         }

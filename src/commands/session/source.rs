@@ -122,7 +122,7 @@ impl SourceArguments {
     }
 
     /// Whether files may be mapped.
-    pub(crate) fn mapping(&self) -> Mapping {
+    pub(crate) fn file_mapping(&self) -> Mapping {
         if self.no_mmap {
             Mapping::Refused
         } else {
@@ -171,7 +171,7 @@ impl SourceArguments {
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
-                agent: self.agent.as_ref().and_then(AgentName::known),
+                agent: self.agent.as_ref().and_then(AgentName::known_agent),
                 written_by: self
                     .agent
                     .as_ref()
@@ -182,7 +182,7 @@ impl SourceArguments {
             },
             depth,
             prices: None,
-            mapping: self.mapping(),
+            mapping: self.file_mapping(),
             jobs: self.jobs(),
             examined: Arc::default(),
         }
@@ -355,7 +355,7 @@ impl SelectionArguments {
 
 impl SourceArguments {
     /// Returns the files of the sessions that these filters select, the most recently active first.
-    pub(crate) fn selected(
+    pub(crate) fn select_files(
         &self,
         filter: &FilterArguments,
         limit: &LimitArguments,

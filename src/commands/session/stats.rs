@@ -33,13 +33,13 @@ use crate::text::{dollars, terminal_safe_line};
 /// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe session stats
-  turnpipe session stats --since 1w --json
-  turnpipe session stats --by day,model --since 1w
-  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
-  turnpipe session stats --by tool --since yesterday
-  turnpipe session stats --since today --max-cost 20 || echo 'enough for today'
-  turnpipe session stats latest")]
+  turnpipe stats
+  turnpipe stats --since 1w --json
+  turnpipe stats --by day,model --since 1w
+  turnpipe stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe stats --by tool --since yesterday
+  turnpipe stats --since today --max-cost 20 || echo 'enough for today'
+  turnpipe stats latest")]
 pub(crate) struct SessionStatsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]
@@ -209,7 +209,7 @@ fn statusline(
     let input = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| {
         UsageError::new("standard input is not the input of a status line").with_hint(
             "set it up in Claude Code's settings: \
-             {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe session stats --statusline\"}}",
+             {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe stats --statusline\"}}",
         )
     })?;
     source.agent.get_or_insert(AgentName::Known(Agent::Claude));

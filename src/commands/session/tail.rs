@@ -123,7 +123,7 @@ impl Run for SessionTailArguments {
                 && !session.format().is_stream();
             let mut earlier = Vec::new();
             if is_read_once {
-                let facts = session.first_facts(self.source.mapping())?;
+                let facts = session.first_facts(self.source.file_mapping())?;
                 earlier = (self.source).ancestors(session, &facts, &io.environment, &io.messages);
             }
             if is_read_once && !(has_ends && earlier.is_empty()) {
@@ -149,7 +149,7 @@ impl SessionTailArguments {
         FollowOptions {
             is_raw: self.raw,
             with_subagents: self.subagents,
-            mapping: self.source.mapping(),
+            mapping: self.source.file_mapping(),
             idle: self.until_idle,
             all: self.timeout,
         }
@@ -235,7 +235,7 @@ impl SessionTailArguments {
         let newer = || NewerSessions::new(&candidates, &self.source.named_roots);
         let newer = self.latest.then(newer);
         let session = FollowedSession::new(file, start, format, about, &options)?;
-        let failed = UsageError::unprinted;
+        let failed = UsageError::of_print_error;
         if !self.follow {
             session.read_to_end(&mut printer).map_err(failed)?;
             return Ok(Status::Done);
@@ -251,7 +251,7 @@ impl SessionTailArguments {
         if is_more {
             return Ok(None);
         }
-        let mut bytes = session.bytes(self.source.mapping());
+        let mut bytes = session.bytes(self.source.file_mapping());
         let with_repeats = session.holds_only_repeats();
         Ok(last_messages(
             &mut bytes,
@@ -340,6 +340,6 @@ impl FollowOutput for Printer {
         if !is_last && !self.dialog.writer.has_buffered() {
             return Ok(());
         }
-        self.cursor(follower.path(), follower.offset(), follower.pending())
+        self.cursor(follower.path(), follower.offset(), follower.pending_bytes())
     }
 }

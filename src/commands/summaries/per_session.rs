@@ -59,6 +59,10 @@ fn parse_language(name: &str) -> Result<LanguageChoice, String> {
 
 /// The settings of a command.
 pub(crate) struct Plan {
+    /// The tag of messages with `--verbose`.
+    pub(crate) tag: &'static str,
+    /// The text of the progress line.
+    pub(crate) work: &'static str,
     /// The built-in instructions for a model.
     pub(crate) prompt: &'static str,
     pub(crate) kind: Kind,
@@ -66,29 +70,6 @@ pub(crate) struct Plan {
     pub(crate) no_model: NoModel,
     pub(crate) auto: Auto,
     pub(crate) write: Option<ManualTitle>,
-}
-
-/// Prints the texts of a command.
-pub(crate) trait Printer {
-    /// The tag of messages with `--verbose`.
-    const TAG: &'static str;
-
-    /// The text of the progress line.
-    const WORK: &'static str;
-
-    /// Returns the line to print for a text. If there is none, reports why.
-    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
-
-    /// Writes the record.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn write_record(
-        &self,
-        runner: &Runner,
-        output: SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> WriteResult;
 }
 
 /// The outcome for one session.
@@ -102,6 +83,8 @@ pub(crate) struct SessionOutput {
 
 /// A command that is ready to read its first session.
 pub(crate) struct Runner {
+    tag: &'static str,
+    work: &'static str,
     pub(crate) driver: Driver,
     pub(crate) stop: StopWatch,
     pub(crate) form: Form,
@@ -132,6 +115,8 @@ impl PerSessionArguments {
             io,
         )?;
         Ok(Some(Runner {
+            tag: plan.tag,
+            work: plan.work,
             driver: Driver {
                 generator: Generator {
                     kind: plan.kind,
@@ -144,7 +129,7 @@ impl PerSessionArguments {
                 keeps_texts: self.sessions.iter().all(|name| name == "-"),
                 moment: Moment::of(io),
                 named_roots: self.source.named_roots.clone(),
-                mapping: self.source.mapping(),
+                mapping: self.source.file_mapping(),
             },
             stop,
             form: self.side.form.form(io.terminal),
@@ -154,22 +139,22 @@ impl PerSessionArguments {
 }
 
 impl Runner {
-    /// Makes the text of each session, and prints it.
+    /// Makes the text of each session, and passes it to `print`.
     ///
     /// # Errors
     /// The arguments are invalid, or reading or writing failed.
-    pub(crate) fn run<P: Printer>(
+    pub(crate) fn run(
         &self,
-        printer: &P,
         arguments: &PerSessionArguments,
         io: &mut Io,
+        print: impl Fn(SessionOutput, &mut RecordWriter) -> WriteResult,
     ) -> anyhow::Result<Status> {
         let mut inputs = InputErrors::new(&self.messages);
         let input = match arguments.sessions.as_slice() {
             [] if selects(&arguments.source, &arguments.filter, &arguments.limit) => {
                 let source = &arguments.source;
                 source.check_roots(&mut inputs);
-                let paths = source.selected(&arguments.filter, &arguments.limit, io);
+                let paths = source.select_files(&arguments.filter, &arguments.limit, io);
                 if paths.is_empty() && !inputs.any {
                     source.note_none(0, io);
                 }
@@ -189,8 +174,10 @@ impl Runner {
             return self.print_requests(input, &mut writer);
         }
         let progress = match &input {
-            StandardInput::List(sessions) => ProgressLine::of_sessions(P::WORK, sessions.len(), io),
-            StandardInput::Conversation(_) => ProgressLine::spinner(P::WORK, io),
+            StandardInput::List(sessions) => {
+                ProgressLine::of_sessions(self.work, sessions.len(), io)
+            }
+            StandardInput::Conversation(_) => ProgressLine::spinner(self.work, io),
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
@@ -212,7 +199,9 @@ impl Runner {
                     result: text.map(|text| (text, None)),
                 };
                 summary.note(&output);
-                self.print(printer, output, &mut writer)?;
+                self.log(&output);
+                print(output, &mut writer)?;
+                writer.flush()?;
             }
             StandardInput::List(sessions) => {
                 each_in_order(
@@ -234,7 +223,9 @@ impl Runner {
                             summary.inputs.report_session(session, self.form, &error);
                         }
                         summary.note(&output);
-                        self.print(printer, output, &mut writer)
+                        self.log(&output);
+                        print(output, &mut writer)?;
+                        Ok(writer.flush()?)
                     },
                 )?;
             }
@@ -268,33 +259,17 @@ impl Runner {
         ))
     }
 
-    /// Prints the text of a session, or why there is none.
-    ///
-    /// # Errors
-    /// Writing failed.
-    pub(crate) fn print<P: Printer>(
-        &self,
-        printer: &P,
-        output: SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> anyhow::Result<()> {
+    /// Reports with `--verbose` why a session has no text.
+    pub(crate) fn log(&self, output: &SessionOutput) {
         if let Err(no_text) = &output.result
             && self.messages.prints(MessageLevel::All)
         {
             let reason = no_text.reason.name();
             let why = no_text.error.clone();
             let why = why.unwrap_or_else(|| no_text.reason.to_string());
-            let message = format!("[{}] {}{reason}: {why}", P::TAG, output.prefix());
+            let message = format!("[{}] {}{reason}: {why}", self.tag, output.prefix());
             self.messages.error(&message);
         }
-        match self.form {
-            Form::Text => {
-                let line = printer.line(self, &output);
-                writer.echo(line.unwrap_or_default().as_bytes())?;
-            }
-            Form::Jsonl => printer.write_record(self, output, writer)?,
-        }
-        Ok(writer.flush()?)
     }
 
     /// Prints why a session has no text on standard error, unless that has been reported.

@@ -8,10 +8,8 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::commands::model_arguments::{Fallback, NoModel};
-use crate::commands::summaries::per_session::{
-    PerSessionArguments, Plan, Printer, Runner, SessionOutput,
-};
-use crate::commands::{Globals, RecordWriter, Run, Status, UsageError, output};
+use crate::commands::summaries::per_session::{PerSessionArguments, Plan, Runner, SessionOutput};
+use crate::commands::{Form, Globals, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{FocusTerminal, Io, open_terminal};
 use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
@@ -29,7 +27,7 @@ use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe recap latest
-  turnpipe session list --since 1d --json | turnpipe recap -o text")]
+  turnpipe list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
     ///
@@ -55,8 +53,8 @@ pub(crate) struct RecapArguments {
     common: PerSessionArguments,
 }
 
-/// Prints recaps.
-struct Recaps {
+/// How recaps are printed.
+struct RecapForm {
     /// Whether recaps are automatic; missing ones are then not reported.
     auto: bool,
     /// The style of text.
@@ -81,6 +79,8 @@ impl RecapArguments {
     ) -> anyhow::Result<Status> {
         let away = Duration::from_mins(self.away_minutes);
         let plan = Plan {
+            tag: "SESSION_RECAP",
+            work: "writing a recap",
             prompt: PROMPT,
             kind: Kind::Recap,
             fallback: Fallback::MainModel,
@@ -101,14 +101,16 @@ impl RecapArguments {
         let Some(runner) = self.common.runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
-        let recaps = Recaps {
+        let form = RecapForm {
             auto: self.auto,
             style: globals.style(io),
         };
         if self.watch {
-            self.watch(&runner, &recaps, terminal, io)
+            self.watch(&runner, &form, terminal, io)
         } else {
-            runner.run(&recaps, &self.common, io)
+            runner.run(&self.common, io, |output, writer| {
+                print_recap(output, &runner, &form, writer)
+            })
         }
     }
 
@@ -116,7 +118,7 @@ impl RecapArguments {
     fn watch(
         &self,
         runner: &Runner,
-        recaps: &Recaps,
+        form: &RecapForm,
         terminal: impl FnOnce() -> anyhow::Result<File>,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
@@ -146,62 +148,65 @@ impl RecapArguments {
                 let is_made = output.result.is_ok();
                 (output, is_made)
             },
-            &mut |output| runner.print(recaps, output, &mut writer),
+            &mut |output| -> anyhow::Result<()> {
+                runner.log(&output);
+                print_recap(output, runner, form, &mut writer)?;
+                Ok(writer.flush()?)
+            },
         )?;
         Ok(runner.stop.or(Status::Done))
     }
 }
 
-impl Printer for Recaps {
-    const TAG: &'static str = "SESSION_RECAP";
-    const WORK: &'static str = "writing a recap";
-
-    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
-        let session = output.text_prefix();
-        match &output.result {
-            Ok((recap, _)) => {
-                let line = self.style.recap_line(&recap.text);
-                Some(format!("{session}{line}\n"))
-            }
-            Err(_) if self.auto => None,
-            Err(no_text) => {
-                let why: &dyn Display = match &no_text.reason {
-                    Reason::EmptyResult => &"there is nothing to recap",
-                    other => other,
-                };
-                runner.note_no_text(output, no_text, why);
-                None
-            }
+/// Prints a recap, or reports why there is none.
+fn print_recap(
+    output: SessionOutput,
+    runner: &Runner,
+    form: &RecapForm,
+    writer: &mut RecordWriter,
+) -> WriteResult {
+    if runner.form == Form::Jsonl {
+        return writer.record(&recap_record(output, runner));
+    }
+    match &output.result {
+        Ok((recap, _)) => {
+            let line = form.style.recap_line(&recap.text);
+            writer.echo(format!("{}{line}\n", output.text_prefix()).as_bytes())
+        }
+        Err(_) if form.auto => Ok(()),
+        Err(no_text) => {
+            let why: &dyn Display = match &no_text.reason {
+                Reason::EmptyResult => &"there is nothing to recap",
+                other => other,
+            };
+            runner.note_no_text(&output, no_text, why);
+            Ok(())
         }
     }
+}
 
-    fn write_record(
-        &self,
-        runner: &Runner,
-        output: SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> WriteResult {
-        let mut record = RecapRecord {
-            ok: output.result.is_ok(),
-            session_id: output.session_id,
-            path: output.path,
-            ..RecapRecord::default()
-        };
-        match output.result {
-            Ok((recap, recorded)) => {
-                let moment = &runner.driver.moment;
-                record.turnpipe = extension(Some(recap.model), recap.cost.as_ref());
-                record.recap = Some(recap.text);
-                record.written = recorded.map(|_| true);
-                (record.uuid, record.timestamp) = (Some(moment.uuid()), Some(moment.now()));
-            }
-            Err(no_text) => {
-                record.turnpipe = extension(None, no_text.cost.as_deref());
-                record.reason = Some(no_text.reason.name().to_owned());
-                record.error = no_text.error;
-            }
-        }
-        writer.record(&record)
+fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
+    let of_session = RecapRecord {
+        session_id: output.session_id,
+        path: output.path,
+        ..RecapRecord::default()
+    };
+    match output.result {
+        Ok((recap, recorded)) => RecapRecord {
+            ok: true,
+            turnpipe: extension(Some(recap.model), recap.cost.as_ref()),
+            recap: Some(recap.text),
+            written: recorded.map(|_| true),
+            uuid: Some(runner.driver.moment.uuid()),
+            timestamp: Some(runner.driver.moment.now()),
+            ..of_session
+        },
+        Err(no_text) => RecapRecord {
+            turnpipe: extension(None, no_text.cost.as_deref()),
+            reason: Some(no_text.reason.name().to_owned()),
+            error: no_text.error,
+            ..of_session
+        },
     }
 }
 

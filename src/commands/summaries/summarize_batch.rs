@@ -17,7 +17,7 @@ use crate::commands::inputs::{
 };
 use crate::commands::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
-use crate::io::{CancelToken, Ids, Io, Messages, Moment, uninterrupted};
+use crate::io::{CancelToken, Ids, Io, Messages, Moment, retry_interrupted};
 use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::report_end_signals;
@@ -116,7 +116,7 @@ impl Run for SummarizeBatchArguments {
         let progress = ProgressLine::of_input("labelling", &self.files, io);
         let mut errors = InputErrors::new(&io.messages);
         let is_waiting = io.stdin.readiness();
-        let input = Box::new(progress.counting(self.input(&mut errors, io)?));
+        let input = Box::new(progress.count_bytes(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {
                 EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
@@ -126,7 +126,7 @@ impl Run for SummarizeBatchArguments {
         };
         let decoder = self
             .from
-            .map_or_else(Decoder::detecting, Decoder::pinned)
+            .map_or_else(Decoder::detecting, Decoder::for_api)
             .with_items();
         let needles = prefilter_needles();
         let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
@@ -263,7 +263,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Status> {
     let mut block = vec![0; 64 * 1024];
     loop {
-        let read = uninterrupted(|| input.read(&mut block)).context("cannot read input")?;
+        let read = retry_interrupted(|| input.read(&mut block)).context("cannot read input")?;
         if read == 0 {
             return Ok(Status::Done);
         }

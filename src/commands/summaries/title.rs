@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::commands::model_arguments::{Fallback, NoModel};
-use crate::commands::summaries::per_session::{
-    PerSessionArguments, Plan, Printer, Runner, SessionOutput,
-};
-use crate::commands::{Globals, RecordWriter, Run, Status, UsageError};
+use crate::commands::summaries::per_session::{PerSessionArguments, Plan, SessionOutput};
+use crate::commands::{Form, Globals, Run, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
-use crate::jsonl::WriteResult;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::Recorded;
@@ -28,7 +25,7 @@ use crate::summaries::{Auto, Kind, extension};
 #[command(after_long_help = "Examples:
   turnpipe title latest
   turnpipe title latest --write
-  turnpipe session list --untitled --json | turnpipe title --write")]
+  turnpipe list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///
@@ -60,12 +57,6 @@ pub(crate) struct TitleArguments {
     common: PerSessionArguments,
 }
 
-/// Prints titles.
-struct Titles {
-    /// Whether titles replace the user's.
-    replace: bool,
-}
-
 impl Run for TitleArguments {
     reads_sessions!(common.source);
 
@@ -91,6 +82,8 @@ impl Run for TitleArguments {
             (NoModel::UseRules, Auto::Off)
         };
         let plan = Plan {
+            tag: "SESSION_TITLE",
+            work: "writing a title",
             prompt: match self.style {
                 TitleStyle::Sentence => PROMPT,
                 TitleStyle::Kebab => KEBAB_PROMPT,
@@ -108,57 +101,48 @@ impl Run for TitleArguments {
         let Some(runner) = self.common.runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
-        let replace = self.replace;
-        runner.run(&Titles { replace }, &self.common, io)
+        runner.run(&self.common, io, |output, writer| match runner.form {
+            Form::Text => match &output.result {
+                Ok((title, _)) => {
+                    writer.echo(format!("{}{}\n", output.text_prefix(), title.text).as_bytes())
+                }
+                Err(no_text) => {
+                    runner.note_no_text(&output, no_text, &no_text.reason);
+                    Ok(())
+                }
+            },
+            Form::Jsonl => writer.record(&title_record(output, self.replace)),
+        })
     }
 }
 
-impl Printer for Titles {
-    const TAG: &'static str = "SESSION_TITLE";
-    const WORK: &'static str = "writing a title";
-
-    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
-        match &output.result {
-            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
-            Err(no_text) => {
-                runner.note_no_text(output, no_text, &no_text.reason);
-                None
-            }
-        }
-    }
-
-    fn write_record(
-        &self,
-        _: &Runner,
-        output: SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> WriteResult {
-        let of_session = TitleRecord {
-            session_id: output.session_id,
-            path: output.path,
-            ..TitleRecord::default()
-        };
-        writer.record(&match output.result {
-            Ok((title, recorded)) => TitleRecord {
-                ok: true,
-                title_source: Some("auto".to_owned()),
-                turnpipe: SideExtension {
-                    supersedes_manual: self.replace.then_some(true),
-                    ..extension(Some(title.model.clone()), title.cost.as_ref())
-                },
-                title: Some(title.text),
-                model: Some(title.model),
-                error: not_shown(recorded).map(str::to_owned),
-                written: recorded.map(|_| not_shown(recorded).is_none()),
-                ..of_session
+/// Returns the record of a title. `replaces` says whether titles of the user are replaced.
+fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
+    let of_session = TitleRecord {
+        session_id: output.session_id,
+        path: output.path,
+        ..TitleRecord::default()
+    };
+    match output.result {
+        Ok((title, recorded)) => TitleRecord {
+            ok: true,
+            title_source: Some("auto".to_owned()),
+            turnpipe: SideExtension {
+                supersedes_manual: replaces.then_some(true),
+                ..extension(Some(title.model.clone()), title.cost.as_ref())
             },
-            Err(no_text) => TitleRecord {
-                reason: Some(no_text.reason.name().to_owned()),
-                error: no_text.error,
-                turnpipe: extension(None, no_text.cost.as_deref()),
-                ..of_session
-            },
-        })
+            title: Some(title.text),
+            model: Some(title.model),
+            error: not_shown(recorded).map(str::to_owned),
+            written: recorded.map(|_| not_shown(recorded).is_none()),
+            ..of_session
+        },
+        Err(no_text) => TitleRecord {
+            reason: Some(no_text.reason.name().to_owned()),
+            error: no_text.error,
+            turnpipe: extension(None, no_text.cost.as_deref()),
+            ..of_session
+        },
     }
 }
 

@@ -6,10 +6,10 @@ use crate::agent::Facts;
 use crate::message::{Block, Message, Origin, Role, SessionId};
 use crate::records::{MessageContext, SessionDescription};
 use crate::render::{
-    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spelled, tokens_cell,
+    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spell_duration, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, Tally};
-use crate::text::{counted, dollars};
+use crate::text::{count_noun, dollars};
 
 /// Prints the messages of a session whose parts are in these files, and what follows the last one.
 /// Returns the number of omitted messages of other branches.
@@ -64,7 +64,7 @@ pub(crate) fn print_dialog(
 
 /// Returns what a dialog says about this many omitted messages.
 pub(crate) fn omission_text(left_out: u64) -> String {
-    let messages = counted(left_out, "message", "messages");
+    let messages = count_noun(left_out, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn dialog_facts(
     let cost = tally.total();
     let tokens = tokens_cell(&cost.spending.usage);
     let span = facts.started.zip(facts.last_activity);
-    let duration = span.map(|(start, end)| spelled(end.duration_since(start)));
+    let duration = span.map(|(start, end)| spell_duration(end.duration_since(start)));
     let id = about.session_id.as_ref();
     let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
     let known = [

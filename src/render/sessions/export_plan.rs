@@ -49,7 +49,7 @@ pub struct OutdatedPage<'a> {
 
 impl<'a> ExportPlan<'a> {
     /// Assigns pages to all sessions and subagents. Returns the pages to write.
-    pub fn outdated(
+    pub fn outdated_pages(
         &self,
         mut costs: HashMap<String, Vec<CostSlice>>,
         folder: &mut ExportFolder,
@@ -219,7 +219,7 @@ pub fn words_of_pages(
             Ok(())
         },
     )?;
-    Ok(index.encoded(size / WORDS_SHARE))
+    Ok(index.encode(size / WORDS_SHARE))
 }
 
 /// Returns the name of a file without its extension.

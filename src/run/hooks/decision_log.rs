@@ -13,7 +13,7 @@ use crate::io::open_regular;
 use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
 use crate::message::Decision;
 use crate::records::{HookDecisionRecord, name_of};
-use crate::text::{fitted, redact_strings, secrets_in};
+use crate::text::{fit_columns, redact_strings, secrets_in};
 
 /// Maximum width of a text in the log, in columns.
 const MAX_TEXT: usize = 2000;
@@ -32,7 +32,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     let mut value: Value = serde_json::from_str(&redaction.clean(&value.to_string()))?;
     for text in value.as_object_mut().into_iter().flatten() {
         if let (_, Value::String(text)) = text {
-            *text = fitted(text, MAX_TEXT);
+            *text = fit_columns(text, MAX_TEXT);
         }
     }
     // A named pipe without a reader must not delay the agent.
@@ -43,6 +43,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     // Another process may see only the first part of a record that is being written. A file system without
     // locks can yield an empty line.
     if file.metadata()?.is_file() {
+        // Without a lock a line may be torn, which is better than none.
         let _ = file.lock();
     }
     let mut line = Vec::new();

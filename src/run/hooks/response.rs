@@ -121,7 +121,7 @@ enum RequestDecision {
 pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> HookResponse {
     let failed = |problem: String| {
         if blocks_on_failure {
-            return blocked(event, &problem);
+            return blocking(event, &problem);
         }
         HookResponse {
             error: Some(problem),
@@ -143,10 +143,10 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
     match (code, printed) {
         (2, Some(Ok(printed))) if printed.blocks(event) => printed.response(event),
         (2, Some(Ok(printed))) => HookResponse {
-            decision: blocked(event, stderr).decision,
+            decision: blocking(event, stderr).decision,
             ..printed.response(event)
         },
-        (2, _) => blocked(event, stderr),
+        (2, _) => blocking(event, stderr),
         (_, Some(Ok(printed))) => printed.response(event),
         // A decision that is not known must not count as none.
         (_, Some(Err(error))) if serde_json::from_str::<IgnoredAny>(stdout).is_ok() => {
@@ -170,7 +170,7 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
 }
 
 /// Returns the response of a hook that only blocks.
-fn blocked(event: HookEvent, reason: &str) -> HookResponse {
+fn blocking(event: HookEvent, reason: &str) -> HookResponse {
     let decision = match event {
         // According to Claude Code's documentation, status 2 has no effect there.
         HookEvent::PermissionRequest => None,

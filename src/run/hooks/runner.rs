@@ -169,6 +169,7 @@ impl HookRunner {
             let spawners = Arc::clone(&self.spawners);
             // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
+                // Nobody waits for its outcome.
                 let _ = spawners.run(&command, &CancelToken::default());
             });
             return in_background(started);
@@ -181,7 +182,7 @@ impl HookRunner {
 
     /// Sends the input to a server.
     fn post(&self, handler: &Handler, input: &str, cancel: &CancelToken) -> HookEnd {
-        let outgoing = match self.outgoing(handler, input) {
+        let outgoing = match self.http_request(handler, input) {
             Ok(outgoing) => outgoing,
             Err(problem) => return HookEnd::Failed(problem),
         };
@@ -209,6 +210,7 @@ impl HookRunner {
         if handler.in_background {
             let engine = self.engine.clone();
             let started = thread::Builder::new().spawn(move || {
+                // Nobody waits for its outcome.
                 let _ = engine.run(request, |()| ());
             });
             return in_background(started);
@@ -217,7 +219,7 @@ impl HookRunner {
         end.unwrap_or_else(|error| HookEnd::Failed(error.to_string()))
     }
 
-    fn outgoing(&self, handler: &Handler, input: &str) -> Result<Outgoing, String> {
+    fn http_request(&self, handler: &Handler, input: &str) -> Result<Outgoing, String> {
         let Action::Http {
             url,
             headers,
@@ -227,7 +229,7 @@ impl HookRunner {
             return Err("the hook has no address".to_owned());
         };
         let headers = headers.iter().map(|(name, value)| {
-            let value = self.expanded(value, variables);
+            let value = self.expand_header(value, variables);
             Header::secret(name, value)
         });
         Ok(Outgoing {
@@ -238,7 +240,7 @@ impl HookRunner {
     }
 
     /// Replaces `$NAME` and `${NAME}` in a header: with the variable if its name is allowed, else with nothing.
-    fn expanded(&self, value: &str, allowed: &[String]) -> String {
+    fn expand_header(&self, value: &str, allowed: &[String]) -> String {
         let mut result = String::new();
         let mut rest = value;
         while let Some((before, after)) = rest.split_once('$') {

@@ -46,7 +46,9 @@ impl SessionHooks {
         context: &HookContext<'_>,
     ) -> Merged {
         let (names, request) = call.unzip();
-        let handlers = self.hooks.fired(event, names.unwrap_or_default(), request);
+        let handlers = self
+            .hooks
+            .hooks_of(event, names.unwrap_or_default(), request);
         if handlers.is_empty() {
             return Merged::default();
         }

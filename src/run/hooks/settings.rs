@@ -194,7 +194,7 @@ impl Hooks {
 
     /// Returns the hooks that an event fires. `names` are the names of the tool, its own and as the model
     /// called it; they are empty if the event has no tool. `request` is the call as rules see it.
-    pub(super) fn fired(
+    pub(super) fn hooks_of(
         &self,
         event: HookEvent,
         names: &[&str],

@@ -34,7 +34,7 @@ pub enum SettingsError {
     Io(#[from] std::io::Error),
 }
 
-fn unexpected(name: &str) -> SettingsError {
+fn unexpected_key(name: &str) -> SettingsError {
     SettingsError::Unexpected(name.to_owned())
 }
 
@@ -107,7 +107,7 @@ fn edit_json(
 ) -> Result<String, SettingsError> {
     let root = parse_json(text)?;
     let members = root.object_value_or_create();
-    let members = members.ok_or_else(|| unexpected("the file"))?;
+    let members = members.ok_or_else(|| unexpected_key("the file"))?;
     if command.is_none() && members.get("hooks").is_none() {
         return Ok(text.to_owned());
     }
@@ -116,13 +116,13 @@ fn edit_json(
         members.insert(0, "version", CstInputValue::Number("1".to_owned()));
     }
     let hooks = members.object_value_or_create("hooks");
-    let hooks = hooks.ok_or_else(|| unexpected("hooks"))?;
+    let hooks = hooks.ok_or_else(|| unexpected_key("hooks"))?;
     for (event, subcommand) in facts.hooks {
         if command.is_none() && hooks.get(event).is_none() {
             continue;
         }
         let groups = hooks.array_value_or_create(event);
-        let groups = groups.ok_or_else(|| unexpected(&format!("hooks.{event}")))?;
+        let groups = groups.ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let ours = our_json_hooks(&groups);
         let replaced = command.and_then(|command| {
             let property = ours.first()?.1.as_object()?.get("command")?;
@@ -236,7 +236,9 @@ fn edit_toml(
         Item::Table(table)
     };
     let hooks = document.entry("hooks").or_insert_with(new_table);
-    let hooks = hooks.as_table_mut().ok_or_else(|| unexpected("hooks"))?;
+    let hooks = hooks
+        .as_table_mut()
+        .ok_or_else(|| unexpected_key("hooks"))?;
     for (event, subcommand) in facts.hooks {
         if command.is_none() && !hooks.contains_key(event) {
             continue;
@@ -245,7 +247,7 @@ fn edit_toml(
             .entry(event)
             .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
         let groups = groups.as_array_of_tables_mut();
-        let groups = groups.ok_or_else(|| unexpected(&format!("hooks.{event}")))?;
+        let groups = groups.ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let mut new = command.map(|command| command(subcommand));
         for (at, group) in groups.iter_mut().enumerate() {
             let list = group

@@ -161,7 +161,7 @@ impl Written {
         environment: &Environment,
     ) -> Result<Transport, ConfigProblem> {
         let expand = |text: String| {
-            expanded(&text, environment).map_err(|variable| ConfigProblem::Unset {
+            expand_variables(&text, environment).map_err(|variable| ConfigProblem::Unset {
                 server: server.to_owned(),
                 variable,
             })
@@ -200,7 +200,7 @@ impl Written {
 
 /// Replaces `${NAME}`, or `${NAME:-default}` for variables that may be unset or empty. The error is the name of an
 /// unset variable.
-fn expanded(text: &str, environment: &Environment) -> Result<String, String> {
+fn expand_variables(text: &str, environment: &Environment) -> Result<String, String> {
     let mut result = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -284,7 +284,7 @@ pub(super) async fn unless_cancelled<Output>(
 ) -> Result<Output, McpFailure> {
     tokio::select! {
         done = task => done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string()))),
-        () = cancel.fired() => Err(McpFailure::Cancelled),
+        () = cancel.wait() => Err(McpFailure::Cancelled),
     }
 }
 

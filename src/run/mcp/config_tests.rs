@@ -31,7 +31,7 @@ fn variables_are_expanded() {
         ("${NONE:-${HOME}}", Ok("${HOME}")),
     ];
     for (text, expected) in rows {
-        let result = expanded(text, &environment());
+        let result = expand_variables(text, &environment());
         let result = result.as_ref().map(String::as_str).map_err(String::as_str);
         assert_eq!(result, expected, "{text}");
     }

@@ -17,14 +17,14 @@ use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::config::McpFailure;
-use super::content::{MAX_TEXT_LENGTH, Output, cut};
+use super::content::{MAX_TEXT_LENGTH, Output, truncate_text};
 use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
 use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::client::http::Task;
 use crate::io::{CancelToken, Lock};
 use crate::run::tools::Input;
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{fit_columns, terminal_safe_line};
 
 /// Timeout for notifying a server that a call or the connection has ended.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -73,12 +73,14 @@ impl Connection {
             let connected = connect(listener, route, revisions, Arc::clone(&output)).await;
             let service = match connected {
                 Ok(service) => service,
-                Err(failure) => return Err(explained(failure, &output, process.as_ref()).await),
+                Err(failure) => {
+                    return Err(explain_failure(failure, &output, process.as_ref()).await);
+                }
             };
             match listing::tools(service.peer()).await {
                 Ok(tools) => Ok((service, tools)),
                 Err(reason) if !service.peer().is_transport_closed() => Err(reason.into()),
-                Err(reason) => Err(explained(reason.into(), &output, process.as_ref()).await),
+                Err(reason) => Err(explain_failure(reason.into(), &output, process.as_ref()).await),
             }
         };
         match within(limit, stop, opening).await {
@@ -142,7 +144,8 @@ impl Connection {
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Items<RemoteTool>, String> {
-        self.listed(listing::tools(&self.peer), limit, stop).await
+        self.list_items(listing::tools(&self.peer), limit, stop)
+            .await
     }
 
     /// Lists the resources and the templates of their addresses.
@@ -152,10 +155,10 @@ impl Connection {
         stop: &CancelToken,
     ) -> Result<Items<Value>, String> {
         let listing = listing::resources(&self.peer);
-        self.listed(listing, limit, stop).await
+        self.list_items(listing, limit, stop).await
     }
 
-    async fn listed<Item>(
+    async fn list_items<Item>(
         &self,
         listing: impl Future<Output = Result<Items<Item>, String>>,
         limit: Duration,
@@ -228,10 +231,10 @@ impl Connection {
         let mut progress = self.progress.subscribe();
         let sent = tokio::select! {
             sent = self.peer.send_request_with_option(request, options) => sent,
-            () = cancel.fired() => return Err(McpFailure::Cancelled),
+            () = cancel.wait() => return Err(McpFailure::Cancelled),
             () = sleep(limit) => return Err(McpFailure::TimedOut(limit)),
         };
-        let mut handle = sent.map_err(|error| self.failed(error))?;
+        let mut handle = sent.map_err(|error| self.failure_of(error))?;
         let mut silence = pin!(sleep(limit));
         let total = limit.saturating_mul(MAX_EXTENSION);
         let mut total_time = pin!(sleep(total));
@@ -240,9 +243,9 @@ impl Connection {
             tokio::select! {
                 answer = &mut handle.rx => {
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
-                    return answer.map_err(|error| self.failed(error));
+                    return answer.map_err(|error| self.failure_of(error));
                 }
-                () = cancel.fired() => break McpFailure::Cancelled,
+                () = cancel.wait() => break McpFailure::Cancelled,
                 () = &mut silence => break McpFailure::TimedOut(limit),
                 () = &mut total_time => break McpFailure::TimedOut(total),
                 note = progress.recv() => {
@@ -256,7 +259,7 @@ impl Connection {
                     if reported.is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL) {
                         reported = Some(now);
                         // If the channel is full, the caller is slower and needs no further report.
-                        let _ = reporter.try_send(described(&note));
+                        let _ = reporter.try_send(describe_progress(&note));
                     }
                 }
             }
@@ -266,11 +269,11 @@ impl Connection {
         Err(failure)
     }
 
-    fn failed(&self, error: ServiceError) -> McpFailure {
+    fn failure_of(&self, error: ServiceError) -> McpFailure {
         McpFailure::Failed(match error {
             ServiceError::McpError(error) => {
                 let mut message = error.message.into_owned();
-                cut(&mut message, MAX_TEXT_LENGTH);
+                truncate_text(&mut message, MAX_TEXT_LENGTH);
                 message
             }
             other => {
@@ -288,8 +291,9 @@ impl Connection {
 
     /// Closes the connection, and ends the process if it does not exit.
     pub(super) async fn end(&self) {
-        let service = self.service.locked().take();
+        let service = self.service.lock_anyway().take();
         if let Some(service) = service {
+            // A server that does not end is killed.
             let _ = timeout(CANCEL_TIMEOUT, service.cancel()).await;
         }
         if let Some(process) = &self.process {
@@ -317,7 +321,7 @@ pub(super) struct Waiting {
 }
 
 /// Describes progress on one line.
-fn described(note: &ProgressNotificationParam) -> String {
+fn describe_progress(note: &ProgressNotificationParam) -> String {
     let mut text = note.progress.to_string();
     if let Some(total) = note.total {
         text = format!("{text}/{total}");
@@ -325,7 +329,7 @@ fn described(note: &ProgressNotificationParam) -> String {
     if let Some(message) = &note.message {
         text = format!("{text} {message}");
     }
-    fitted(&terminal_safe_line(&text), MAX_MESSAGE_WIDTH)
+    fit_columns(&terminal_safe_line(&text), MAX_MESSAGE_WIDTH)
 }
 
 fn unusable(result: &ServerResult, expected: &str) -> McpFailure {
@@ -338,7 +342,7 @@ fn unusable(result: &ServerResult, expected: &str) -> McpFailure {
 }
 
 /// Replaces the reason of a failure by the reason why the server ended, if known.
-async fn explained(
+async fn explain_failure(
     failure: StartFailure,
     output: &Output,
     process: Option<&ServerProcess>,
@@ -367,6 +371,6 @@ async fn within<Output, Failure: From<String>>(
     tokio::select! {
         done = work => done,
         () = sleep(limit) => Err(format!("no response within {} s", limit.as_secs_f32()).into()),
-        () = stop.fired() => Err("the run ended".to_owned().into()),
+        () = stop.wait() => Err("the run ended".to_owned().into()),
     }
 }

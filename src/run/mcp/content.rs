@@ -50,7 +50,7 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
 
 /// Converts the content of a result that a hook changed. Hooks get shortened images; the whole ones are in the
 /// content `before`.
-pub(super) fn changed(output: &Value, before: &Content) -> Option<Content> {
+pub(super) fn content_after_hook(output: &Value, before: &Content) -> Option<Content> {
     let blocks = Vec::<ContentBlock>::deserialize(output).ok()?;
     let mut blocks: Vec<Block> = blocks.into_iter().map(block).collect();
     if let Content::Blocks(before) = before {
@@ -116,7 +116,7 @@ fn limit_texts(blocks: &mut Vec<Block>) {
         }
         let length = utf16_length(text);
         is_full = length > remaining;
-        cut(text, remaining);
+        truncate_text(text, remaining);
         remaining = remaining.saturating_sub(length);
         true
     });
@@ -176,7 +176,7 @@ fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: Str
 /// Truncates long strings in a structured output. The content has complete images.
 fn shorten(structured: &mut Value) {
     match structured {
-        Value::String(text) => cut(text, MAX_TEXT_LENGTH),
+        Value::String(text) => truncate_text(text, MAX_TEXT_LENGTH),
         Value::Array(values) => values.iter_mut().for_each(shorten),
         Value::Object(members) => members.values_mut().for_each(shorten),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -187,7 +187,7 @@ fn shorten(structured: &mut Value) {
 const TRUNCATED: &str = "\n[truncated]";
 
 /// Truncates a text to `limit` UTF-16 units.
-pub(super) fn cut(text: &mut String, limit: usize) {
+pub(super) fn truncate_text(text: &mut String, limit: usize) {
     if utf16_length(text) > limit {
         let kept = truncate_utf16(text, limit).len();
         text.truncate(kept);

@@ -21,7 +21,7 @@ use tokio::sync::broadcast;
 
 use super::content::{LimitedOutput, Output};
 use super::process::{Ends, MAX_MESSAGE_WIDTH};
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{fit_columns, terminal_safe_line};
 
 /// The transport of a connection.
 pub(super) enum Route {
@@ -157,7 +157,7 @@ pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
         };
         match request {
             Some(cause) => error = cause,
-            None => return fitted(&terminal_safe_line(&error.to_string()), MAX_MESSAGE_WIDTH),
+            None => return fit_columns(&terminal_safe_line(&error.to_string()), MAX_MESSAGE_WIDTH),
         }
     }
 }

@@ -11,7 +11,7 @@ mod listing;
 mod process;
 mod resources;
 mod server;
-mod servers;
+mod server_set;
 mod source;
 mod tool;
 
@@ -19,4 +19,4 @@ pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use servers::{Probe, Probed, Servers};
+pub use server_set::{Probe, Probed, ServerSet};

@@ -16,7 +16,7 @@ use crate::io::CancelToken;
 use crate::process::{
     Capture, Captured, Command, ExitStatus, Finished, Limits, SpawnError, Stdin, StdioPipes,
 };
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{fit_columns, terminal_safe_line};
 
 /// Capture of its standard error, for error messages.
 const CAPTURE: Capture = Capture {
@@ -78,6 +78,7 @@ impl ServerProcess {
             .spawn(move || {
                 let (spawners, cancel) = watcher;
                 let finished = spawners.run_with(&command, Some(conversation), &cancel);
+                // The connection may be gone.
                 let _ = ended.send(Some(description(finished)));
             })?;
         let ends = (to_server.into(), from_server.into());
@@ -126,5 +127,8 @@ fn last_line(stderr: &Captured) -> Option<String> {
     let bytes = stderr.suffix(CAPTURE.total_bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(fitted(&terminal_safe_line(line.trim()), MAX_MESSAGE_WIDTH))
+    Some(fit_columns(
+        &terminal_safe_line(line.trim()),
+        MAX_MESSAGE_WIDTH,
+    ))
 }

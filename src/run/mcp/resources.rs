@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::config::{McpFailure, unless_cancelled};
 use super::content::reply;
 use super::server::Server;
-use super::servers::Servers;
-use super::tool::failed;
+use super::server_set::ServerSet;
+use super::tool::reply_of_failure;
 use crate::permission::Action;
 use crate::run::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
@@ -51,12 +51,12 @@ enum Wanted {
 /// One of the two tools.
 pub(super) struct ResourceTool {
     name: &'static str,
-    servers: Servers,
+    servers: ServerSet,
 }
 
 impl ResourceTool {
     /// Returns both tools.
-    pub(super) fn all(servers: &Servers) -> [Self; 2] {
+    pub(super) fn all(servers: &ServerSet) -> [Self; 2] {
         [LIST, READ].map(|name| Self {
             name,
             servers: servers.clone(),
@@ -64,7 +64,7 @@ impl ResourceTool {
     }
 
     /// Returns the tool with this name or another agent's name for it.
-    pub(super) fn named(name: &str, servers: &Servers) -> Option<Self> {
+    pub(super) fn by_name(name: &str, servers: &ServerSet) -> Option<Self> {
         let canonical = agent_tool(name)?.name;
         let mut both = Self::all(servers).into_iter();
         both.find(|tool| tool.name == canonical)
@@ -107,7 +107,7 @@ impl Tool for ResourceTool {
 }
 
 struct ResourceCall {
-    servers: Servers,
+    servers: ServerSet,
     wanted: Wanted,
 }
 
@@ -136,7 +136,7 @@ impl PreparedCall for ResourceCall {
                     connection.read(uri, waiting).await
                 });
                 read.map_or_else(
-                    |failure| failed(server, &failure),
+                    |failure| reply_of_failure(server, &failure),
                     |resource| {
                         let contents = resource.contents.into_iter().map(EmbeddedResource::new);
                         let blocks = contents.map(ContentBlock::Resource).collect();
@@ -200,9 +200,11 @@ impl ResourceCall {
                 let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
                 Ok(ToolReply::text(lines.join("\n"), Value::Array(resources)))
             }
-            Err(McpFailure::Cancelled) => {
-                Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null))
-            }
+            Err(McpFailure::Cancelled) => Ok(ToolReply::with_status(
+                CallStatus::Cancelled,
+                "",
+                Value::Null,
+            )),
             Err(failure) => Err(ToolFailure(failure.to_string())),
         }
     }

@@ -22,7 +22,7 @@ use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::client::http::{Address, PlainText};
 use crate::io::{CancelToken, Messages};
 use crate::run::tools::CallContext;
-use crate::text::fitted;
+use crate::text::fit_columns;
 use crate::tool_facts::mcp_prefix;
 
 /// Number of reconnections after an interrupted response, with delays of one, two and four seconds.
@@ -91,7 +91,7 @@ impl Server {
 
     /// Lists its tools. Starts the server if it is not running.
     pub(super) async fn tools(self: Arc<Self>) -> Result<Arc<Vec<RemoteTool>>, McpFailure> {
-        let (connection, mut state) = self.connected().await?;
+        let (connection, mut state) = self.connect().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
             match connection.tools(limit, &self.stop).await {
@@ -150,7 +150,7 @@ impl Server {
     /// Returns the items that can be used. Warns about the others.
     fn usable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
         let warn = |reason: String| {
-            let warning = fitted(&self.reason(&reason), MAX_MESSAGE_WIDTH);
+            let warning = fit_columns(&self.reason(&reason), MAX_MESSAGE_WIDTH);
             self.messages.warn(&warning);
         };
         let items = listed
@@ -160,11 +160,11 @@ impl Server {
     }
 
     pub(super) async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, McpFailure> {
-        Ok(self.connected().await?.0)
+        Ok(self.connect().await?.0)
     }
 
     /// Returns a connection to the server; starts it if it is not running.
-    async fn connected(
+    async fn connect(
         self: &Arc<Self>,
     ) -> Result<(Arc<Connection>, MutexGuard<'_, State>), McpFailure> {
         let mut state = self.state.lock().await;

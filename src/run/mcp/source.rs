@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use super::resources::ResourceTool;
-use super::servers::Servers;
+use super::server_set::ServerSet;
 use super::tool::{McpTool, full_name};
 use crate::io::CancelToken;
 use crate::run::tools::{Tool, ToolSource, Unavailable};
 
-impl ToolSource for Servers {
+impl ToolSource for ServerSet {
     fn is_slow(&self, name: &str) -> bool {
-        self.named(name).next().is_some()
+        self.with_tool(name).next().is_some()
     }
 
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
-        if let Some(tool) = ResourceTool::named(name, self) {
+        if let Some(tool) = ResourceTool::by_name(name, self) {
             return Ok(Some(Arc::new(tool)));
         }
         let mut failure = None;
-        for server in self.named(name) {
+        for server in self.with_tool(name) {
             match self.deps.run(Arc::clone(server).tools()) {
                 Ok(tools) => {
                     let mut tools = tools.iter();
@@ -52,6 +52,7 @@ impl ToolSource for Servers {
         let ended = self.deps.run(async move {
             let ends = servers.iter().map(|server| Arc::clone(server).end());
             for end in ends.map(tokio::spawn).collect::<Vec<_>>() {
+                // A panic while one server ends does not concern the others.
                 let _ = end.await;
             }
             Ok(())

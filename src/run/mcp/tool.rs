@@ -7,7 +7,7 @@ use rmcp::model::Tool as RemoteTool;
 use serde_json::Value;
 
 use super::config::McpFailure;
-use super::content::{changed, reply};
+use super::content::{content_after_hook, reply};
 use super::server::Server;
 use crate::permission::Action;
 use crate::run::tools::{
@@ -91,7 +91,7 @@ impl Tool for McpTool {
     }
 
     fn changed_content(&self, output: &Value, before: &Content) -> Option<Content> {
-        changed(output, before)
+        content_after_hook(output, before)
     }
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
@@ -135,20 +135,31 @@ impl PreparedCall for McpCall {
             connection.call(name, input, waiting).await
         });
         called.map_or_else(
-            |failure| failed(server, &failure),
+            |failure| reply_of_failure(server, &failure),
             |result| Ok(reply(result)),
         )
     }
 }
 
 /// Returns the outcome of a call without a response.
-pub(super) fn failed(server: &Server, failure: &McpFailure) -> Result<ToolReply, ToolFailure> {
+pub(super) fn reply_of_failure(
+    server: &Server,
+    failure: &McpFailure,
+) -> Result<ToolReply, ToolFailure> {
     match failure {
         McpFailure::Failed(reason) => Err(ToolFailure(reason.clone())),
-        McpFailure::Cancelled => Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null)),
+        McpFailure::Cancelled => Ok(ToolReply::with_status(
+            CallStatus::Cancelled,
+            "",
+            Value::Null,
+        )),
         McpFailure::TimedOut(_) => {
             let text = server.reason(&failure.to_string());
-            Ok(ToolReply::ended(CallStatus::TimedOut, text, Value::Null))
+            Ok(ToolReply::with_status(
+                CallStatus::TimedOut,
+                text,
+                Value::Null,
+            ))
         }
     }
 }

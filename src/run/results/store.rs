@@ -62,14 +62,14 @@ pub fn persist(
     let mut hasher = Sha256Writer::default();
     content(&mut hasher).map_err(StateError::io(&path))?;
     let digest = hasher.finish();
-    let earlier = existing(&path)?;
+    let earlier = existing_result(&path)?;
     if digest_of(&path).map_err(StateError::io(&path))? == digest {
         return Ok(earlier);
     }
     let path = directory.join(format!("{name}-{digest}.txt"));
     let file = create_exclusively(&path);
     if exists(&file) {
-        return existing(&path);
+        return existing_result(&path);
     }
     write(file, path, content)
 }
@@ -103,7 +103,7 @@ fn digest_of(path: &Path) -> io::Result<String> {
     Ok(hasher.finish())
 }
 
-fn existing(path: &Path) -> Result<Persisted, StateError> {
+fn existing_result(path: &Path) -> Result<Persisted, StateError> {
     let metadata = std::fs::symlink_metadata(path).map_err(StateError::io(path))?;
     if !metadata.is_file() {
         let source = io::Error::other("exists and is not a regular file");

@@ -113,14 +113,14 @@ impl Touch {
             (some, other) if some.is_nothing() || other.is_nothing() => false,
             (Self::Paths(some), Self::Paths(others)) => some
                 .iter()
-                .any(|path| others.iter().any(|other| related(path, other))),
+                .any(|path| others.iter().any(|other| are_related(path, other))),
             // Paths may be relative to the session's working directory.
             _ => true,
         }
     }
 }
 
-fn related(some: &Path, other: &Path) -> bool {
+fn are_related(some: &Path, other: &Path) -> bool {
     some.starts_with(other) || other.starts_with(some)
 }
 

@@ -34,7 +34,7 @@ pub struct AskedCall {
 impl Registry {
     /// Returns a call of a tool of any agent as rules see it. The effects of a call that cannot run here,
     /// because its tool is unknown or its input is another agent's, are derived from its arguments.
-    pub fn asked(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
+    pub fn asked_call(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
         let known = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
             return AskedCall {
@@ -246,7 +246,7 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
             .iter()
             .map(String::as_str)
             .chain(globs)
-            .map(outlined)
+            .map(outline_glob)
             .collect();
     } else if purpose.reads_files() && purpose != Purpose::Read && named.is_empty() {
         named.push(".".to_owned());
@@ -284,7 +284,7 @@ fn spellings(path: &str) -> [String; 2] {
 }
 
 /// Replaces everything from the first to the last special character of a glob with a NUL character.
-fn outlined(glob: &str) -> String {
+fn outline_glob(glob: &str) -> String {
     let (Some(start), Some(end)) = (glob.find(GLOB_CHARACTERS), glob.rfind(GLOB_CHARACTERS)) else {
         return glob.to_owned();
     };
@@ -297,7 +297,7 @@ fn searched_name(filter: &str) -> Option<String> {
     let name = filter.trim_start_matches(['*', '/']);
     let plain = name.trim_end_matches('*');
     if name.starts_with('.') && name.contains(GLOB_CHARACTERS) {
-        return Some(outlined(name));
+        return Some(outline_glob(name));
     }
     (!plain.is_empty() && !plain.contains(GLOB_CHARACTERS)).then(|| plain.to_owned())
 }

@@ -23,14 +23,19 @@ pub struct ChildVariables(Arc<OnceLock<Variables>>);
 impl ChildVariables {
     /// Returns the variables of [`cleaned`], computed by the first call.
     pub(super) fn get(&self, environment: &Environment, kept: &BTreeSet<OsString>) -> Variables {
-        let variables = self.0.get_or_init(|| cleaned(environment, kept).into());
+        let variables = self
+            .0
+            .get_or_init(|| clean_environment(environment, kept).into());
         Arc::clone(variables)
     }
 }
 
 /// Returns the cleaned variables, with the marker `TURNPIPE=1` and a `PATH` that does not depend on
 /// the working directory.
-pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsString, OsString)> {
+pub fn clean_environment(
+    environment: &Environment,
+    kept: &BTreeSet<OsString>,
+) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<_> = environment
         .iter()
         .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
@@ -124,9 +129,9 @@ mod tests {
         ]
         .map(|(name, value)| (name.into(), value.into()))
         .into();
-        assert_eq!(cleaned(&environment, &BTreeSet::new()), expected);
+        assert_eq!(clean_environment(&environment, &BTreeSet::new()), expected);
         let kept = BTreeSet::from(["PAGER".into()]);
-        let passed = cleaned(&environment, &kept);
+        let passed = clean_environment(&environment, &kept);
         assert!(passed.contains(&("PAGER".into(), "evil".into())));
         assert_eq!(passed.len(), expected.len() + 1);
     }

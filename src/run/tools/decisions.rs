@@ -46,7 +46,7 @@ impl CallDecisions {
         context: &DecisionContext,
         mode: Mode,
     ) -> (AskedCall, Decided) {
-        let call = self.registry.asked(name, input, context);
+        let call = self.registry.asked_call(name, input, context);
         let request = context.request(&call.tool, &call.input, &call.action);
         let decided = self.rules.decide(mode, &request);
         (call, decided)
@@ -138,7 +138,7 @@ impl PastDecisions {
             let line = command(&call).map(str::to_owned);
             let proposals = decided.proposals();
             self.decisions.restrict(&mut decided);
-            let counted = counted(&call, line.as_deref(), &decided);
+            let counted = subjects_of(&call, line.as_deref(), &decided);
             let open = proposals.map(|proposals| {
                 self.open.push(OpenCall {
                     name: name.to_owned(),
@@ -255,7 +255,7 @@ fn command(call: &AskedCall) -> Option<&str> {
 }
 
 /// Returns what a call counts for: its tool, and the programs of its commands with the strictest decision on each.
-fn counted(
+fn subjects_of(
     call: &AskedCall,
     line: Option<&str>,
     decided: &Decided,

@@ -36,7 +36,7 @@ pub use bash::settled as settled_analysis;
 pub(crate) use builtin::input_schema;
 pub use call_line::CallLine;
 pub use call_sandbox::CallSandbox;
-pub use child_environment::{ChildVariables, cleaned as child_variables, holds_secret};
+pub use child_environment::{ChildVariables, clean_environment as child_variables, holds_secret};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
 pub use context::{
     CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,

@@ -29,7 +29,7 @@ pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext)
 }
 
 /// Returns `path` for display: relative to `directory` if it is below it.
-pub(super) fn shown(path: &Path, directory: &Path) -> String {
+pub(super) fn display_path(path: &Path, directory: &Path) -> String {
     match path.strip_prefix(directory) {
         Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy(),
         _ => path.to_string_lossy(),
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn paths_below_the_directory_are_shown_relative() {
-        assert_eq!(shown(Path::new("/a/b/c"), Path::new("/a")), "b/c");
-        assert_eq!(shown(Path::new("/a"), Path::new("/a")), "/a");
-        assert_eq!(shown(Path::new("/ab/c"), Path::new("/a")), "/ab/c");
+        assert_eq!(display_path(Path::new("/a/b/c"), Path::new("/a")), "b/c");
+        assert_eq!(display_path(Path::new("/a"), Path::new("/a")), "/a");
+        assert_eq!(display_path(Path::new("/ab/c"), Path::new("/a")), "/ab/c");
     }
 
     proptest! {

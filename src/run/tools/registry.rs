@@ -178,18 +178,18 @@ impl Registry {
     pub fn resolve(&self, name: &str, input: Input) -> Result<Resolved, LookupError> {
         let short = without_namespace(name);
         if let Some(entry) = self.entry(name).or_else(|| self.entry(short)) {
-            return Ok(entry.resolved(input));
+            return Ok(entry.resolve(input));
         }
         let alias_target = self.aliases.get(name).or_else(|| self.aliases.get(short));
         if let Some(entry) = alias_target.and_then(|target| self.entry(target)) {
-            return Ok(entry.resolved(input));
+            return Ok(entry.resolve(input));
         }
         if let Some(alias) = alias(short)
             && let Some(entry) = self.entry(alias.tool)
         {
             return alias
                 .map(free_text(input, &*entry.tool))
-                .map(|input| entry.resolved(input))
+                .map(|input| entry.resolve(input))
                 .map_err(LookupError::Unmappable);
         }
         // Only called by models that know it from their agent.
@@ -301,7 +301,7 @@ impl Entry {
         }
     }
 
-    fn resolved(&self, input: Input) -> Resolved {
+    fn resolve(&self, input: Input) -> Resolved {
         Resolved {
             tool: Arc::clone(&self.tool),
             input: free_text(input, &*self.tool),

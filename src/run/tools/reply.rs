@@ -35,11 +35,11 @@ pub struct ToolReply {
 impl ToolReply {
     /// Creates a successful text result.
     pub fn text(content: impl Into<String>, structured: Value) -> Self {
-        Self::ended(CallStatus::Ok, content, structured)
+        Self::with_status(CallStatus::Ok, content, structured)
     }
 
     /// Creates a text result with this status.
-    pub fn ended(status: CallStatus, content: impl Into<String>, structured: Value) -> Self {
+    pub fn with_status(status: CallStatus, content: impl Into<String>, structured: Value) -> Self {
         Self {
             status,
             content: Content::Text(content.into()),

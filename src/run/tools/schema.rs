@@ -138,11 +138,11 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
         kind if at.is_empty() => format!("The input is wrong: {}", reason(kind)),
         ErrorKind::Type { got, want } => format!(
             "The parameter `{at}` type is expected as `{}` but provided as `{got}`",
-            joined(want.iter(), "` or `")
+            join(want.iter(), "` or `")
         ),
         ErrorKind::Enum { want } => format!(
             "The parameter `{at}` must be one of {}",
-            joined(want.iter().map(quoted), ", ")
+            join(want.iter().map(quote), ", ")
         ),
         ErrorKind::Const { want } => format!("The parameter `{at}` must be one of `{want}`"),
         kind => format!("The parameter `{at}` is wrong: {}", reason(kind)),
@@ -221,12 +221,12 @@ fn member(parent: &str, name: &str) -> String {
     }
 }
 
-fn joined<T: fmt::Display>(parts: impl Iterator<Item = T>, separator: &str) -> String {
+fn join<T: fmt::Display>(parts: impl Iterator<Item = T>, separator: &str) -> String {
     let parts: Vec<String> = parts.map(|part| part.to_string()).collect();
     parts.join(separator)
 }
 
-fn quoted(option: &Value) -> String {
+fn quote(option: &Value) -> String {
     match option {
         Value::String(text) => format!("`{text}`"),
         other => format!("`{other}`"),

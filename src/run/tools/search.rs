@@ -80,10 +80,14 @@ impl PreparedCall for Search {
             tools.extend(source.tools(call.cancel));
         }
         if call.cancel.is_cancelled() {
-            return Ok(ToolReply::ended(CallStatus::Cancelled, "", Value::Null));
+            return Ok(ToolReply::with_status(
+                CallStatus::Cancelled,
+                "",
+                Value::Null,
+            ));
         }
         tools.retain(|tool| tool.is_deferred());
-        let found = found(&tools, &self.query);
+        let found = find_tools(&tools, &self.query);
         let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
         let structured = json!({ "matches": names, "total": tools.len() });
         if found.is_empty() {
@@ -98,7 +102,7 @@ impl PreparedCall for Search {
 }
 
 /// Returns the matching tools. Tools that contain the most words come first.
-fn found<'a>(tools: &'a [Arc<dyn Tool>], query: &Query) -> Vec<&'a Arc<dyn Tool>> {
+fn find_tools<'a>(tools: &'a [Arc<dyn Tool>], query: &Query) -> Vec<&'a Arc<dyn Tool>> {
     if let Some(names) = query.query.strip_prefix("select:") {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let tools = tools.iter();

@@ -94,7 +94,7 @@ pub struct Assessment {
 impl Assessment {
     /// Assesses a call of the tool `name` that reads the file or tree at `path` (absolute).
     pub(super) fn reading(name: &str, path: PathBuf) -> Self {
-        let access = resolved(&path).map(Access::reads);
+        let access = resolve_path(&path).map(Access::reads);
         let action = Action::Files {
             reads: vec![path],
             writes: Vec::new(),
@@ -103,8 +103,8 @@ impl Assessment {
     }
 
     /// Assesses a call of the tool `name` that changes the files at `paths` (absolute).
-    pub(super) fn writing(name: &str, paths: Vec<PathBuf>) -> Self {
-        let places: Result<Vec<_>, _> = paths.iter().map(|path| resolved(path)).collect();
+    pub(super) fn writes(name: &str, paths: Vec<PathBuf>) -> Self {
+        let places: Result<Vec<_>, _> = paths.iter().map(|path| resolve_path(path)).collect();
         let access = places.map(|places| Access {
             reads: Touch::Paths(places.clone()),
             writes: Touch::Paths(places),
@@ -142,7 +142,7 @@ impl Assessment {
     }
 }
 
-fn resolved(path: &Path) -> Result<PathBuf, String> {
+fn resolve_path(path: &Path) -> Result<PathBuf, String> {
     resolve_links(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 

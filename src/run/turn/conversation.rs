@@ -165,7 +165,7 @@ impl TurnConversation {
     }
 
     /// Returns the cost so far.
-    pub fn spent(&self, prices: &Prices) -> Spent {
+    pub fn cost_so_far(&self, prices: &Prices) -> Spent {
         let mut spent = Spent {
             turns: self.history.replies(),
             ..Spent::default()

@@ -50,7 +50,7 @@ impl Spent {
 
 impl TurnLimits {
     /// Returns the first limit that is reached.
-    pub fn reached(&self, spent: &Spent) -> Option<Limit> {
+    pub fn reached_limit(&self, spent: &Spent) -> Option<Limit> {
         let turns = self.turns.filter(|limit| spent.turns >= *limit);
         let dollars = self.dollars.filter(|limit| spent.dollars >= *limit);
         let tokens = self.tokens.filter(|limit| spent.tokens >= *limit);
@@ -131,7 +131,7 @@ mod tests {
             ),
         ];
         for (limits, expected) in rows {
-            assert_eq!(limits.reached(&spent), expected, "{limits:?}");
+            assert_eq!(limits.reached_limit(&spent), expected, "{limits:?}");
         }
     }
 }

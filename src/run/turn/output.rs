@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::client::model::{Function, OutputSchema};
 use crate::run::tools::{InvalidSchema, SchemaCheck};
-use crate::text::unfenced;
+use crate::text::strip_fence;
 
 /// The JSON Schema of the last reply of a run.
 pub(crate) struct OutputCheck {
@@ -47,7 +47,7 @@ impl OutputCheck {
     /// # Errors
     /// It is not JSON, or does not match the schema; the reason is one line per problem.
     pub(crate) fn value(&self, reply: &str) -> Result<Value, String> {
-        let value = serde_json::from_str(unfenced(reply))
+        let value = serde_json::from_str(strip_fence(reply))
             .map_err(|error| format!("The reply is not JSON: {error}"))?;
         match self.check.problems(&value) {
             problems if problems.is_empty() => Ok(value),

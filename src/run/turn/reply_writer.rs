@@ -84,7 +84,7 @@ impl ReplyWriter {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn limited(mut self, limit: Limit) -> WriteResult {
+    pub fn report_limit(mut self, limit: Limit) -> WriteResult {
         let ending = Ending::Limited(limit);
         let record = self.records.result(&ending, None, Usage::default());
         self.writer.record(&record)?;
@@ -120,7 +120,7 @@ impl ReplyWriter {
             let is_last = reply.as_ref().is_ok_and(|reply| reply.calls.is_empty());
             let output = self.output.as_ref().filter(|_| is_last);
             let may_correct =
-                replies <= MAX_CORRECTIONS && self.limits.reached(&self.spent).is_none();
+                replies <= MAX_CORRECTIONS && self.limits.reached_limit(&self.spent).is_none();
             match output.map(|output| (output, output.value(&self.text))) {
                 Some((output, Err(problems))) if may_correct => {
                     let correction = output.correction(&problems);
@@ -199,7 +199,7 @@ impl ReplyWriter {
         match hooks.run(&records.session_id.0, &self.text, &self.stop, note) {
             Stopped::Over => Ok(()),
             Stopped::Continues(text) => self.writer.record(&records.feedback(text)),
-            Stopped::Ended(reason) => self.writer.record(&records.ended(reason)),
+            Stopped::Ended(reason) => self.writer.record(&records.hook_stopped(reason)),
         }
     }
 

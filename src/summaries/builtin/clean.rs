@@ -38,17 +38,9 @@ fn looks_like_a_key(word: &str) -> bool {
         && letters.all(|run| run.len() < 6)
 }
 
-/// Lowers the first letter, unless the first word is an identifier or one letter.
+/// Lowers the first letter, unless the first word is an identifier.
 pub(super) fn lower_first(text: &str) -> String {
-    let is_single = text
-        .split([' ', ',', ':'])
-        .next()
-        .is_some_and(|word| word.chars().count() == 1);
-    if is_single && !text.starts_with("A ") {
-        text.to_owned()
-    } else {
-        with_first(text, char::to_lowercase)
-    }
+    with_first(text, char::to_lowercase)
 }
 
 /// Capitalises the first letter, unless the first word is an identifier or a program before options.
@@ -63,10 +55,8 @@ pub(super) fn upper_first(text: &str) -> String {
 fn with_first<Letters: Iterator<Item = char>>(text: &str, change: fn(char) -> Letters) -> String {
     let mut letters = text.chars();
     match letters.next().filter(|_| {
-        !text
-            .split([' ', ',', ':'])
-            .next()
-            .is_some_and(is_identifier)
+        let word = text.split([' ', ',']).next();
+        !word.is_some_and(|word| is_identifier(word.trim_end_matches(':')))
     }) {
         Some(first) => change(first).chain(letters).collect(),
         None => text.to_owned(),

@@ -1,63 +1,67 @@
-//! Cuts of texts to a width: between two phrases, or before the verb of languages that put it last.
+//! Cuts of texts to a width: after a clause or a word, or before the clauses with the verb in languages that put it
+//! last.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::prose::{
-    ENOUGH_WORDS, has_word, is_east_asian, is_function_word, is_informative, puts_verb_last,
-};
+use super::prose::{is_east_asian, puts_verb_last};
 use crate::text::display_width;
 
 /// Marks a cut.
 pub(super) const MORE: char = '…';
 
-/// Maximum width that a cut between phrases loses, in cells.
-const MAX_LOST_CELLS: usize = 19;
+/// Signs at the end of a sentence that titles and recaps omit.
+pub(super) const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 
-/// Cuts a text to at most `cells`: at the end of a clause or before a conjunction, else before a preposition, else after
-/// a word. Never after a function word. A text whose verb is last may be cut at its start.
+/// Maximum length of words that do not end a cut text: articles, prepositions.
+const MAX_LETTERS: usize = 3;
+
+/// Maximum number of such words.
+const MAX_SHORT_WORDS: usize = 2;
+
+/// The signs between clauses.
+const BETWEEN_CLAUSES: &[char] = &[
+    ',', ';', ':', '?', '!', '–', '—', '，', '；', '、', '。', '：', '！', '？',
+];
+
+/// Cuts a text to at most `cells`: at the end of a clause if that loses little, else after a word. A text whose verb is
+/// last is cut at its start.
 pub(super) fn cut(text: &str, cells: usize) -> String {
     if display_width(text) <= cells {
         return text.to_owned();
     }
     let cells = cells.saturating_sub(1);
-    if is_east_asian(text) {
-        return cut_east_asian(text, cells);
+    let is_east = is_east_asian(text);
+    if is_east && text.contains(puts_verb_last) {
+        return format!("{MORE}{}", suffix(text, cells));
     }
     let fit = prefix(text, cells);
-    let least = (cells * 2 / 3).max(cells.saturating_sub(MAX_LOST_CELLS));
-    let ends = text.match_indices(' ').map(|(at, _)| at);
-    let ends = ends.take_while(|end| *end <= fit.len());
-    let leaves_enough = |end: &usize| display_width(&text[..*end]) >= least;
-    let ends: Vec<usize> = ends.filter(leaves_enough).collect();
-    let first_word = text.split(' ').next().unwrap_or_default();
-    let is_subordinate = has_word("clause joints", first_word);
-    let is_before = |joints: &'static str| {
-        move |end: &&usize| {
-            let next = text[**end + 1..].split(' ').next().unwrap_or_default();
-            let kept = &text[..**end];
-            let ends_clause = !is_subordinate && kept.ends_with([',', ';', ':', '–', '—']);
-            let words = kept.split(' ').filter(|word| is_informative(word));
-            (ends_clause || has_word(joints, next)) && words.count() > ENOUGH_WORDS
-        }
-    };
-    let end = ends.iter().rev().find(is_before("clause joints"));
-    let end = end.or_else(|| ends.iter().rev().find(is_before("phrase joints")));
-    let end = end.or(ends.last()).map_or(fit.len(), |end| *end);
-    let mut kept = &text[..end];
-    // An open bracket or quotation mark would have no end.
-    let is_open = |at: &usize| *at * 2 >= end && !text[*at..end].contains(')');
-    let open = kept.rfind('(').filter(is_open);
-    kept = &kept[..open.unwrap_or(end)];
-    while let Some((start, last)) = kept.trim_end().rsplit_once(' ')
-        && is_function_word(last)
-    {
-        kept = start;
+    let is_end =
+        |(at, sign): &(usize, &str)| !sign.is_ascii() || text[at + sign.len()..].starts_with(' ');
+    let clause = fit.rmatch_indices(BETWEEN_CLAUSES).find(is_end);
+    let clause = clause.map(|(at, _)| &fit[..at]);
+    let clause = clause.filter(|kept| display_width(kept) * 4 >= cells * 3);
+    let kept = clause.unwrap_or_else(|| if is_east { fit } else { whole_words(text, fit) });
+    // An open bracket would have no end.
+    let is_open = |at: &usize| *at * 2 >= kept.len() && !kept[*at..].contains(')');
+    let kept = &kept[..kept.rfind('(').filter(is_open).unwrap_or(kept.len())];
+    let kept =
+        kept.trim_end_matches(|sign| "-. ".contains(sign) || BETWEEN_CLAUSES.contains(&sign));
+    format!("{kept}{MORE}")
+}
+
+/// Returns the whole words in the start of a text, without short ones at the end.
+fn whole_words<'a>(text: &str, start: &'a str) -> &'a str {
+    let is_whole = text[start.len()..].starts_with(' ');
+    let end = start.rfind(' ').filter(|_| !is_whole);
+    let mut kept = &start[..end.unwrap_or(start.len())];
+    for _ in 0..MAX_SHORT_WORDS {
+        let shorter = kept.rsplit_once(' ');
+        let shorter = shorter.filter(|(rest, last)| {
+            last.chars().count() <= MAX_LETTERS && rest.len() * 3 >= start.len() * 2
+        });
+        kept = shorter.map_or(kept, |(start, _)| start);
     }
-    let kept = kept.trim_end_matches(|sign| ",;:.-–—( ".contains(sign));
-    match kept.matches('"').count() % 2 {
-        0 => format!("{kept}{MORE}"),
-        _ => format!("{}{MORE}", kept.replace('"', "")),
-    }
+    kept
 }
 
 /// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
@@ -65,7 +69,7 @@ pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usiz
     let mut text = String::new();
     for sentence in sentences {
         let (width, added) = (display_width(&text), display_width(sentence));
-        if width > 0 && width + added >= cells && width * 3 >= cells * 2 {
+        if width > 0 && width + added >= cells && width * 4 >= cells * 3 {
             break;
         }
         text.push_str(match text.chars().last() {
@@ -78,39 +82,27 @@ pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usiz
     cut(&text, cells)
 }
 
-/// Cuts a text at the end of a clause with a verb, or before its last clauses if the verb is at the end.
-fn cut_east_asian(text: &str, cells: usize) -> String {
-    let kept = prefix(text, cells);
-    let verbs = ["て", "し", "が", "ので", "から", "고", "며", "데", "서"];
-    let is_verb_last = text.contains(puts_verb_last);
-    let has_verb = |clause: &str| !is_verb_last || verbs.iter().any(|end| clause.ends_with(end));
-    let is_end = |sign: char| "，；、。：,".contains(sign);
-    let mut clauses = kept.rmatch_indices(is_end).map(|(at, _)| &kept[..at]);
-    let clause = clauses.find(|clause| clause.len() * 3 >= kept.len() && has_verb(clause));
-    match clause {
-        Some(clause) => return format!("{clause}{MORE}"),
-        None if !is_verb_last => return format!("{kept}{MORE}"),
-        None => {}
-    }
-    let fits = |rest: &&str| display_width(rest) <= cells;
-    let behind = |starts: &dyn Fn(char) -> bool| {
-        let ends = text.match_indices(starts).map(|(at, sign)| at + sign.len());
-        let mut rest = ends.map(|end| text[end..].trim_start());
-        let rest = rest.find(fits);
-        rest.filter(|rest| display_width(rest) * 3 >= cells)
-    };
-    let rest = behind(&is_end).or_else(|| behind(&|sign| sign == ' '));
-    let rest = rest.or_else(|| text.char_indices().map(|(at, _)| &text[at..]).find(fits));
-    format!("{MORE}{}", rest.unwrap_or_default())
-}
-
 /// Returns the longest start of a text that fits into `cells`, without splitting a character.
 fn prefix(text: &str, cells: usize) -> &str {
-    let ends = text
-        .grapheme_indices(true)
-        .map(|(at, letters)| &text[..at + letters.len()]);
+    let ends = text.grapheme_indices(true);
+    let ends = ends.map(|(at, letters)| &text[..at + letters.len()]);
     let fits = ends.take_while(|start| display_width(start) <= cells);
     fits.last().unwrap_or_default()
+}
+
+/// Returns the longest end of a text that fits into `cells`, from the start of a clause if there is one.
+fn suffix(text: &str, cells: usize) -> &str {
+    let starts = text.grapheme_indices(true).rev();
+    let ends = starts.map(|(at, _)| &text[at..]);
+    let fits = ends.take_while(|rest| display_width(rest) <= cells);
+    let all = fits.last().unwrap_or_default();
+    let clause = all
+        .split_once(BETWEEN_CLAUSES)
+        .or_else(|| all.split_once(' '));
+    let clause = clause.map(|(_, rest)| rest.trim_start());
+    clause
+        .filter(|rest| display_width(rest) * 2 >= cells)
+        .unwrap_or(all)
 }
 
 #[cfg(test)]

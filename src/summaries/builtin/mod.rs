@@ -8,7 +8,9 @@ mod label;
 mod names;
 mod prompt;
 mod prose;
+mod quotation;
 mod recap;
+mod request;
 mod title;
 
 pub(crate) use label::group_label;

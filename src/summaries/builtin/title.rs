@@ -1,110 +1,105 @@
-//! Titles by rules: the first sentence of a prompt that names a topic, quoted.
+//! Titles by rules: the sentence of a prompt that is most likely the request, quoted.
 //!
-//! A title may be vague, but not wrong. A sentence that is too long is cut between two phrases and ends
-//! with an ellipsis. See `docs/records.md`, Labels, titles and recaps.
+//! A title may be vague, but not wrong: it is what the user wrote, and a cut is marked. See
+//! `docs/records.md`, Labels, titles and recaps.
 
-use super::cut::{cut, fill};
-use super::prompt::{Quotation, Rank, ends_with_thanks, prompt, quotations, refers};
-use super::prose::{ENOUGH_WORDS, is_informative};
+use super::clean::upper_first;
+use super::cut::{ENDS, cut, fill};
+use super::prompt::{prompt, quotations};
+use super::quotation::{Aim, Quotation, is_closed};
+use super::request::request;
 use crate::message::Message;
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.
-pub(super) const TITLE_CELLS: usize = 64;
+const TITLE_CELLS: usize = 72;
 
-/// Maximum number of sentences that are searched for a request.
-const MAX_SENTENCES: usize = 3;
+/// Signs at the end of a whole sentence.
+const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
-/// Minimum number of informative words of a substantial request.
-const SUBSTANTIAL_WORDS: usize = 3;
+/// Minimum width of a request that says enough alone, in cells.
+const ENOUGH_CELLS: usize = 40;
 
-/// Number of words at the start of a sentence that tell whether it depends on what was said before.
-const FIRST_WORDS: usize = 6;
+/// Minimum width of a prompt that is more than `go on`, in cells.
+const MIN_CELLS: usize = 8;
 
-/// Writes the title of a conversation; empty if no prompt names a topic.
+/// Writes the title of a conversation: the request of the first prompt with a topic, else of the first prompt. Empty if
+/// nothing is asked.
 pub fn title(messages: &[Message]) -> String {
-    let mut weak = None;
-    for prompt in messages.iter().filter_map(prompt) {
-        let found = quotations(&prompt);
-        if let Some(at) = topic(&found) {
-            return cut(&found[at].text, TITLE_CELLS);
-        }
-        let mut found = found.into_iter();
-        weak = weak.or_else(|| found.find(|quotation| quotation.informative > 0));
-    }
-    weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
-}
-
-/// Returns the index of the first sentence with a topic, or of the request after a statement or an announcement.
-fn topic(found: &[Quotation]) -> Option<usize> {
-    let says_enough = |quotation: &Quotation| quotation.informative >= ENOUGH_WORDS;
-    let names_it = |quotation: &Quotation| says_enough(quotation) && !refers(&quotation.text, 1);
-    let at = found
-        .iter()
-        .position(names_it)
-        .or_else(|| found.iter().position(says_enough))?;
-    let first = &found[at];
-    let needed = if first.announces {
-        ENOUGH_WORDS
-    } else {
-        SUBSTANTIAL_WORDS
-    };
-    let is_request = |found: &Quotation| found.is_request && found.informative >= needed;
-    let is_open = (first.is_statement || first.announces) && first.rank > Rank::Goal;
-    let request = found.iter().take(MAX_SENTENCES).position(is_request);
-    request
-        .filter(|_| is_open && !first.is_request)
-        .or(Some(at))
-}
-
-/// Quotes the request of the latest prompt with a topic in up to `cells`, behind the request before it if it is short or
-/// refers to it.
-pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
-    let prompts = messages.iter().rev().filter_map(prompt);
-    let says = |found: &Vec<Quotation>| found.iter().any(|found| found.informative > 0);
-    let mut quoted = prompts.map(|prompt| quotations(&prompt)).filter(says);
-    let Some(latest) = quoted.next() else {
+    let prompts = messages.iter().filter_map(prompt);
+    let mut prompts = prompts.filter_map(|prompt| asked(&prompt));
+    let Some(first) = prompts.next() else {
         return String::new();
     };
-    let whole = request(&latest, cells);
-    let words: usize = latest.iter().map(|found| found.informative).sum();
-    let says_enough = words > SUBSTANTIAL_WORDS + 1 && !refers(&latest[0].text, FIRST_WORDS);
-    let about = quoted.find(|found| *found != latest && topic(found).is_some());
-    let about = about.filter(|_| !says_enough);
-    match about {
-        Some(about) => {
-            let whole = request(&latest, cells * 2 / 3);
-            let rest = (cells + cells / 9).saturating_sub(display_width(&whole));
-            format!("{} → {whole}", cut(&request(&about, cells), rest))
-        }
-        None => whole,
-    }
+    let mut prompts = [first.clone()].into_iter().chain(prompts);
+    let found = prompts.find(|found| found[0].has_topic()).unwrap_or(first);
+    let is_sure = found[0].aim < Aim::Open && found[0].width() >= ENOUGH_CELLS;
+    // Otherwise, what the user wants may follow.
+    let cells = if is_sure { 1 } else { TITLE_CELLS };
+    let text = cut(&joined(&found, cells), TITLE_CELLS);
+    upper_first(text.trim_end_matches(ENDS))
 }
 
-/// Quotes the topic of a prompt and the substantial sentences that follow it in up to `cells`.
-fn request(found: &[Quotation], cells: usize) -> String {
-    let says = |words: usize| move |quotation: &Quotation| quotation.informative >= words;
-    let starts = found.iter().position(says(ENOUGH_WORDS));
-    let starts = starts.or_else(|| found.iter().position(says(1)));
-    let (first, rest) = found[starts.unwrap_or_default()..].split_at(1);
-    let follows = |rest: &&Quotation| rest.rank <= Rank::Item && says(ENOUGH_WORDS)(rest);
-    let rest = rest.iter().take_while(follows);
-    let quoted = first.iter().chain(rest);
-    fill(quoted.map(|quotation| quotation.text.as_str()), cells)
+/// Joins the first sentences of a text until there are at least `cells`. A line without a full stop ends one.
+fn joined(found: &[Quotation], cells: usize) -> String {
+    let mut text = String::new();
+    for (at, one) in found.iter().enumerate() {
+        let is_next = one.place.paragraph == found[0].place.paragraph || text.ends_with(STOPS);
+        if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
+            break;
+        }
+        if text.ends_with(|sign: char| sign.is_ascii()) {
+            text.push(' ');
+        }
+        text += &one.text;
+    }
+    text
+}
+
+/// Returns the request of a prompt and the sentences that follow it.
+fn asked(prompt: &str) -> Option<Vec<Quotation>> {
+    let found = quotations(prompt);
+    let mut found = found.split_at(request(&found)?).1.to_vec();
+    let end = found
+        .iter()
+        .skip(1)
+        .position(|one| one.aim > Aim::Statement);
+    found.truncate(end.map_or(found.len(), |end| end + 1));
+    Some(found)
+}
+
+fn quoted(found: &[Quotation], cells: usize) -> String {
+    upper_first(&fill(found.iter().map(|one| one.text.as_str()), cells))
+}
+
+/// Quotes the request of the latest prompt in up to `cells`, behind the request before it if it is short or refers to
+/// it.
+pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
+    let width = |found: &Vec<Quotation>| found.iter().map(Quotation::width).sum::<usize>();
+    let prompts = messages.iter().rev().filter_map(prompt);
+    let mut prompts = prompts
+        .filter_map(|prompt| asked(&prompt))
+        .filter(|found| width(found) >= MIN_CELLS);
+    let Some(latest) = prompts.next() else {
+        return String::new();
+    };
+    let says_enough = width(&latest) >= ENOUGH_CELLS && !latest[0].refers();
+    let about = prompts.find(|found| *found != latest && found[0].has_topic());
+    let Some(about) = about.filter(|_| !says_enough) else {
+        return quoted(&latest, cells);
+    };
+    let whole = quoted(&latest, cells * 2 / 3);
+    let rest = (cells + cells / 9).saturating_sub(display_width(&whole));
+    format!("{} → {whole}", quoted(&about, rest))
 }
 
 /// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.
 pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String> {
     let prompt = messages.iter().rev().find_map(prompt)?;
-    let mut found = quotations(&prompt);
-    found.retain(|quotation| quotation.informative > 0);
-    // `That worked, thanks` starts with a word without content, `commit it, thanks` does not.
-    let starts_with_content = |found: &Quotation| {
-        let first = found.text.split([' ', ',']).next();
-        first.is_some_and(is_informative)
-    };
-    let is_open = !ends_with_thanks(&prompt) || found.iter().any(starts_with_content);
-    (is_open && !found.is_empty()).then(|| request(&found, cells))
+    let found = asked(&prompt)?;
+    // `That worked, thanks` is a statement, `commit it, thanks` is not.
+    let is_open = !is_closed(&prompt) || found.iter().any(|one| one.aim < Aim::Statement);
+    is_open.then(|| quoted(&found, cells))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 use super::*;
 use crate::message::{Block, Origin, Role};
-use crate::summaries::builtin::cut::MORE;
 
 fn title_of(prompts: &[&str]) -> String {
     let messages = prompts.iter().map(|prompt| Message {
@@ -13,7 +12,7 @@ fn title_of(prompts: &[&str]) -> String {
 const ROWS: &[(&[&str], &str)] = &[
     (
         &["can you please add a dark mode to the settings page?"],
-        "Add a dark mode to the settings page",
+        "Can you please add a dark mode to the settings page?",
     ),
     (
         &["hi", "ok", "Port the parser to Rust"],
@@ -46,7 +45,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Implement the following plan:\n\n# AB-12: Cache Session Titles On Disk (#9)\n\n## Why"],
-        "Cache Session Titles On Disk",
+        "AB-12: Cache Session Titles On Disk (#9)",
     ),
     (
         &["when running npm test I get timeouts, can you check?"],
@@ -58,7 +57,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["I'm using the new agent code (added in the last release) and it hangs"],
-        "I'm using the new agent code (added in the last release)…",
+        "I'm using the new agent code (added in the last release) and it hangs",
     ),
     (
         &["Here's the error screenshot"],
@@ -76,21 +75,24 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
-        "Review this together",
+        "This is PR https://github.com/o/r/pull/7",
     ),
-    (&["/clear", "/review 12"], "Review 12"),
-    (&["/compact keep the names of the tests", "hello"], ""),
+    (&["/clear", "/review 12"], "/review 12"),
+    (
+        &["/compact keep the names of the tests", "hello"],
+        "/compact keep the names of the tests",
+    ),
     (
         &["/workflows:plan add retries to the upload queue"],
-        "Plan: add retries to the upload queue",
+        "/workflows:plan add retries to the upload queue",
     ),
     (
         &["I just got a new machine. Can you install git and homebrew for me?"],
-        "Install git and homebrew for me",
+        "Can you install git and homebrew for me?",
     ),
     (
         &["We get this error:\n```\nCannot find name process\n```\nHow can I solve it?"],
-        "We get this error: Cannot find name process",
+        "How can I solve it?",
     ),
     (
         &["@app @README.md\n\nHelp me with the console output"],
@@ -100,31 +102,31 @@ const ROWS: &[(&[&str], &str)] = &[
         &["```\nTo add support for dates, extend both classes.\n```"],
         "To add support for dates, extend both classes",
     ),
-    (&["请帮我修复登录按钮，谢谢"], "修复登录按钮"),
+    (&["请帮我修复登录按钮，谢谢"], "请帮我修复登录按钮，谢谢"),
     (
         &["こんにちは、設定画面を直してください"],
         "設定画面を直してください",
     ),
-    (&["yes", "1. the second one", "go ahead"], ""),
-    (&["Start", "Step 1", "Step 2", "next phase"], "Next phase"),
+    (&["yes", "1. the second one", "go ahead"], "The second one"),
+    (&["Start", "Step 1", "Step 2", "next phase"], "Start"),
     (&["[left out of this copy]"], ""),
     (
         &["for the change in src/cli/hooks.go I think if we fail to open it we should stop"],
-        "For the change in cli/hooks.go I think if we fail…",
+        "For the change in src/cli/hooks.go I think if we fail to open…",
     ),
     (
         &["Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes"],
-        "Modify this approach: no suffixes",
+        "Can you read docs/design/suffixes.md, I'd like to modify this approach…",
     ),
     (
         &[
             "This fails:\n```\nTraceback\n```\n2026-01-01 12:00 ERROR x\n> quoted words here\n  at main.js\nplease fix the importer",
         ],
-        "Fix the importer",
+        "Please fix the importer",
     ),
     (
         &["@src/net.rs @src/lib.rs why does the retry loop never end?"],
-        "src/net.rs src/lib.rs why does the retry loop never end?",
+        "@src/net.rs @src/lib.rs why does the retry loop never end?",
     ),
     (
         &["me@host:~/app$ npm test\n> vitest\nThe snapshot test of the header fails"],
@@ -136,13 +138,13 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Please start task 2. There is no need to stop"],
-        "Start task 2",
+        "Please start task 2. There is no need to stop",
     ),
     (
         &[
             "Create a new git branch off the current one that's focused on adding tests for the viewer",
         ],
-        "Create a new git branch off the current one that's focused…",
+        "Create a new git branch off the current one that's focused on adding…",
     ),
     (
         &["升级当前项目的tailwindcss使用官方迁移脚本"],
@@ -151,11 +153,11 @@ const ROWS: &[(&[&str], &str)] = &[
     // Greetings, courtesies and roles.
     (
         &["Hi Claude! Hope you're well. Could you please figure out why the docker build is slow?"],
-        "Figure out why the docker build is slow",
+        "Could you please figure out why the docker build is slow?",
     ),
     (
         &["You are a senior Rust engineer. Review src/net/pool.rs for deadlocks."],
-        "Review net/pool.rs for deadlocks",
+        "Review src/net/pool.rs for deadlocks",
     ),
     (
         &["Act as a reviewer and write a Dockerfile"],
@@ -175,7 +177,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Dear assistant,\n\nplease rewrite the onboarding email"],
-        "Rewrite the onboarding email",
+        "Please rewrite the onboarding email",
     ),
     (
         &["初めまして。フォームに検証を追加したいです。"],
@@ -191,16 +193,16 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Continue from where you left off", "Generate the changelog"],
-        "Generate the changelog",
+        "Continue from where you left off",
     ),
     (
         &[
             "テーブルの列幅をドラッグで変更できるようにして、変更後の幅をローカルストレージに保存し、再読み込み時に復元するようにしてください",
         ],
-        "テーブルの列幅をドラッグで変更できるようにして…",
+        "…再読み込み時に復元するようにしてください",
     ),
     (&["مرحبا"], ""),
-    (&["继续"], ""),
+    (&["继续"], "继续"),
     // Introductions and fillers.
     (
         &[
@@ -210,7 +212,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["我是一名刚入门的前端开发，想请你给登录表单加上验证"],
-        "给登录表单加上验证",
+        "我是一名刚入门的前端开发，想请你给登录表单加上验证",
     ),
     (
         &[
@@ -220,7 +222,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["我是后端开发，负责订单服务。请把库存扣减改成脚本实现"],
-        "把库存扣减改成脚本实现",
+        "请把库存扣减改成脚本实现",
     ),
     (
         &["Je suis en train de migrer le site. Les traductions ne se chargent plus."],
@@ -232,7 +234,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["I'm a Node.js developer, port the upload queue to Rust"],
-        "Port the upload queue to Rust",
+        "I'm a Node.js developer, port the upload queue to Rust",
     ),
     (
         &["Je suis développeuse backend. La page de paiement plante."],
@@ -244,7 +246,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Я начинающий разработчик, добавь тесты для парсера"],
-        "Добавь тесты для парсера",
+        "Я начинающий разработчик, добавь тесты для парсера",
     ),
     (
         &["все нормально. теперь нужно проверить логику платежной системы"],
@@ -252,11 +254,11 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["крч тема такая, кнопка оплаты не работает на iOS"],
-        "Кнопка оплаты не работает на iOS",
+        "Крч тема такая, кнопка оплаты не работает на iOS",
     ),
     (
         &["Подскажите, пожалуйста, как отключить кэш в nginx"],
-        "Как отключить кэш в nginx",
+        "Подскажите, пожалуйста, как отключить кэш в nginx",
     ),
     // Tags, headings and lists.
     (
@@ -293,11 +295,11 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["日本語訳して\n\n# Codex App Server\n\nEmbed Codex into your product"],
-        "日本語訳して: Codex App Server",
+        "日本語訳して",
     ),
     (
         &["Please do the following:\n1. Rename User to Account\n2. Update the migrations"],
-        "Rename User to Account",
+        "Please do the following",
     ),
     // Instructions about how to work come last, and also roles with names.
     (
@@ -310,11 +312,11 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Don't show the banner on small screens. It covers the menu."],
-        "Don't show the banner on small screens",
+        "Don't show the banner on small screens. It covers the menu",
     ),
     (
         &["You are Marta, a staff SRE, and your task is to write a failover runbook."],
-        "Write a failover runbook",
+        "You are Marta, a staff SRE, and your task is to write a failover…",
     ),
     (
         &["You are Rex. You value brevity. Review the diff on this branch."],
@@ -328,15 +330,15 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Bevor du anfängst: lies AGENTS.md. Danach baue den Export auf Streams um."],
-        "Baue den Export auf Streams um",
+        "Danach baue den Export auf Streams um",
     ),
     (
         &["Ты — Анна, старший разработчик. Твоя задача: переписать таблицу заказов."],
-        "Переписать таблицу заказов",
+        "Твоя задача: переписать таблицу заказов",
     ),
     (
         &["开始之前请先阅读 规范.md。然后把用户列表改成虚拟滚动。"],
-        "把用户列表改成虚拟滚动",
+        "然后把用户列表改成虚拟滚动",
     ),
     (
         &[
@@ -346,11 +348,11 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Ändere nichts am Code, sondern erstelle eine Liste aller Stellen mit Passwörtern."],
-        "Erstelle eine Liste aller Stellen mit Passwörtern",
+        "Ändere nichts am Code, sondern erstelle eine Liste aller Stellen…",
     ),
     (
         &["Para empezar, mira la carpeta infra. Luego crea un pipeline para staging."],
-        "Crea un pipeline para staging",
+        "Para empezar, mira la carpeta infra. Luego crea un pipeline para…",
     ),
     (
         &["I need you to be extra careful, this is production. Add retries to the charge job."],
@@ -375,7 +377,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "java -jar app-*.jar --spring.profiles.active=test    \nError: Unable to access jarfile app-*.jar 报错呢？",
         ],
-        "Error: Unable to access jarfile app-*.jar 报错呢？",
+        "java -jar app-*.jar --spring.profiles.active=test",
     ),
     (
         &["gcc: error: unrecognized option '-mx'\n\nwhy is the compiler of the host used?"],
@@ -385,7 +387,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "docker compose up fails with\n\nERROR: for db  Cannot start service\n\nwhat's using the port?",
         ],
-        "What's using the port?",
+        "Docker compose up fails with",
     ),
     (
         &[
@@ -434,26 +436,264 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "サイドバーで、一度 [クリア] をクリックすると、その後で [再接続] をクリックしてもログが表示されない障害を修正して",
         ],
-        "…[再接続] をクリックしてもログが表示されない障害を修正して",
+        "…その後で [再接続] をクリックしてもログが表示されない障害を修正して",
     ),
     (
         &[
             "README에 설치 방법을 추가하고, 예제 코드를 최신 버전에 맞게 수정한 다음, 라이선스 섹션도 정리해 주세요",
         ],
-        "README에 설치 방법을 추가하고…",
+        "…예제 코드를 최신 버전에 맞게 수정한 다음, 라이선스 섹션도 정리해 주세요",
     ),
     (
         &[
             "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过，同时更新构建脚本和持续集成配置",
         ],
-        "把这个项目从 JavaScript 迁移到 TypeScript…",
+        "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过…",
     ),
     (&[], ""),
     (&["<system-reminder>add x to y</system-reminder>"], ""),
-    (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
+    (
+        &["https://example.com/a/b", "~/src/app"],
+        "https://example.com/a/b",
+    ),
     (
         &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
         "Add a key sk-ant-[redacted] to the tests",
+    ),
+    // What the user wants may follow, and sections and paragraphs about something else may precede it.
+    (
+        &[
+            "hey there! hope ur doing well :)\n\nso i have this django app and since yesterday the celery workers stop picking up tasks after about 2 hrs. can u look into why and fix it pls",
+        ],
+        "So i have this django app and since yesterday the celery workers stop…",
+    ),
+    (
+        &[
+            "I'm working on a small CLI for our data team. It reads parquet files and writes summaries into Postgres. Everything works on my machine, but in the container we run out of memory for files above 2 GB.\n\nWhat would you change so that it streams row groups instead of loading whole files?",
+        ],
+        "What would you change so that it streams row groups instead of loading…",
+    ),
+    (
+        &[
+            "Title: Pagination broken on /orders\nPriority: High\nReporter: Maria\nEnvironment: staging\n\nDescription:\nWhen you go to page 2 and change the sort order, the list is empty until you reload.\n\nSteps to reproduce:\n1. open /orders\n2. click \"2\"\n3. click on \"Date\"\n\nPlease fix and add a regression test.",
+        ],
+        "Pagination broken on /orders",
+    ),
+    (
+        &[
+            "Hi Claude,\n\nmy name is Jonas and I am a PhD student in hydrology. I am not a programmer so please explain things simply.\n\nI have a Python script that interpolates rainfall between stations (attached as interp.py). It takes 40 minutes for one year of data. Could you make it faster?",
+        ],
+        "I have a Python script that interpolates rainfall between stations…",
+    ),
+    (
+        &[
+            "Imagine you're a staff SRE at a bank. We're going to do a blameless postmortem together. First, summarise what happened in incident.md, and then list the five most useful follow-ups.",
+        ],
+        "We're going to do a blameless postmortem together. First…",
+    ),
+    (
+        &["No, don't delete the cache. Explain how the invalidation works first."],
+        "Explain how the invalidation works first",
+    ),
+    (
+        &[
+            "Everything in this repo is MIT licensed. The code is written in Zig 0.14. Build with `zig build`. Tests are run with `zig build test`.\n\nPort the tokenizer benchmark from C (bench/tok.c) to Zig.",
+        ],
+        "Port the tokenizer benchmark from C (bench/tok.c) to Zig",
+    ),
+    (
+        &[
+            "Hallo Claude,\n\nich hoffe, es geht dir gut. Ich arbeite seit zwei Wochen an einem Plugin für Nextcloud. Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr erzeugt. Woran kann das liegen?",
+        ],
+        "Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr…",
+    ),
+    (
+        &[
+            "C'est parfait merci. Par contre le bouton « Envoyer » reste désactivé après une erreur réseau, il faut recharger la page. Corrige ça stp",
+        ],
+        "Par contre le bouton « Envoyer » reste désactivé après une erreur…",
+    ),
+    (
+        &[
+            "$ kubectl get pods -n payments\nNAME                       READY   STATUS             RESTARTS   AGE\nledger-7d9f5c6b8-abcde     0/1     CrashLoopBackOff   12         31m\n\npod keeps crashing since i merged the config map change, logs are empty. help",
+        ],
+        "Pod keeps crashing since i merged the config map change, logs are empty",
+    ),
+    (
+        &[
+            "Role: You are an expert accessibility auditor.\nGoal: Make the signup form pass WCAG 2.2 AA.\nRules: minimal diff, no new CSS framework, explain each change.",
+        ],
+        "Make the signup form pass WCAG 2.2 AA",
+    ),
+    (
+        &[
+            "ok so\n\nnpm run build fails on ci but not local. node 20 both\n\n```\n> web@0.3.1 build\n> vite build\n✓ 312 modules transformed.\nx Build failed in 3.21s\nerror during build:\nRollupError: Could not resolve \"./Header\" from \"src/App.tsx\"\n```",
+        ],
+        "Npm run build fails on ci but not local. node 20 both",
+    ),
+    (
+        &[
+            "I just inherited this codebase from a contractor.\n\nIt's a Rails 5 monolith. There are no tests. Production runs on a single Heroku dyno.\n\nFirst thing I want: a list of all background jobs with their schedule and what they touch.",
+        ],
+        "First thing I want: a list of all background jobs with their schedule…",
+    ),
+    (
+        &[
+            "You are an expert in PostgreSQL performance tuning.\nYou have deep knowledge of query planners.\nYou always explain trade-offs.\n\nHere is the query plan:\n\nSeq Scan on orders  (cost=0.00..43210.00 rows=12 width=244) (actual time=0.040..901.2 rows=9 loops=1)\n  Filter: ((status)::text = 'open'::text)\n  Rows Removed by Filter: 2000000\nPlanning Time: 0.1 ms\nExecution Time: 901.4 ms\n\nWhich index would you add and why?",
+        ],
+        "Which index would you add and why?",
+    ),
+    (
+        &[
+            "The tests pass. The linter passes. The build is green. And yet the deployed page is blank. Help me find out why.",
+        ],
+        "And yet the deployed page is blank. Help me find out why",
+    ),
+    (
+        &[
+            "I tried `git rebase -i main` and now I'm in a detached HEAD with conflicts in 14 files. How do I get back to where I was this morning?",
+        ],
+        "I tried git rebase -i main and now I'm in a detached HEAD with…",
+    ),
+    (
+        &[
+            "Context: Android app, Kotlin, min SDK 26. Problem: notification taps open a blank activity when the app was killed. Please fix.",
+        ],
+        "Problem: notification taps open a blank activity when the…",
+    ),
+    (
+        &[
+            "大家好，我这边有一个 Python 爬虫，最近目标网站改版了。\n\n价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑。",
+        ],
+        "价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑",
+    ),
+    (
+        &[
+            "Ich habe keine Ahnung von Webpack. Das Projekt lädt im Dev-Modus 40 MB JavaScript, und mein Laptop wird heiß. Wie kann ich das reduzieren?",
+        ],
+        "Wie kann ich das reduzieren?",
+    ),
+    (
+        &[
+            "저는 스타트업에서 혼자 개발하고 있습니다. 이미지 업로드가 느려서 S3 presigned URL 방식으로 바꾸고 싶은데 코드를 수정해 주세요.",
+        ],
+        "…느려서 S3 presigned URL 방식으로 바꾸고 싶은데 코드를 수정해 주세요",
+    ),
+    (
+        &[
+            "はじめまして。フリーランスのエンジニアです。\n\nPDF出力機能で、表が2ページにまたがると2ページ目のヘッダー行が消えてしまいます。原因を調査して修正していただけますか？",
+        ],
+        "原因を調査して修正していただけますか？",
+    ),
+    (
+        &[
+            "Last time you suggested a mutex. That was wrong, it deadlocks under load. Think again about how to serialise writes to the index file.",
+        ],
+        "Last time you suggested a mutex. That was wrong, it deadlocks under…",
+    ),
+    (
+        &[
+            "The following test is flaky:\n\ntest('debounce', async () => {\n  const fn = vi.fn();\n  const d = debounce(fn, 10);\n  d(); d();\n  await sleep(11);\n  expect(fn).toHaveBeenCalledTimes(1);\n});\n\nRewrite it with fake timers.",
+        ],
+        "Rewrite it with fake timers",
+    ),
+    (
+        &[
+            "Ich möchte, dass du als Code-Reviewer agierst. Prüfe nur die Fehlerbehandlung in src/import.",
+        ],
+        "Prüfe nur die Fehlerbehandlung in src/import",
+    ),
+    (
+        &[
+            "El proyecto usa Next.js 14 con App Router. Las imágenes remotas devuelven 400. Arréglalo.",
+        ],
+        "El proyecto usa Next.js 14 con App Router. Las imágenes remotas…",
+    ),
+    (
+        &[
+            "这段代码是前同事写的，没有注释。\n\ndef f(x, n):\n    return [x[i:i+n] for i in range(0, len(x), n)]\n\n给它起个好名字，加上类型标注和文档",
+        ],
+        "这段代码是前同事写的，没有注释。给它起个好名字，加上类型标注和文档",
+    ),
+    (
+        &[
+            "お世話になっております。\n\n先日追加していただいたグラフについて、凡例が日本語のとき文字が重なります。凡例の位置を下に変えてください。",
+        ],
+        "凡例の位置を下に変えてください",
+    ),
+    (
+        &[
+            "이 저장소는 Spring Boot 3 기반의 쇼핑몰 백엔드입니다.\n\n주문 취소 시 재고가 복구되지 않는 문제를 찾아서 수정해줘.",
+        ],
+        "주문 취소 시 재고가 복구되지 않는 문제를 찾아서 수정해줘",
+    ),
+    (
+        &["빌드가 너무 오래 걸려. 어디서 시간이 많이 걸리는지 프로파일링하고 개선안을 제시해 줘."],
+        "어디서 시간이 많이 걸리는지 프로파일링하고 개선안을 제시해 줘",
+    ),
+    (
+        &[
+            "ive got a react native app. android build works. ios build dies with 'Undefined symbols for architecture arm64'. no idea what to do",
+        ],
+        "Ive got a react native app. android build works. ios build dies with…",
+    ),
+    (
+        &[
+            "Please take on the persona of a grumpy but brilliant compiler engineer. Explain SSA form.",
+        ],
+        "Explain SSA form",
+    ),
+    (
+        &[
+            "Voici le fichier de configuration de notre proxy. Il redirige tout vers HTTPS, même les webhooks internes. Exclus /internal de la redirection.",
+        ],
+        "Voici le fichier de configuration de notre proxy. Il redirige tout vers…",
+    ),
+    (
+        &["现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取，支持环境变量覆盖。"],
+        "现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取…",
+    ),
+    (
+        &[
+            "background: our mobile team ships every two weeks. the api team ships daily. last friday the api removed a field that v3.1 of the app still needs.\n\nbuild a contract check into the api pipeline that compares the openapi spec with the two latest app releases",
+        ],
+        "Build a contract check into the api pipeline that compares the openapi…",
+    ),
+    (
+        &[
+            "I have been using your tool for three months now and I love it. Today is the first time something went wrong. After an update the history command shows sessions from other projects. How do I filter them?",
+        ],
+        "After an update the history command shows sessions from other projects…",
+    ),
+    (
+        &[
+            "Oye, ¿me ayudas? La app de escritorio (Electron) tarda 15 segundos en abrirse. Quiero que baje a menos de 5.",
+        ],
+        "Oye, ¿me ayudas? La app de escritorio (Electron) tarda 15 segundos…",
+    ),
+    (
+        &[
+            "あなたはUXデザイナーです。以下の要件に従ってください。\n\n- 色覚多様性に配慮する\n- モバイルファースト\n\n会員登録フォームの改善案を3つ出してください。",
+        ],
+        "会員登録フォームの改善案を3つ出してください",
+    ),
+    (
+        &[
+            "I would like to thank you for yesterday, the release went fine. There is one leftover: the download page still links to 1.8. Update it to 1.9.",
+        ],
+        "There is one leftover: the download page still links to 1.8. Update…",
+    ),
+    (
+        &[
+            "Bitte antworte auf Deutsch. Wie funktioniert das Berechtigungssystem in diesem Projekt?",
+        ],
+        "Wie funktioniert das Berechtigungssystem in diesem Projekt?",
+    ),
+    (
+        &[
+            "Je travaille sur un jeu en Godot 4. Le personnage traverse le sol quand il tombe trop vite. Que puis-je faire ?",
+        ],
+        "Le personnage traverse le sol quand il tombe trop vite. Que puis-je…",
     ),
 ];
 
@@ -475,18 +715,27 @@ mod properties {
     use crate::text::terminal_safe_line;
 
     proptest! {
+        /// A title is a run of the words of the prompt, apart from the case of its first letter. A cut is marked.
         #[test]
-        fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
+        fn titles_are_narrow_safe_and_verbatim(
+            prompt in r"(hi, |you are a (bot|judge)\. |why |/plan |- |1\. |请|# )?[a-zA-Zа-яё修复登录ですか请 ,.:!?()/'\n-]{0,150}"
+        ) {
+            let letters = |text: &str| {
+                let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+                letters.flat_map(char::to_lowercase).collect::<String>()
+            };
+            let title = title_of(&[&prompt]);
+            prop_assert!(crate::text::display_width(&title) <= TITLE_CELLS, "{title}");
+            prop_assert_eq!(terminal_safe_line(&title), &*title);
+            prop_assert!(letters(&prompt).contains(&letters(&title)), "{title} of {prompt}");
+        }
+
+        #[test]
+        fn any_prompts_have_safe_titles(prompts in prop::collection::vec("[\\PC\n`./:,-]{0,80}", 0..4)) {
             let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
             let title = title_of(&prompts);
             prop_assert!(crate::text::display_width(&title) <= TITLE_CELLS, "{title}");
             prop_assert_eq!(terminal_safe_line(&title), title);
-        }
-
-        #[test]
-        fn titles_are_verbatim(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
-            let title = title_of(&[&prompt]).to_lowercase();
-            prop_assert!(prompt.contains(title.trim_end_matches(MORE)), "{title} of {prompt}");
         }
     }
 }

@@ -216,7 +216,7 @@ mod tests {
             |count: usize| format!("test result: ok. 1 passed; 0 failed;{:60}\n", "").repeat(count);
         let (glob, cargo) = (r#"{"pattern":"**/*.rs"}"#, r#"{"command":"cargo test"}"#);
         let rows = [
-            ("Glob", glob, paths(4000), "Looked for *.rs"),
+            ("Glob", glob, paths(4000), "Looked for **/*.rs"),
             ("Bash", cargo, passed(4000), "Ran cargo test"),
             (
                 "Read",

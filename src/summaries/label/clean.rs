@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn replies_are_cleaned() {
-        let rows = include_str!("../../../tests/data/side/labels.tsv");
+        let rows = include_str!("../../../tests/data/summaries/labels.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (reply, label) = row.split_once('\t').unwrap();
             let reply: String = serde_json::from_str(reply).unwrap();

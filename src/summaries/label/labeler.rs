@@ -191,7 +191,7 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) fn set(&self, closed: bool) {
-        let mut state = self.closed.locked();
+        let mut state = self.closed.lock_anyway();
         if *state != closed {
             *state = closed;
             self.changed.notify_all();
@@ -200,7 +200,7 @@ impl Gate {
 
     /// Waits until the gate is open. Returns the start of the wait.
     fn pass(&self) -> Option<Instant> {
-        let mut state = self.closed.locked();
+        let mut state = self.closed.lock_anyway();
         let since = state.then(Instant::now);
         while *state {
             state = self
@@ -277,7 +277,7 @@ pub(super) fn start_labeling(
         let (labeler, work, sender) = (labeler.clone(), Arc::clone(&work), sender.clone());
         let label = move || {
             loop {
-                let next = work.locked().recv();
+                let next = work.lock_anyway().recv();
                 let Ok(batch) = next else {
                     return;
                 };

@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 /// A lock whose content stays usable if a thread that held it panicked.
 pub trait Lock<T: ?Sized> {
     /// Waits for the lock.
-    fn locked(&self) -> MutexGuard<'_, T>;
+    fn lock_anyway(&self) -> MutexGuard<'_, T>;
 }
 
 impl<T: ?Sized> Lock<T> for Mutex<T> {
-    fn locked(&self) -> MutexGuard<'_, T> {
+    fn lock_anyway(&self) -> MutexGuard<'_, T> {
         self.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,7 +62,7 @@ impl CancelToken {
     }
 
     /// Waits until it is cancelled.
-    pub async fn fired(&self) {
+    pub async fn wait(&self) {
         // Registers first, so that no `raise` is missed.
         let changed = self.shared.tasks.notified();
         tokio::pin!(changed);
@@ -74,7 +74,7 @@ impl CancelToken {
 
     /// Returns the state.
     pub fn level(&self) -> Level {
-        *self.shared.level.locked()
+        *self.shared.level.lock_anyway()
     }
 
     /// Returns a descriptor that becomes readable when the level exceeds `seen`. `None` at the last level,
@@ -86,7 +86,7 @@ impl CancelToken {
             Level::Killed => return None,
         };
         // Holds the lock, so that a concurrent `raise` either sees the descriptor or is seen.
-        let level = self.shared.level.locked();
+        let level = self.shared.level.lock_anyway();
         let descriptor = waker.descriptor()?;
         if *level >= fires_at {
             waker.wake();
@@ -95,7 +95,7 @@ impl CancelToken {
     }
 
     fn raise(&self, to: Level) {
-        let mut level = self.shared.level.locked();
+        let mut level = self.shared.level.lock_anyway();
         *level = (*level).max(to);
         self.shared.tasks.notify_waiters();
         self.shared.on_cancel.wake();
@@ -126,7 +126,7 @@ impl Waker {
 
     fn wake(&self) {
         if let Some((_, writer)) = self.ends.get() {
-            *writer.locked() = None;
+            *writer.lock_anyway() = None;
         }
     }
 }

@@ -82,7 +82,8 @@ impl Messages {
 
     /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
-        let mut sink = self.shared.sink.locked();
+        let mut sink = self.shared.sink.lock_anyway();
+        // Nobody could be told that standard error is gone.
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

@@ -23,7 +23,7 @@ pub use remove_tree::remove_tree;
 pub use screen::{Footer, OpenQuestion, Screen, ScreenWriter};
 pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
-    uninterrupted,
+    retry_interrupted,
 };
 pub use temporary::{in_temporary_directory, unwritable};
 pub use terminal::{

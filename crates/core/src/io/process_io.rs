@@ -132,7 +132,7 @@ fn standard_output(at_start: StdoutAtStart, screen: &Screen) -> OutputStream {
 
 fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> {
     Ok(
-        match parsed::<Timestamp>(environment, CLOCK_VARIABLE, "not an RFC 3339 time")? {
+        match parse_variable::<Timestamp>(environment, CLOCK_VARIABLE, "not an RFC 3339 time")? {
             Some(time) => Arc::new(FixedClock(time)),
             None => Arc::new(SystemClock::default()),
         },
@@ -140,7 +140,7 @@ fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> 
 }
 
 /// Returns the value of a variable, if it is set.
-fn parsed<T: FromStr>(
+fn parse_variable<T: FromStr>(
     environment: &Environment,
     variable: &'static str,
     reason: &'static str,
@@ -169,10 +169,12 @@ fn stage() -> String {
 
 fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableVariable> {
     let reason = "not a whole number from 0 to 18446744073709551615";
-    Ok(match parsed(environment, ID_SEED_VARIABLE, reason)? {
-        Some(seed) => Arc::new(SeededIds::of_stage(seed, stage)),
-        None => Arc::new(RandomIds),
-    })
+    Ok(
+        match parse_variable(environment, ID_SEED_VARIABLE, reason)? {
+            Some(seed) => Arc::new(SeededIds::of_stage(seed, stage)),
+            None => Arc::new(RandomIds),
+        },
+    )
 }
 
 /// Whether a path, or a link on it, leads to files that differ by process, wherever procfs is mounted.

@@ -52,7 +52,7 @@ impl Screen {
     /// Returns the screen of a terminal.
     pub fn new(terminal: Option<File>) -> Self {
         let screen = Self::default();
-        screen.state.locked().terminal = terminal;
+        screen.state.lock_anyway().terminal = terminal;
         screen
     }
 
@@ -75,7 +75,7 @@ impl Screen {
     /// Changes the lines below the output by `change`, and draws them unless a question is open. Returns whether
     /// they were drawn.
     pub fn update(&self, change: impl FnOnce(&mut Option<Arc<dyn Footer>>)) -> bool {
-        let mut state = self.state.locked();
+        let mut state = self.state.lock_anyway();
         let is_free = state.enter();
         change(&mut state.footer);
         if is_free {
@@ -88,7 +88,7 @@ impl Screen {
     /// fires first.
     pub fn ask(&self, cancel: &CancelToken) -> Option<OpenQuestion> {
         while !cancel.is_cancelled() {
-            let mut state = self.state.locked();
+            let mut state = self.state.lock_anyway();
             if state.enter() {
                 if state.locks(FlockOperation::NonBlockingLockExclusive) {
                     state.is_asking = true;
@@ -104,8 +104,8 @@ impl Screen {
 
     /// Writes what waits, before this process ends. Waits for the question of another process.
     pub fn finish(&self) {
-        self.state.locked().is_asking = false;
-        while self.state.locked().waiting.is_some() && !self.update(|_| ()) {
+        self.state.lock_anyway().is_asking = false;
+        while self.state.lock_anyway().waiting.is_some() && !self.update(|_| ()) {
             sleep(RETRY_INTERVAL);
         }
     }
@@ -167,7 +167,7 @@ pub struct OpenQuestion(Screen);
 
 impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        self.0.state.locked().is_asking = false;
+        self.0.state.lock_anyway().is_asking = false;
         self.0.update(|_| ());
     }
 }
@@ -181,7 +181,7 @@ pub struct ScreenWriter {
 
 impl Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let state = &mut *self.screen.state.locked();
+        let state = &mut *self.screen.state.lock_anyway();
         let is_free = state.enter();
         let start: &[u8] = if self.starts_line && state.is_within_line {
             b"\n"

@@ -210,7 +210,7 @@ impl<Name: Into<OsString>, Value: Into<OsString>> FromIterator<(Name, Value)> fo
 ///
 /// # Errors
 /// The operation failed for another reason.
-pub fn uninterrupted<Output>(
+pub fn retry_interrupted<Output>(
     mut operation: impl FnMut() -> io::Result<Output>,
 ) -> io::Result<Output> {
     loop {

@@ -110,6 +110,7 @@ impl FocusTerminal {
 
 impl Drop for FocusTerminal {
     fn drop(&mut self) {
+        // The terminal may be gone.
         let _ = (&self.terminal).write_all(REPORT_NO_FOCUS);
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
     }

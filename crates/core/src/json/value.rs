@@ -50,11 +50,11 @@ pub fn bytes(raw: Option<&RawValue>) -> Option<Cow<'_, [u8]>> {
 /// Returns the string in `raw`, unescaped; a lone surrogate becomes U+FFFD. `None` if it is absent or
 /// of another type.
 pub fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    unescaped(raw?.get())
+    unescape(raw?.get())
 }
 
 /// Like [`text`], for JSON text.
-pub fn unescaped(json: &str) -> Option<Cow<'_, str>> {
+pub fn unescape(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 
-use super::lines::Buffer;
-use crate::io::uninterrupted;
+use super::line_splitter::Buffer;
+use crate::io::retry_interrupted;
 
 /// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.
 const MIN_MAPPING_BYTES: u64 = 1024 * 1024;
@@ -47,7 +47,7 @@ impl Beginning {
 
     /// Returns the contents.
     pub fn bytes(&self) -> &[u8] {
-        self.buffer.filled(self.length)
+        self.buffer.filled_bytes(self.length)
     }
 }
 
@@ -116,7 +116,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             return Ok((window.unwrap_or_default(), self.file.borrow()));
         }
         if self.mapping == Mapping::Allowed && size >= MIN_MAPPING_BYTES {
-            self.map = self.mapped(range.start, size);
+            self.map = self.map_range(range.start, size);
         }
         let is_buffered = self.buffered.start <= range.start && range.end <= self.buffered.end;
         if self.map.is_none() && !is_buffered {
@@ -130,7 +130,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         let whole = self
             .buffer
             .as_ref()
-            .map_or(&[][..], |buffer| buffer.filled(size));
+            .map_or(&[][..], |buffer| buffer.filled_bytes(size));
         // A truncated file has fewer bytes.
         let there = range.start..range.end.min(self.buffered.end);
         let window = within(whole, self.buffered.start, &there).unwrap_or_default();
@@ -172,7 +172,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     }
 
     /// Maps bytes, if the file still contains them.
-    fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
+    fn map_range(&self, start: u64, size: u64) -> Option<Mmap> {
         let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;
         if !whole {
@@ -202,7 +202,7 @@ pub fn read_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> 
     let mut filled = 0;
     while filled < buffer.len() {
         let (room, at) = (&mut buffer[filled..], start + filled as u64);
-        match uninterrupted(|| file.read_at(room, at))? {
+        match retry_interrupted(|| file.read_at(room, at))? {
             0 => break,
             length => filled += length,
         }

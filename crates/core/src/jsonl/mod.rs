@@ -5,8 +5,8 @@
 
 mod backward;
 mod fixed_file;
-mod line;
-mod lines;
+mod line_records;
+mod line_splitter;
 mod piece;
 mod reader;
 #[cfg(test)]
@@ -17,8 +17,8 @@ mod writer;
 
 pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
-pub use line::{Damage, END_OF_EVENTS, Record, only_record, sound_text, split_line};
-pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
+pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, sound_text, split_line};
+pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
 pub use text_line::{LineContext, TextLine, TextLineForm, on_one_line, read_text_line};

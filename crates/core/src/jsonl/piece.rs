@@ -4,7 +4,7 @@ use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, BuildError};
 use memchr::memmem::Finder;
 
-use super::line::{BOM, Damage, Record, list_of_objects, probable_record, split_from};
+use super::line_records::{BOM, Damage, Record, list_of_objects, probable_record, split_from};
 
 /// A part of the input. The concatenated `raw` bytes of all pieces are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]

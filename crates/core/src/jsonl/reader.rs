@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::line::{BOM, Defect, is_sound};
+use super::line_records::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
-use crate::io::uninterrupted;
+use crate::io::retry_interrupted;
 
 /// The first line of an object or a list that spans several lines, and its last line. The bracket of `[{` is closed
 /// after the last of several objects.
@@ -376,7 +376,7 @@ impl<Source: Read> Reader<Source> {
             self.buffer.shrink_to_fit();
         }
         let room = &mut self.buffer[self.end..size];
-        let length = uninterrupted(|| self.source.read(room))?;
+        let length = retry_interrupted(|| self.source.read(room))?;
         let new = &self.buffer[self.end..self.end + length];
         if let Some(newline) = memrchr(b'\n', new) {
             self.lines_end = self.end + newline + 1;

@@ -2,7 +2,7 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::super::test_samples::{interesting_byte, mutated, object_line};
+use super::super::test_samples::{interesting_byte, mutate, object_line};
 use super::super::{Damage, FirstValue, MAX_LINE_BYTES, Piece, Prefilter, Record, first_value};
 use super::{MULTILINE_DELIMITERS, Reader, UnwantedLines};
 
@@ -511,7 +511,7 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => object_line(),
         2 => Just(b"{\"w\":\"wanted\"}".to_vec()),
-        2 => mutated(object_line()),
+        2 => mutate(object_line()),
         1 => prop::sample::select(vec![
             b"".to_vec(), b"\r".to_vec(), b"\0\0".to_vec(), b"\xef\xbb\xbf".to_vec(),
             b"{\"w\":\"\xff\"}".to_vec(), b"{\"w\":\"\\ud83d\"}".to_vec(), b"{\"w\":1,\"x".to_vec(),

@@ -13,7 +13,7 @@ pub(super) fn object_line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Returns the text with a few bytes replaced, removed or inserted, or truncated.
-pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn mutate(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), 0..4_u8, interesting_byte());
     (text, prop::collection::vec(change, 0..4)).prop_map(|(mut text, changes)| {
         for (index, kind, byte) in changes {

@@ -117,7 +117,7 @@ fn bad_escape(text: &[u8], reached: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::test_samples::{interesting_byte, json_text, mutated};
+    use super::super::test_samples::{interesting_byte, json_text, mutate};
     use super::*;
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_fault_is_the_first_one(text in mutated(json_text())) {
+        fn the_fault_is_the_first_one(text in mutate(json_text())) {
             if let FirstValue::Broken { at, .. } = first_value(&text) {
                 prop_assert!(at < text.len());
                 let before = first_value(&text[..at]);

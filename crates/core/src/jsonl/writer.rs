@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::io::uninterrupted;
+use crate::io::retry_interrupted;
 
 /// Size of the buffer, in bytes. Longer echoes are written directly.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -156,7 +156,7 @@ impl<Sink: Write> Writer<Sink> {
     pub fn flush(&mut self) -> WriteResult {
         self.check()?;
         self.empty_buffer()?;
-        uninterrupted(|| self.sink.flush()).map_err(|error| self.fail(error))
+        retry_interrupted(|| self.sink.flush()).map_err(|error| self.fail(error))
     }
 
     /// Whether there are buffered bytes.
@@ -165,7 +165,7 @@ impl<Sink: Write> Writer<Sink> {
     }
 
     /// Returns the number of bytes written so far, without buffered ones.
-    pub fn written(&self) -> u64 {
+    pub fn bytes_written(&self) -> u64 {
         self.written
     }
 
@@ -188,7 +188,7 @@ impl<Sink: Write> Writer<Sink> {
 
     fn write(&mut self, mut bytes: &[u8]) -> WriteResult {
         while !bytes.is_empty() {
-            match uninterrupted(|| self.sink.write(bytes)) {
+            match retry_interrupted(|| self.sink.write(bytes)) {
                 Ok(0) => return Err(self.fail(ErrorKind::WriteZero.into())),
                 Ok(length) => {
                     self.written += length as u64;

@@ -64,7 +64,7 @@ fn a_record_gets_its_own_line() {
     writer.record(&json!(3)).unwrap();
     writer.echo(b"\xff\0").unwrap();
     writer.flush().unwrap();
-    assert_eq!(writer.written(), out.len() as u64);
+    assert_eq!(writer.bytes_written(), out.len() as u64);
     assert_eq!(
         out,
         b"{\"a\":\"x\\ny\"}\n{\"whole\":1}\n1\n{\"torn\n2\n3\n\xff\0"
@@ -139,7 +139,7 @@ fn devices_report_their_errors() {
     for _ in 0..2 {
         assert!(matches!(writer.flush(), Err(WriteError::BrokenPipe)));
     }
-    assert_eq!(writer.written(), 3);
+    assert_eq!(writer.bytes_written(), 3);
 }
 
 #[test]
@@ -191,7 +191,7 @@ proptest! {
             }
         }
         writer.flush().unwrap();
-        prop_assert_eq!(writer.written(), expected.len() as u64);
+        prop_assert_eq!(writer.bytes_written(), expected.len() as u64);
         prop_assert!(*sink.taken.borrow() == expected);
     }
 }

@@ -20,7 +20,7 @@ const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
 
 /// Returns the part of a text that the user typed, without blanks around injected parts. Empty if an
 /// agent wrote all of it.
-pub fn typed(text: &str) -> Cow<'_, str> {
+pub fn typed_text(text: &str) -> Cow<'_, str> {
     match split(text) {
         Some((_, own)) => Cow::Owned(own),
         None => Cow::Borrowed(text),
@@ -57,7 +57,7 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
 
 /// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
-    match cut(text) {
+    match split_injected(text) {
         Some((_, kept)) => Cow::Owned(kept),
         None => Cow::Borrowed(text),
     }
@@ -79,7 +79,7 @@ fn split(text: &str) -> Option<(String, String)> {
         return Some((format!("{context}{end}"), own.trim().to_owned()));
     }
     let (context, rest) = text.split_at(leading_context(text));
-    let (put_in, kept) = cut(rest).unwrap_or((String::new(), rest.to_owned()));
+    let (put_in, kept) = split_injected(rest).unwrap_or((String::new(), rest.to_owned()));
     let kept = kept.trim();
     if is_injected(kept) {
         return Some((text.to_owned(), String::new()));
@@ -142,7 +142,7 @@ fn slash_command(text: &str) -> Option<String> {
 }
 
 /// Returns the content of tags and remarks of agents, and the rest. `None` if there are none.
-fn cut(text: &str) -> Option<(String, String)> {
+fn split_injected(text: &str) -> Option<(String, String)> {
     let (mut put_in, mut kept) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = text[at..].find(['<', '[']) {
@@ -258,7 +258,7 @@ mod tests {
             ("use <skills> here", "use <skills> here"),
         ];
         for (text, expected) in table {
-            assert_eq!(typed(text), expected, "{text}");
+            assert_eq!(typed_text(text), expected, "{text}");
         }
     }
 
@@ -302,7 +302,7 @@ mod tests {
         #[test]
         fn no_text_is_added(text in any::<String>()) {
             prop_assert!(without_injected(&text).len() <= text.len());
-            prop_assert!(typed(&text).len() <= text.len());
+            prop_assert!(typed_text(&text).len() <= text.len());
         }
     }
 
@@ -324,7 +324,7 @@ mod tests {
             (command("/model", "opus"), ""),
         ];
         for (text, expected) in rows {
-            assert_eq!(typed(&text), expected, "{text}");
+            assert_eq!(typed_text(&text), expected, "{text}");
             let (injected, own) = split_typed(vec![Block::Text(text)]);
             let own: Vec<String> = own
                 .into_iter()

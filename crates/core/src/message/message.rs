@@ -231,7 +231,7 @@ impl Pairs {
     }
 
     /// Returns the calls without a result, in order of their first occurrence.
-    pub fn unanswered(&self) -> Vec<&str> {
+    pub fn unanswered_calls(&self) -> Vec<&str> {
         self.ids(|seen| seen.calls > 0 && seen.results == 0)
     }
 

@@ -14,8 +14,8 @@ mod terminal_safe;
 mod width;
 
 pub use match_excerpt::MatchExcerpt;
-pub use numbers::{byte_size, byte_size_trimmed, counted, dollars, with_separators};
-pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, unfenced};
+pub use numbers::{byte_size, byte_size_trimmed, count_noun, dollars, with_separators};
+pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, strip_fence};
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
 };
@@ -26,7 +26,7 @@ pub use similar::most_similar;
 pub use tables::names;
 pub use tables::pattern;
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
-pub use width::{display_width, fitted, fitted_end, truncate_utf16, utf16_length};
+pub use width::{display_width, fit_columns, fitted_end, truncate_utf16, utf16_length};
 
 #[cfg(test)]
 mod key_tests;

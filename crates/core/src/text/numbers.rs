@@ -19,7 +19,7 @@ pub fn byte_size_trimmed(bytes: u64) -> String {
 }
 
 /// Formats a number with a noun: `1 session`, `2 sessions`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
+pub fn count_noun(number: u64, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{number} {noun}")
 }
@@ -28,15 +28,15 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 pub fn dollars(amount: f64) -> String {
     let text = format!("{amount:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
-    format!("${}.{cents}", separated(whole))
+    format!("${}.{cents}", separate_thousands(whole))
 }
 
 /// Formats a number with commas between thousands.
 pub fn with_separators(number: u64) -> String {
-    separated(&number.to_string())
+    separate_thousands(&number.to_string())
 }
 
-fn separated(digits: &str) -> String {
+fn separate_thousands(digits: &str) -> String {
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {

@@ -13,7 +13,7 @@ impl TextPieces {
     /// Adds bytes. Returns the text that is complete.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
-        let whole = self.pending.len() - unfinished(&self.pending);
+        let whole = self.pending.len() - unfinished_length(&self.pending);
         let text = String::from_utf8_lossy(&self.pending[..whole]).into_owned();
         self.pending.drain(..whole);
         text
@@ -26,7 +26,7 @@ impl TextPieces {
 }
 
 /// Returns the length of an incomplete character at the end.
-fn unfinished(bytes: &[u8]) -> usize {
+fn unfinished_length(bytes: &[u8]) -> usize {
     // A character has at most 4 bytes, so an incomplete one is in the last 3.
     (1..=3.min(bytes.len()))
         .find(|length| {
@@ -39,7 +39,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 /// Returns the content of a text that is one code fence, of JSON or without a language; other texts
 /// trimmed.
-pub fn unfenced(text: &str) -> &str {
+pub fn strip_fence(text: &str) -> &str {
     let text = text.trim();
     let Some(inside) = text.strip_prefix("```") else {
         return text;

@@ -145,7 +145,7 @@ impl Secrets {
                 return;
             }
             let secret = if let Some(shape) = shape {
-                self.shaped(&self.shapes[shape], text, part)
+                self.find_shaped(&self.shapes[shape], text, part)
             } else if part.end > examined {
                 let start = examined.min(part.start);
                 let start = start + text[start..part.start].trim_end_matches(is_of_name).len();
@@ -153,7 +153,7 @@ impl Secrets {
                 examined = text.len() - rest.trim_start_matches(is_of_name).len();
                 let name = start..examined;
                 (name.len() <= MAX_NAME)
-                    .then(|| self.assigned(text, name))
+                    .then(|| self.find_assigned(text, name))
                     .flatten()
             } else {
                 None
@@ -169,7 +169,7 @@ impl Secrets {
     }
 
     /// Finds the secret after a prefix of a shape.
-    fn shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
+    fn find_shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let before = &text[..at.start];
         // The escape of a line break ends in a letter.
@@ -200,7 +200,7 @@ impl Secrets {
     }
 
     /// Finds the secret that is assigned to a name.
-    fn assigned(&self, text: &str, name: Range<usize>) -> Option<Range<usize>> {
+    fn find_assigned(&self, text: &str, name: Range<usize>) -> Option<Range<usize>> {
         let (before, start) = (&text[..name.start], name.end);
         let rest = &text[start..text.floor_char_boundary(start + MAX_EXAMINED)];
         let name = &text[name];
@@ -257,7 +257,8 @@ impl Secrets {
             shape.at[0].starts_with(DASHES) && text[begin..].starts_with(shape.at[0])
         };
         let key = self.shapes.iter().find(is_key);
-        let key = key.and_then(|shape| self.shaped(shape, text, begin..begin + shape.at[0].len()));
+        let key =
+            key.and_then(|shape| self.find_shaped(shape, text, begin..begin + shape.at[0].len()));
         Some(key.map_or(begin..end, |key| key.start..key.end.max(end)))
     }
 

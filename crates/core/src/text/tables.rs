@@ -18,7 +18,7 @@ macro_rules! names {
             }
 
             /// Returns the value with this name.
-            pub fn named(name: &str) -> Option<Self> {
+            pub fn by_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.name() == name)
             }
         }

@@ -9,7 +9,7 @@ pub fn display_width(line: &str) -> usize {
 }
 
 /// Truncates a line at its end to `columns`, with `…` if it was longer.
-pub fn fitted(line: &str, columns: usize) -> String {
+pub fn fit_columns(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
     }
@@ -141,7 +141,7 @@ mod tests {
             ("ab", 0, "…", "…"),
         ];
         for (line, columns, beginning, end) in table {
-            assert_eq!(fitted(line, columns), beginning, "{line}");
+            assert_eq!(fit_columns(line, columns), beginning, "{line}");
             assert_eq!(fitted_end(line, columns), end, "{line}");
         }
     }

@@ -146,19 +146,19 @@ pub fn has_unclear_names(input: &Map<String, Value>) -> bool {
     let rows = rows.filter(|(meaning, _)| *meaning != Parameter::Harmless);
     let names = || rows.clone().flat_map(|(_, names)| *names);
     input.iter().any(|(name, value)| {
-        let folded = folded(name);
+        let folded = fold_case(name);
         let values = match value {
             Value::Array(values) => values.as_slice(),
             value => std::slice::from_ref(value),
         };
         let mut inner = values.iter().filter_map(Value::as_object);
-        !names().any(|known| known == name) && names().any(|known| self::folded(known) == folded)
+        !names().any(|known| known == name) && names().any(|known| self::fold_case(known) == folded)
             || inner.any(has_unclear_names)
     })
 }
 
 /// Returns a text without the differences of letter case, also of `ſ` and the sign for kelvin.
-fn folded(text: &str) -> String {
+fn fold_case(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
 

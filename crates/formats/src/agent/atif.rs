@@ -13,7 +13,7 @@ use super::format::Format;
 use super::reading::Detail;
 use super::sign::{ATIF_FILE, Row as Marks};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::json::{elements, is_object, non_empty, object, text};
 use turnpipe_core::message::{
     Block, Media, Message, Origin, ResultPart, Role, Thread, ToolResult, Usage, result_parts,
@@ -21,9 +21,9 @@ use turnpipe_core::message::{
 
 /// The format of ATIF. No agent keeps its sessions in it.
 pub(super) static ATIF: Format = Format {
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"title\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     stream: Some(ATIF_FILE),
     ..Format::new(Agent::Atif, read, wrote)
@@ -156,10 +156,10 @@ fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
         };
     }
     if detail != Detail::Outline {
-        let said = said(step, source.as_deref().unwrap_or_default());
+        let said = read_message(step, source.as_deref().unwrap_or_default());
         let messages = said
             .into_iter()
-            .chain(observed(step))
+            .chain(read_observations(step))
             .map(|message| Message {
                 time: message.time.or_else(|| entry.time.clone()),
                 thread: if is_side {
@@ -176,7 +176,7 @@ fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
 }
 
 /// Returns the message of a step.
-fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
+fn read_message(step: &Step<'_>, source: &str) -> Vec<Message> {
     let extra = step.extra.unwrap_or_default();
     let origin = extra
         .origin
@@ -187,7 +187,7 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
             if let Some(thinking) = non_empty(step.reasoning) {
                 blocks.insert(0, Block::thinking(thinking));
             }
-            blocks.extend(Called::list(step.calls).iter().map(called));
+            blocks.extend(Called::list(step.calls).iter().map(call_block));
             vec![Message {
                 model: string(step.model),
                 usage: step.metrics.map(|spent| {
@@ -210,7 +210,7 @@ fn said(step: &Step<'_>, source: &str) -> Vec<Message> {
     }
 }
 
-fn called(called: &Called<'_>) -> Block {
+fn call_block(called: &Called<'_>) -> Block {
     let raw_input = called.extra.and_then(|extra| extra.raw_input);
     call(
         string(called.id).unwrap_or_default(),
@@ -220,7 +220,7 @@ fn called(called: &Called<'_>) -> Block {
 }
 
 /// Returns the results of a step, and what else was observed.
-fn observed(step: &Step<'_>) -> Vec<Message> {
+fn read_observations(step: &Step<'_>) -> Vec<Message> {
     let observed = step.observation.and_then(|observation| observation.results);
     let observed = Observed::list(observed).into_iter().filter_map(|result| {
         let extra = result.extra.unwrap_or_default();

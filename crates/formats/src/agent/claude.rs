@@ -23,7 +23,7 @@ use super::own_record::{recap, recorded_origin, side_cost_in, title_record, titl
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use crate::api::{anthropic_blocks, anthropic_usage};
 use turnpipe_core::io::{Environment, read_regular};
 use turnpipe_core::json::{elements, non_null, number, object, text};
@@ -85,13 +85,13 @@ pub(super) static CLAUDE: Format = Format {
         resume: |id, _| Some(format!("claude --resume {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
         new_title: Some(title_record),
         new_recap: Some(|at, text| recap(at, text.into())),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         user: (HOME, ".claude"),
@@ -207,7 +207,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let messages = messages(&row, &entry, said, detail);
-    let mut entry = entry.saying(messages);
+    let mut entry = entry.with_messages(messages);
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
     entry.searches = searches(&row);

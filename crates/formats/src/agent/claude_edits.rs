@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::value::RawValue;
 
 use super::content::{is_true, string};
-use super::edits::{FileEdit, added, edit};
+use super::edits::{FileEdit, edit, new_file};
 use turnpipe_core::json::{elements, number, object, text};
 
 object! {
@@ -45,10 +45,10 @@ pub(super) fn change(record: &str) -> Option<FileEdit> {
     let path = string(result.path)?;
     let call = result_id(said.content);
     if text(result.kind).as_deref() == Some("create") {
-        return Some(added(call, path, &text(result.content)?));
+        return Some(new_file(call, path, &text(result.content)?));
     }
     let before = text(result.original).unwrap_or_default();
-    let after = changed(&before, &result);
+    let after = apply_edit(&before, &result);
     let [before, after] =
         [&*before, &*after].map(|content| content.split('\n').collect::<Vec<_>>());
     let mut hunks = String::new();
@@ -84,7 +84,7 @@ pub(super) fn change(record: &str) -> Option<FileEdit> {
 }
 
 /// Returns the content of a file after a change by Claude Code.
-fn changed(before: &str, result: &EditResult<'_>) -> String {
+fn apply_edit(before: &str, result: &EditResult<'_>) -> String {
     let (Some(old), Some(new)) = (text(result.old), text(result.new)) else {
         return string(result.content).unwrap_or_default();
     };

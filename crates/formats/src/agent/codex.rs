@@ -18,7 +18,7 @@ use super::own_record::with_title_source;
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use turnpipe_core::json::{is_object, non_null, number, object, text};
 use turnpipe_core::message::{Block, Message, Origin, Role, Tier, Usage};
 
@@ -48,7 +48,7 @@ pub(super) static CODEX: Format = Format {
         resume: |id, _| Some(format!("codex resume {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"thread_name_updated\""],
         store: TitleStore::Index(&NAMES),
         new_title: Some(|at, title, _| {
@@ -59,7 +59,7 @@ pub(super) static CODEX: Format = Format {
             });
             with_title_source(record, title.source)
         }),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,
@@ -143,28 +143,28 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     if row.payload.is_none() {
         let item = Payload::read(record).unwrap_or_default();
         let messages = item_messages(&item, entry.time.as_deref());
-        return Some(entry.saying(messages));
+        return Some(entry.with_messages(messages));
     }
     Some(match kind.as_str() {
         "response_item" => {
             let messages = item_messages(&payload, entry.time.as_deref());
-            entry.saying(messages)
+            entry.with_messages(messages)
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.saying([note(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([note(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
             meters: request(&payload).into_iter().collect(),
-            ..entry.saying(reading(payload.thread_usage))
+            ..entry.with_messages(reading(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.saying(repeat(&payload, completed));
+            let entry = entry.with_messages(repeat(&payload, completed));
             Entry {
                 tier: tier(&payload),
                 repeats: entry.messages.clone(),
                 meters: meter(&payload).into_iter().collect(),
-                ..entry.saying(event(&payload))
+                ..entry.with_messages(event(&payload))
             }
         }
         _ => entry,
@@ -300,7 +300,7 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::of(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
-        tier => Tier::named(tier.unwrap_or_default()).unwrap_or_default(),
+        tier => Tier::by_name(tier.unwrap_or_default()).unwrap_or_default(),
     })
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::content::{call, reply, results, shell_failed, string, user_messages, wrapped};
-use super::edits::{EditKind, FileEdit, added, unified};
+use super::content::{call, reply, results, shell_failed, string, user_messages, wrap_member};
+use super::edits::{EditKind, FileEdit, new_file, unified_hunks};
 use crate::api::responses_parts;
 use turnpipe_core::json::{is, is_true, non_null, object, text};
 use turnpipe_core::message::{
@@ -91,12 +91,12 @@ fn step(item: &Payload<'_>) -> Option<Message> {
         "custom_tool_call" => Some(call(
             string(item.call_id)?,
             name(),
-            wrapped("input", item.input),
+            wrap_member("input", item.input),
         )),
         "local_shell_call" => Some(call(
             string(item.call_id).or_else(|| string(item.id))?,
             "local_shell".to_owned(),
-            wrapped("action", item.action),
+            wrap_member("action", item.action),
         )),
         "tool_search_call" => Some(call(
             string(item.call_id)?,
@@ -124,7 +124,7 @@ pub(super) fn hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message
     let kind = text(item.kind).unwrap_or_default();
     let (name, input, output) = match &*kind {
         "web_search_call" | "WebSearch" => {
-            let query = || wrapped("query", item.query);
+            let query = || wrap_member("query", item.query);
             let action = non_null(item.action).map(ToOwned::to_owned);
             ("web_search", action.unwrap_or_else(query), None)
         }
@@ -133,7 +133,11 @@ pub(super) fn hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message
                 media_type: "image/png".to_owned(),
                 data: Some(data),
             });
-            ("image_generation", wrapped("prompt", item.prompt), image)
+            (
+                "image_generation",
+                wrap_member("prompt", item.prompt),
+                image,
+            )
         }
         _ => return Vec::new(),
     };
@@ -213,11 +217,11 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
         let change = Change::of(Some(raw))?;
         let call = id();
         match text(change.kind)?.as_ref() {
-            "add" => Some(added(call, path, &text(change.content)?)),
+            "add" => Some(new_file(call, path, &text(change.content)?)),
             "delete" => Some(FileEdit {
                 kind: EditKind::Remove,
-                hunks: unified(&text(change.content)?, ""),
-                ..added(call, path, "")
+                hunks: unified_hunks(&text(change.content)?, ""),
+                ..new_file(call, path, "")
             }),
             _ => Some(FileEdit {
                 call,

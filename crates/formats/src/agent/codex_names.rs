@@ -8,7 +8,7 @@ use super::content::string;
 use super::own_record::title_source;
 use super::sqlite::{has_columns, open_read_only, open_writable};
 use super::title::{Title, TitleSource};
-use super::titles::NameIndex;
+use super::title_format::NameIndex;
 use turnpipe_core::io::{Environment, read_regular};
 use turnpipe_core::json::{object, text};
 

@@ -6,8 +6,8 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::codex::usage;
-use super::content::exited;
-use super::stream::{StreamConversation, parts};
+use super::content::end_of_exit;
+use super::stream_conversation::{StreamConversation, parts};
 use turnpipe_core::json::{is_object, is_true, non_empty, non_null, object, text};
 use turnpipe_core::message::{Block, ResultPart, ToolResult};
 
@@ -45,16 +45,16 @@ impl Rows {
         let row = Row::read(row)?;
         match kind {
             "thread.started" | "turn.started" => *self = Self::default(),
-            "item.started" => self.started(&Item::of(row.item)?, conversation)?,
-            "item.completed" => self.completed(&Item::of(row.item)?, conversation)?,
+            "item.started" => self.start_item(&Item::of(row.item)?, conversation)?,
+            "item.completed" => self.complete_item(&Item::of(row.item)?, conversation)?,
             "turn.completed" => {
-                conversation.metered(usage(row.usage).unwrap_or_default(), "end_turn");
+                conversation.add_reading(usage(row.usage).unwrap_or_default(), "end_turn");
                 conversation.end_run(Some("completed"));
             }
-            "error" => self.failed(row.message, conversation)?,
+            "error" => self.add_failure(row.message, conversation)?,
             "turn.failed" => {
                 conversation.end_run(Some("failed"));
-                self.failed(Failure::of(row.error)?.message, conversation)?;
+                self.add_failure(Failure::of(row.error)?.message, conversation)?;
             }
             _ => return None,
         }
@@ -62,7 +62,7 @@ impl Rows {
     }
 
     /// Adds a failure. Most are reported twice.
-    fn failed(
+    fn add_failure(
         &mut self,
         reason: Option<&RawValue>,
         conversation: &mut StreamConversation,
@@ -75,7 +75,7 @@ impl Rows {
         Some(())
     }
 
-    fn started(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
+    fn start_item(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
         let kind = text(item.kind)?;
         let id = text(item.id)?;
         // The query of a search and the list of tasks are complete at the end of the item.
@@ -88,7 +88,11 @@ impl Rows {
         Some(())
     }
 
-    fn completed(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
+    fn complete_item(
+        &mut self,
+        item: &Item<'_>,
+        conversation: &mut StreamConversation,
+    ) -> Option<()> {
         let kind = text(item.kind)?;
         let said = || Some(text(item.text)?.into_owned());
         match &*kind {
@@ -112,7 +116,7 @@ impl Rows {
                     id: id.into_owned(),
                     parts: result(item),
                     failed: has_failed(item),
-                    end: exited(item.exit_code),
+                    end: end_of_exit(item.exit_code),
                 });
             }
         }

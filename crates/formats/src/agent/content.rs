@@ -147,13 +147,13 @@ pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
 }
 
 /// Builds an object with one member.
-pub(super) fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
+pub(super) fn wrap_member(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     let value = raw.map_or("null", RawValue::get);
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 
 /// Returns the end of a call whose process exited with this status.
-pub(super) fn exited(status: Option<&RawValue>) -> Option<CallEnd> {
+pub(super) fn end_of_exit(status: Option<&RawValue>) -> Option<CallEnd> {
     Some(CallEnd::Exited(status?.get().parse().ok()?))
 }
 

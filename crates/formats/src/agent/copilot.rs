@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, decimal, exited, input_of, is_true, is_unique_id, note, reply, results, session_stem,
-    shell_failed, string, tokens_with_cached_input, wrapped,
+    call, decimal, end_of_exit, input_of, is_true, is_unique_id, note, reply, results,
+    session_stem, shell_failed, string, tokens_with_cached_input, wrap_member,
 };
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
-use super::edits::{FileEdit, added, edit, hunks_with_end_line};
+use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -24,7 +24,7 @@ use super::layout::{Layout, Subagents};
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{is, is_object, number, object, text};
 use turnpipe_core::message::{
@@ -61,9 +61,9 @@ pub(super) static COPILOT: Format = Format {
         resume: |id, _| Some(format!("copilot --resume={id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"workspace.name\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {
@@ -160,8 +160,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let said = said(&row, &data, &entry.kind, detail);
-        entry = entry.saying(said);
+        let said = read_message(&row, &data, &entry.kind, detail);
+        entry = entry.with_messages(said);
     }
     Some(entry)
 }
@@ -279,7 +279,7 @@ fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
     Some(decimal(raw)? / 1e11)
 }
 
-fn said(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> Option<Message> {
+fn read_message(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> Option<Message> {
     match kind {
         "user.message" => {
             let source = string(data.source).unwrap_or_default();
@@ -318,7 +318,7 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
         let json = said.as_ref().map(|said| {
             let object = RawValue::from_string(said.clone().into_owned()).ok();
             let object = object.filter(|json| is_object(Some(json)));
-            object.unwrap_or_else(|| wrapped("input", request.arguments))
+            object.unwrap_or_else(|| wrap_member("input", request.arguments))
         });
         Some(call(
             string(request.id)?,
@@ -338,7 +338,7 @@ fn result(data: &Data<'_>) -> Option<ToolResult> {
     let content = data.result.and_then(|result| string(result.content));
     let error = data.error.and_then(|error| string(error.message));
     let parts = vec![ResultPart::Text(content.or(error).unwrap_or_default())];
-    let end = exited(data.shell.and_then(|shell| shell.exit));
+    let end = end_of_exit(data.shell.and_then(|shell| shell.exit));
     let failed = match end {
         Some(end) => end != CallEnd::Exited(0),
         None => shell_failed(&parts),
@@ -374,7 +374,7 @@ fn changes(record: &str) -> Vec<FileEdit> {
         let lines = diff.lines().skip_while(|line| !line.starts_with("@@ "));
         let added_lines: Vec<&str> = lines.filter_map(|line| line.strip_prefix('+')).collect();
         match text(file.kind)?.as_ref() {
-            "create" => Some(added(call, path, &added_lines.join("\n"))),
+            "create" => Some(new_file(call, path, &added_lines.join("\n"))),
             "edit" => {
                 let end = if diff.ends_with('\n') { "" } else { "\n" };
                 edit(call, path, hunks_with_end_line(&format!("{diff}{end}")))

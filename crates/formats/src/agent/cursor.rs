@@ -104,8 +104,10 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         let said = row.message.unwrap_or_default();
         let blocks = anthropic_blocks(said.content, detail.of_blocks());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
-            Some("user") => user_messages(Origin::Prompt, blocks.into_iter().map(typed).collect()),
-            Some("assistant") => vec![reply(shown(blocks))],
+            Some("user") => {
+                user_messages(Origin::Prompt, blocks.into_iter().map(typed_text).collect())
+            }
+            Some("assistant") => vec![reply(remove_placeholders(blocks))],
             _ if entry.kind == "turn_ended" => {
                 let error = string(row.error).into_iter();
                 error
@@ -114,13 +116,13 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             }
             _ => Vec::new(),
         };
-        entry = entry.saying(messages);
+        entry = entry.with_messages(messages);
     }
     Some(entry)
 }
 
 /// Returns the text that the user typed, without the agent's tags around it.
-fn typed(block: Block) -> Block {
+fn typed_text(block: Block) -> Block {
     match block {
         Block::Text(text) => {
             let query = text.split_once(QUERY[0]).map(|(_, rest)| rest);
@@ -137,7 +139,7 @@ fn typed(block: Block) -> Block {
 }
 
 /// Removes what stands for thinking that is not shown.
-fn shown(mut blocks: Vec<Block>) -> Vec<Block> {
+fn remove_placeholders(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks.retain(|block| !matches!(block, Block::Text(text) if text == REDACTED));
     blocks
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::agent::Agent;
 use super::content::{beside_session, is_in, is_true, reply, string, tokens, user_messages};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
-use super::edits::{FileEdit, edit, numbered};
+use super::edits::{FileEdit, edit, numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use crate::api::anthropic_blocks;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{number, object, text};
@@ -39,9 +39,9 @@ pub(super) static DROID: Format = Format {
         session_dirs: &["sessions"],
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"session_start\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     ..Format::new(Agent::Droid, read, wrote)
 };
@@ -115,7 +115,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         && let Some(said) = &row.message
     {
         let messages = said_in(said, detail, string(row.id));
-        entry = entry.saying(messages);
+        entry = entry.with_messages(messages);
     }
     Some(entry)
 }
@@ -167,7 +167,7 @@ fn changes(record: &str) -> Vec<FileEdit> {
         edit(
             Some(result.id.clone()),
             string(edited.path)?,
-            numbered(&diff),
+            numbered_hunks(&diff),
         )
     });
     edits.collect()

@@ -69,13 +69,13 @@ pub(super) fn edit(call: Option<String>, path: String, hunks: String) -> Option<
 }
 
 /// Returns a new file.
-pub fn added(call: Option<String>, path: String, content: &str) -> FileEdit {
+pub fn new_file(call: Option<String>, path: String, content: &str) -> FileEdit {
     FileEdit {
         call,
         path,
         moved_to: None,
         kind: EditKind::Add,
-        hunks: unified("", content),
+        hunks: unified_hunks("", content),
     }
 }
 
@@ -113,7 +113,7 @@ impl Hunk {
     }
 
     /// Returns the number of context lines at the end.
-    pub(super) fn trailing(&self) -> usize {
+    pub(super) fn trailing_context(&self) -> usize {
         let marks = self.lines.iter().rev();
         marks.take_while(|(mark, _)| *mark == ' ').count()
     }
@@ -191,7 +191,7 @@ pub fn written_hunks(hunks: &[Hunk]) -> String {
 }
 
 /// Returns the hunks that turn one text into another.
-pub fn unified(old: &str, new: &str) -> String {
+pub fn unified_hunks(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let groups = group_diff_ops(line_operations(&old, &new), CONTEXT_LINES);
     let hunks = groups.iter().filter_map(|group| {
@@ -223,7 +223,7 @@ pub(super) fn hunks_of(diff: &str) -> String {
 pub(super) fn hunks_with_end_line(diff: &str) -> String {
     let mut hunks = parse_hunks(&hunks_of(diff));
     if let Some(last) = hunks.last_mut() {
-        if last.trailing() < CONTEXT_LINES {
+        if last.trailing_context() < CONTEXT_LINES {
             *last = last.without_last_line_feed();
         } else {
             // It may be the end. No line after this context is needed.
@@ -236,7 +236,7 @@ pub(super) fn hunks_with_end_line(diff: &str) -> String {
 /// Returns the hunks of a diff whose lines have numbers: the mark, the number and a space before the text.
 /// A line without a number stands for lines that are left out. The last line may have a line feed or not, so it is
 /// omitted where the context suffices without it.
-pub(super) fn numbered(diff: &str) -> String {
+pub(super) fn numbered_hunks(diff: &str) -> String {
     let (mut hunks, mut shift) = (Vec::new(), 0);
     let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(numbered_line).collect();
     for lines in lines.split(Option::is_none) {
@@ -262,7 +262,7 @@ pub(super) fn numbered(diff: &str) -> String {
     let is_end = lines.last().is_some_and(Option::is_some);
     if let Some(last) = hunks
         .last_mut()
-        .filter(|last| is_end && last.trailing() > 1)
+        .filter(|last| is_end && last.trailing_context() > 1)
     {
         last.lines.pop();
     }
@@ -284,19 +284,19 @@ mod tests {
     fn numbers_of_lines_become_hunks() {
         let diff = " 1 a\n-2 b\n+2 B\n+3 C\n 3 d\n   ...\n 10 x\n-11 y\n 12 z";
         let hunks = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n";
-        assert_eq!(numbered(diff), hunks);
+        assert_eq!(numbered_hunks(diff), hunks);
         // The last of several lines after a change is not needed, and may have no line feed.
         let hunks = "@@ -1,2 +1,2 @@\n-a\n+A\n b\n";
-        assert_eq!(numbered("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
-        assert_eq!(numbered("+1 first"), "@@ -0,0 +1,1 @@\n+first\n");
+        assert_eq!(numbered_hunks("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
+        assert_eq!(numbered_hunks("+1 first"), "@@ -0,0 +1,1 @@\n+first\n");
     }
 
     #[test]
     fn a_whole_file_may_lack_the_last_line_feed() {
-        assert_eq!(unified("", ""), "");
-        assert_eq!(unified("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");
+        assert_eq!(unified_hunks("", ""), "");
+        assert_eq!(unified_hunks("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");
         let hunk = "@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
-        assert_eq!(unified("", "a\nb"), hunk);
+        assert_eq!(unified_hunks("", "a\nb"), hunk);
         assert_eq!(written_hunks(&parse_hunks(hunk)), hunk);
     }
 

@@ -154,7 +154,7 @@ impl Entry {
     }
 
     /// Sets the messages. They get the record's id, time and thread.
-    pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
+    pub(super) fn with_messages(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         let stamped = messages.into_iter().map(|message| Message {
             uuid: self.uuid.clone(),
             time: self.time.clone(),

@@ -13,7 +13,7 @@ use super::sign::{
     ATIF_FILE, CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
     PRINTED_SESSION, QWEN_STREAM,
 };
-use super::stream::{StreamConversation, StreamItem};
+use super::stream_conversation::{StreamConversation, StreamItem};
 use super::{atif, codex_stream, gemini, opencode, pi};
 use turnpipe_core::json::object;
 use turnpipe_core::message::{Message, Origin, Role, Usage};

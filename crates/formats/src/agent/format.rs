@@ -7,7 +7,7 @@ use super::hook_settings::HookSettings;
 use super::layout::Layout;
 use super::reading::{Detail, Reading};
 use super::sign::Row;
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::message::Message;
 
 /// An agent's session files: how to recognise, read, find and extend them.
@@ -26,7 +26,7 @@ pub struct Format {
     /// The directories and files.
     pub layout: Layout,
     /// The titles.
-    pub titles: Titles,
+    pub titles: TitleFormat,
     /// The settings that name hooks. `None` if turnpipe cannot be a hook of this agent.
     pub hook_settings: Option<HookSettings>,
 }
@@ -46,7 +46,7 @@ impl Format {
             reading: Reading::SEQUENCE,
             counting: TokenCounting::REPLIES,
             layout: Layout::NONE,
-            titles: Titles::NONE,
+            titles: TitleFormat::NONE,
             hook_settings: None,
         }
     }

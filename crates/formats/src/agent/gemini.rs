@@ -27,9 +27,9 @@ use super::layout::{Layout, SubagentFiles, Subagents, id_in_name};
 use super::own_record::{manual_title, side_cost_in};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
-use super::stream::{StreamConversation, blocks as content_blocks};
+use super::stream_conversation::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::Signed;
 use turnpipe_core::io::{open_regular, read_regular};
@@ -83,14 +83,14 @@ pub(super) static GEMINI: Format = Format {
         },
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"summary\""],
         store: TitleStore::SessionFile,
         // The agent ignores members next to `$set`.
         new_title: Some(
             |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
         ),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         hooks: &[("BeforeTool", "pre-tool-use")],
@@ -247,7 +247,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail != Detail::Outline {
         entry.change = change(&row, &set, detail);
         if row.set.is_none() {
-            entry.messages = said(&row, detail, &|_| false);
+            entry.messages = read_messages(&row, detail, &|_| false);
         }
         entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
     }
@@ -266,7 +266,7 @@ fn change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
         let calls = rows_with_calls.flat_map(|row| ToolCall::list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
-            let messages = said(row, detail, &|id| !calls.contains(id));
+            let messages = read_messages(row, detail, &|id| !calls.contains(id));
             (string(row.id).unwrap_or_default(), messages)
         });
         return Change::Reset(rows.collect());
@@ -309,7 +309,7 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 
 /// Returns the messages in a row. Results follow the reply. The row of a call usually contains its result
 /// too: a result in a separate message counts only if `is_alone`.
-fn said(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") if detail == Detail::Costs && !may_be_summary(row) => Vec::new(),
         Some("user") => user(row, is_alone),
@@ -504,7 +504,7 @@ impl StreamRows {
                 if let Some(failure) = Failure::of(row.error) {
                     conversation.failure(&text(failure.message)?);
                 }
-                used(row.stats, conversation);
+                add_usage(row.stats, conversation);
                 conversation.end_run(text(row.status).as_deref());
                 if let Some(end) = &mut conversation.end {
                     end.duration = Stats::of(row.stats).and_then(|stats| number(stats.duration));
@@ -527,7 +527,7 @@ impl StreamRows {
 }
 
 /// Adds the tokens of each model in the whole run. The open message can have the tokens of one model.
-fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
+fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
     let run = Stats::of(stats).unwrap_or_default();
     // Each call needs another request.
     let is_sum = number(run.calls) != Some(0);
@@ -538,7 +538,7 @@ fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
     if models.is_empty()
         && let Some(all) = StreamTokens::of(stats)
     {
-        conversation.used(tokens(&all, is_sum), None);
+        conversation.set_usage(tokens(&all, is_sum), None);
     }
     for (position, (model, used)) in models.into_iter().enumerate() {
         if position > 0 {
@@ -546,7 +546,7 @@ fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
         }
         conversation.model = Some(model);
         let used = StreamTokens::of(Some(used)).unwrap_or_default();
-        conversation.used(tokens(&used, is_sum), None);
+        conversation.set_usage(tokens(&used, is_sum), None);
     }
 }
 

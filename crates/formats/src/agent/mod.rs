@@ -40,11 +40,11 @@ mod qwen;
 mod reading;
 mod sign;
 mod sqlite;
-mod stream;
-mod streams;
+mod stream_conversation;
+mod stream_formats;
 mod table;
 mod title;
-mod titles;
+mod title_format;
 mod turnpipe;
 mod unread;
 
@@ -53,7 +53,7 @@ pub use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub use content::is_in;
 pub use content::{COMPRESSED, session_stem, timestamp};
 pub use counting::{IdScope, Meter, Repeats, SideCost, TokenSource};
-pub use edits::{EditKind, FileEdit, Hunk, added, parse_hunks, unified, written_hunks};
+pub use edits::{EditKind, FileEdit, Hunk, new_file, parse_hunks, unified_hunks, written_hunks};
 pub use entry::{Change, Entry, Part};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
@@ -63,22 +63,22 @@ pub use format::Format;
 pub use gemini::names_subagents;
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use layout::{SubagentFiles, Subagents};
-pub use patch_text::{foreign_line, patch_edits, patched};
+pub use patch_text::{apply_hunks, foreign_line, patch_edits};
 pub use program::serves_sessions;
 pub use reading::{Detail, LineClass, Reading, Shape};
 pub use sign::{Opening, Sign};
 pub(crate) use sign::{PI_FILE, sign};
-pub use stream::StreamItem;
+pub use stream_conversation::StreamItem;
 pub use table::{
     Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
     is_subagent_file, own_format, session_roots, trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
-pub use titles::{NameIndex, NewRecord, TitleStore, Titles};
+pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};
 pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 
 #[cfg(test)]
-mod stream_tests;
+mod stream_conversation_tests;
 pub use opencode_database::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, stored_rows, stored_sessions,
 };

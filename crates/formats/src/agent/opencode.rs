@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, count, decimal, exited, input_of, is_in, is_true, message, note, results, session_stem,
-    string, tokens,
+    call, count, decimal, end_of_exit, input_of, is_in, is_true, message, note, results,
+    session_stem, string, tokens,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -20,9 +20,9 @@ use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
 use super::opencode_edits::changes;
 use super::reading::{Detail, Reading};
-use super::stream::StreamConversation;
+use super::stream_conversation::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
-use super::titles::Titles;
+use super::title_format::TitleFormat;
 use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, number, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage,
@@ -53,9 +53,9 @@ pub(super) static OPENCODE: Format = Format {
         resume: |id, _| Some(format!("opencode --session {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"slug\""],
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/opencode.js")),
@@ -168,7 +168,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             Some("assistant") => assistant(&info, &pieces),
             _ => Vec::new(),
         };
-        entry = entry.saying(messages);
+        entry = entry.with_messages(messages);
     }
     Some(entry)
 }
@@ -231,7 +231,7 @@ fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         .partition(|piece| is_true(piece.synthetic) || is_true(piece.ignored));
     let said = [(Origin::Injected, injected), (Origin::Prompt, typed)];
     let said = said.map(|(origin, pieces)| {
-        let blocks = pieces.into_iter().filter_map(spoken).collect();
+        let blocks = pieces.into_iter().filter_map(read_block).collect();
         Message {
             id: key(info).filter(|_| origin == Origin::Prompt),
             ..message(Role::User, origin, blocks)
@@ -245,7 +245,7 @@ fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
 fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let (mut blocks, mut answers) = (Vec::new(), Vec::new());
     for piece in pieces {
-        blocks.extend(spoken(piece));
+        blocks.extend(read_block(piece));
         if text(piece.kind).as_deref() == Some("tool") {
             let (call, result) = call_in(piece);
             blocks.push(call);
@@ -274,7 +274,7 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
 }
 
 /// Returns the block of a part that is not a call.
-fn spoken(piece: &Piece<'_>) -> Option<Block> {
+fn read_block(piece: &Piece<'_>) -> Option<Block> {
     match text(piece.kind)?.as_ref() {
         "text" => string(piece.text).map(Block::Text),
         "reasoning" => string(piece.text).map(Block::thinking),
@@ -354,7 +354,7 @@ fn end(state: &State<'_>) -> Option<CallEnd> {
         error == "Tool execution aborted"
             || output.ends_with("User aborted the command\n</shell_metadata>")
     };
-    exited(exit).or_else(|| is_aborted().then_some(CallEnd::Interrupted))
+    end_of_exit(exit).or_else(|| is_aborted().then_some(CallEnd::Interrupted))
 }
 
 /// Reads a row of `opencode run --format json`, one for each finished part of a message. A call comes
@@ -391,7 +391,7 @@ pub(super) fn stream_row(
         "step_finish" => {
             let reason = text(part.reason);
             let usage = usage(part.tokens, part.cost).unwrap_or_default();
-            conversation.used(usage, reason.as_deref());
+            conversation.set_usage(usage, reason.as_deref());
             if reason.as_deref() != Some("tool-calls") {
                 conversation.end_run(None);
             }

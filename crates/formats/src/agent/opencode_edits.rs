@@ -1,7 +1,7 @@
 //! The changes of files in the records of opencode.
 
 use super::content::{is_true, string};
-use super::edits::{EditKind, FileEdit, added, edit, hunks_of};
+use super::edits::{EditKind, FileEdit, edit, hunks_of, new_file};
 use turnpipe_core::json::{object, text};
 
 object! { Row { parts } }
@@ -25,13 +25,13 @@ fn changes_of(part: &Part<'_>) -> Vec<FileEdit> {
     let metadata = state.metadata.unwrap_or_default();
     if metadata.files.is_some() {
         let files = Patched::list(metadata.files).into_iter();
-        return files.filter_map(|file| patched(part, &file)).collect();
+        return files.filter_map(|file| patch_edit(part, &file)).collect();
     }
-    edited(part, &state, &metadata).into_iter().collect()
+    edit_of_call(part, &state, &metadata).into_iter().collect()
 }
 
 /// Returns a file of a patch.
-fn patched(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
+fn patch_edit(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
     Some(FileEdit {
         call: string(part.call),
         path: string(file.path)?,
@@ -45,12 +45,12 @@ fn patched(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
     })
 }
 
-fn edited(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
+fn edit_of_call(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
     let (call, path) = (string(part.call), string(state.input?.path)?);
     if let Some(diff) = text(metadata.diff) {
         return edit(call, path, hunks_of(&diff));
     }
-    let mut edit = added(call, path, &text(state.input?.content)?);
+    let mut edit = new_file(call, path, &text(state.input?.content)?);
     if is_true(metadata.exists) {
         edit.kind = EditKind::Replace;
     }

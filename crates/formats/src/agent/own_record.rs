@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::content::{is_true, string};
 use super::counting::{Repeats, SideCost};
 use super::title::{ManualTitle, Title, TitleSource};
-use super::titles::NewRecord;
+use super::title_format::NewRecord;
 use crate::api::anthropic_usage;
 use turnpipe_core::json::{object, text};
 use turnpipe_core::message::Message;

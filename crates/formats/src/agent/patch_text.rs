@@ -1,6 +1,6 @@
 //! Patches as the input of `apply_patch`: their hunks show lines without numbers.
 
-use super::edits::{EditKind, FileEdit, Hunk, added, written_hunks};
+use super::edits::{EditKind, FileEdit, Hunk, new_file, written_hunks};
 
 /// The first lines of the files of a patch.
 const HEADERS: [(&str, EditKind); 3] = [
@@ -62,7 +62,7 @@ pub fn foreign_line(text: &str) -> Option<&str> {
 fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
     let added_lines = body.iter().filter_map(|line| line.strip_prefix('+'));
     let content: String = added_lines.flat_map(|line| [line, "\n"]).collect();
-    let edit = added(Some(call.to_owned()), path.to_owned(), &content);
+    let edit = new_file(Some(call.to_owned()), path.to_owned(), &content);
     if kind == EditKind::Add {
         return edit;
     }
@@ -105,7 +105,7 @@ fn hunks(body: &[&str]) -> Vec<Hunk> {
 }
 
 /// Returns a text after hunks without numbers; `None` if it does not have their lines in this order.
-pub fn patched(text: &str, hunks: &[Hunk]) -> Option<String> {
+pub fn apply_hunks(text: &str, hunks: &[Hunk]) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let (mut new, mut at) = (String::new(), 0);
     for hunk in hunks {
@@ -189,13 +189,13 @@ mod tests {
         let changed = "fn one() {\n    1\n}\nfn two() {\n    2\n}\n";
         let edits = patch_edits("c", PATCH);
         let hunks = parse_hunks(&edits[1].hunks);
-        assert_eq!(patched(text, &hunks).as_deref(), Some(changed));
-        assert_eq!(patched("fn two() {\n}\n", &hunks), None);
+        assert_eq!(apply_hunks(text, &hunks).as_deref(), Some(changed));
+        assert_eq!(apply_hunks("fn two() {\n}\n", &hunks), None);
         let appended = patch_edits(
             "c",
             "*** Begin Patch\n*** Update File: a\n@@\n+b\n*** End Patch",
         );
         let hunks = parse_hunks(&appended[0].hunks);
-        assert_eq!(patched("a", &hunks).as_deref(), Some("a\nb\n"));
+        assert_eq!(apply_hunks("a", &hunks).as_deref(), Some("a\nb\n"));
     }
 }

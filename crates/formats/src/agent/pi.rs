@@ -9,7 +9,7 @@ use super::content::{
     results, string, tokens,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::edits::{FileEdit, PathOfCall, edit, numbered};
+use super::edits::{FileEdit, PathOfCall, edit, numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -18,9 +18,9 @@ use super::layout::Layout;
 use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
-use super::stream::StreamConversation;
+use super::stream_conversation::StreamConversation;
 use super::title::StoredTitle;
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use turnpipe_core::json::{non_null, object, text};
 use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage};
 
@@ -67,7 +67,7 @@ pub(super) static PI: Format = Format {
         },
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"session_info\""],
         store: TitleStore::SessionFile,
         new_title: Some(|at, title, _| {
@@ -81,7 +81,7 @@ pub(super) static PI: Format = Format {
             });
             with_title_source(record, title.source)
         }),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Script(include_str!("hooks/pi.ts")),
@@ -165,7 +165,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         }
         _ => None,
     };
-    let mut entry = entry.saying(message);
+    let mut entry = entry.with_messages(message);
     entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| summary_cost(&row));
     Some(entry)
 }
@@ -356,7 +356,7 @@ object! { Text { text } }
 /// Returns the diff that pi shows for an edit, in which the path is missing.
 fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
     let said = ResultRow::read(record)?.message?;
-    let hunks = numbered(&text(said.details?.diff)?);
+    let hunks = numbered_hunks(&text(said.details?.diff)?);
     let call = string(said.call).filter(|_| !is_true(said.is_error))?;
     let path = path_of(&call)?;
     edit(Some(call), path, hunks)

@@ -19,7 +19,7 @@ use super::own_record::{manual_title, side_cost_in, title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
-use super::titles::{NewRecord, TitleStore, Titles};
+use super::title_format::{NewRecord, TitleFormat, TitleStore};
 use crate::agent::hook_settings::HookSettings;
 use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
 use turnpipe_core::json::{is, object, text};
@@ -66,7 +66,7 @@ pub(super) static QWEN: Format = Format {
         resume: |id, _| Some(format!("qwen --resume {id}")),
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["\"custom_title\""],
         store: TitleStore::SessionFile,
         // The session picker reads only the end of a file.
@@ -83,7 +83,7 @@ pub(super) static QWEN: Format = Format {
             });
             system_record(at, "slash_command", &payload)
         }),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
         // PermissionRequest avoids the question that precedes PreToolUse.
@@ -207,7 +207,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let message = messages(&row, &entry, &payload, detail);
-    let mut entry = entry.saying(message);
+    let mut entry = entry.with_messages(message);
     entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
     Some(entry)
 }

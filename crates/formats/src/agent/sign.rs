@@ -105,13 +105,13 @@ impl Requires {
 /// Returns the sign of a record of the type `kind`.
 pub(crate) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
     match kind {
-        None => untyped(record),
+        None => sign_of_untyped(record),
         Some("system") => system(record),
         Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record)),
     }
 }
 
-fn untyped(record: &Envelope<'_>) -> Option<Sign> {
+fn sign_of_untyped(record: &Envelope<'_>) -> Option<Sign> {
     if non_null(record.record_type).is_some() {
         return Some(Sign::Marks(CODEX_FILE));
     }

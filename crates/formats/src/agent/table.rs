@@ -17,7 +17,7 @@ use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::streams::{printed, printed_agent, stream_of};
+use super::stream_formats::{printed_agent, printed_format, stream_of};
 use super::turnpipe::TURNPIPE;
 use turnpipe_core::io::Environment;
 
@@ -27,7 +27,7 @@ const FORMATS: [&Format; 11] = [
 ];
 
 /// The formats of what `session show` prints.
-static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(printed));
+static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(printed_format));
 
 impl Agent {
     /// Returns the format of its session files.

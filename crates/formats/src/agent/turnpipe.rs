@@ -13,7 +13,7 @@ use super::own_record::{recap, title_record};
 use super::reading::{Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::Precedence;
-use super::titles::{TitleStore, Titles};
+use super::title_format::{TitleFormat, TitleStore};
 use turnpipe_core::json::{is_object, text};
 
 /// The format of the sessions that turnpipe writes.
@@ -38,13 +38,13 @@ pub(super) static TURNPIPE: Format = Format {
         },
         ..Layout::NONE
     },
-    titles: Titles {
+    titles: TitleFormat {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
         new_title: Some(title_record),
         new_recap: Some(|at, text| recap(at, text.into())),
-        ..Titles::NONE
+        ..TitleFormat::NONE
     },
     ..Format::new(Agent::Turnpipe, read, wrote)
 };

@@ -320,7 +320,7 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tools = tokens.tools.unwrap_or_default();
     let tier = match text(tokens.speed).as_deref() {
         Some("fast") => Tier::Fast,
-        _ => Tier::named(&text(tokens.tier).unwrap_or_default()).unwrap_or_default(),
+        _ => Tier::by_name(&text(tokens.tier).unwrap_or_default()).unwrap_or_default(),
     };
     Some(Usage {
         input: count(tokens.input),

@@ -11,7 +11,7 @@ use super::envelope::{Content, Envelope};
 use super::responses::OUTPUTS;
 use super::shape::{Said, everything_said};
 use super::{anthropic, gemini};
-use turnpipe_core::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescaped};
+use turnpipe_core::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescape};
 use turnpipe_core::message::{ToolResult, ToolUseId};
 
 object! {
@@ -199,8 +199,8 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
 
 fn beginning_of_text(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
     match beginning_of_string(raw.get(), needed) {
-        Cow::Borrowed(whole) => unescaped(whole),
-        Cow::Owned(beginning) => unescaped(&beginning).map(|text| Cow::Owned(text.into_owned())),
+        Cow::Borrowed(whole) => unescape(whole),
+        Cow::Owned(beginning) => unescape(&beginning).map(|text| Cow::Owned(text.into_owned())),
     }
 }
 
@@ -314,9 +314,9 @@ mod tests {
         ) {
             let json = format!("\"{}\"", parts.concat());
             let beginning = beginning_of_string(&json, count);
-            let whole = unescaped(&json).unwrap();
+            let whole = unescape(&json).unwrap();
             // A pair of surrogates may be cut in half.
-            let kept = unescaped(&beginning).unwrap();
+            let kept = unescape(&beginning).unwrap();
             let is_begun = whole.starts_with(kept.trim_end_matches('\u{FFFD}'));
             prop_assert!(is_begun, "{kept}");
             prop_assert!(kept == whole || kept.encode_utf16().count() >= count);

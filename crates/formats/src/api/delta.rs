@@ -246,7 +246,7 @@ impl<'a> Arguments<'a> {
         match self {
             Self::None => parse("{}".to_owned()),
             Self::Missing => Err(CutOff::NotAnObject("absent")),
-            Self::Json(raw) => checked(raw.to_owned()),
+            Self::Json(raw) => check_json(raw.to_owned()),
             Self::Text(bytes) => match from_wtf8(bytes.into_owned()) {
                 text if text.trim().is_empty() => parse("{}".to_owned()),
                 text => parse(text),
@@ -258,10 +258,10 @@ impl<'a> Arguments<'a> {
 fn parse(text: String) -> Result<Box<RawValue>, CutOff> {
     RawValue::from_string(text)
         .map_err(|error| CutOff::Unparsable(error.to_string()))
-        .and_then(checked)
+        .and_then(check_json)
 }
 
-fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
+fn check_json(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     Err(CutOff::NotAnObject(match raw.get().as_bytes().first() {
         Some(b'{') => return Ok(raw),
         Some(b'[') => "an array",

@@ -40,6 +40,6 @@ pub use request::{
     Thinking, Turn,
 };
 pub(crate) use responses::{custom_call_id, is_response, parts as responses_parts};
-pub(crate) use shape::{Said, Spoken, said, spoken};
+pub(crate) use shape::{Said, Spoken, read_content, read_conversation};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
 pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

@@ -120,7 +120,7 @@ pub(crate) fn everything_said<'a>(record: &Envelope<'a>) -> Said<'a> {
 
 /// Reads the messages and calls in a record, if it is of this API. Skips text deltas, which
 /// are most of a stream.
-pub(crate) fn said<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
+pub(crate) fn read_content<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
     read(record, pinned, false)
 }
 
@@ -201,7 +201,7 @@ pub(crate) enum Spoken<'a> {
 
 /// Reads the part of a conversation in a record. `None` if it is not a record of an API, but, for
 /// example, a record of an agent that contains one.
-pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
+pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     let kind = text(record.kind);
     let shape = shape(kind.as_deref(), record);
     let is_wrapped =
@@ -255,7 +255,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
 /// Returns the kind of a record of the type `kind`.
 pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     let Some(kind) = kind else {
-        return untyped(record);
+        return kind_of_untyped(record);
     };
     if let ("assistant" | "user" | "tool_result", Some(message)) = (kind, &record.message) {
         return match kind {
@@ -274,7 +274,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         }
         "stream_event" => RecordKind::WrappedEvent,
         _ if anthropic::STREAM_EVENTS.contains(&kind) => RecordKind::StreamEvent,
-        "message" => untyped(record),
+        "message" => kind_of_untyped(record),
         "result" => RecordKind::SessionResult,
         "response.output_item.done" if is_object(record.item) => RecordKind::ResponseEvent,
         "response.output_text.delta" | "response.reasoning_summary_text.delta" => {
@@ -294,7 +294,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
 }
 
 /// Returns a message, completion or response as an API returns it.
-fn untyped(record: &Envelope<'_>) -> RecordKind {
+fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.choices) {
         return RecordKind::Completion;
     }

@@ -8,7 +8,7 @@ use super::Event;
 use super::identity::Identity;
 use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, sign};
 use crate::api::{
-    Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, ResultBody, Said, said,
+    Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, ResultBody, Said, read_content,
 };
 use turnpipe_core::json::{non_empty, object, text};
 use turnpipe_core::jsonl::END_OF_EVENTS;
@@ -65,7 +65,7 @@ impl Decoder {
 
     /// Reads one API only, and no agent's stream in another format. Openings, executors,
     /// `result` records, interrupts, prompts and texts are read in any case.
-    pub fn pinned(api: Api) -> Self {
+    pub fn for_api(api: Api) -> Self {
         Self {
             pinned: Some(api),
             ..Self::default()
@@ -112,7 +112,7 @@ impl Decoder {
             return false;
         };
         let kind = text(contents.record.kind);
-        let said = said(&contents.record, self.pinned);
+        let said = read_content(&contents.record, self.pinned);
         self.signs(kind.as_deref(), &contents.record, &said);
         let row = match (&kind, self.pinned) {
             (Some(kind), None) => self.agent.row(kind, record, self.opening.as_ref()),
@@ -127,7 +127,7 @@ impl Decoder {
             });
         }
         if !row.is_all {
-            self.said(said, &contents.record);
+            self.apply_content(said, &contents.record);
         }
         let events = self.take_events();
         if !row.is_all || !events.is_empty() {
@@ -218,7 +218,7 @@ impl Decoder {
         }
     }
 
-    fn said(&mut self, said: Said<'_>, record: &Envelope<'_>) {
+    fn apply_content(&mut self, said: Said<'_>, record: &Envelope<'_>) {
         // Records of a subagent have their own calls and results.
         if record.is_of_subagent() {
             return;

@@ -77,7 +77,7 @@ enum Owner<'a> {
 }
 
 /// Returns the cut-off caused by an end.
-fn cut(end: &End) -> Option<CutOff> {
+fn cut_off_by(end: &End) -> Option<CutOff> {
     match end.kind {
         EndKind::Regular => None,
         EndKind::Budget => Some(CutOff::TokenLimit(end.reason.clone())),
@@ -149,7 +149,7 @@ impl Identity {
         match delta {
             Delta::End(end) => {
                 self.release();
-                self.stop(choice, cut(&end));
+                self.stop(choice, cut_off_by(&end));
             }
             Delta::Closed => self.stop(choice, None),
             delta => {
@@ -272,7 +272,7 @@ impl Identity {
                 new.push((position, call));
             }
         }
-        let cut = end.as_ref().and_then(cut).filter(|_| last_is_call);
+        let cut = end.as_ref().and_then(cut_off_by).filter(|_| last_is_call);
         for (position, mut call) in new {
             if let Some(reason) = cut.clone().filter(|_| position + 1 == count) {
                 call = call.cut_off(reason);
@@ -283,7 +283,7 @@ impl Identity {
             self.out(call, id.clone());
         }
         if let Some(end) = end {
-            self.stop(0, self::cut(&end));
+            self.stop(0, self::cut_off_by(&end));
         }
     }
 
@@ -301,7 +301,7 @@ impl Identity {
     pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>) {
         let id = match id.filter(|id| !id.is_empty()) {
             Some(id) => {
-                self.made_ids.answered(id);
+                self.made_ids.record_result(id);
                 Some(ToolUseId::from(id))
             }
             None => self.made_ids.answer(name.filter(|name| !name.is_empty())),
@@ -453,7 +453,7 @@ impl Identity {
     }
 
     fn cut_streamed(&mut self) {
-        for call in self.joiner.cut() {
+        for call in self.joiner.cut_off() {
             self.out_of_stream(call);
         }
     }

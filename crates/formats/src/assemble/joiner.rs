@@ -152,12 +152,12 @@ impl Joiner {
                 return Some(position);
             }
             Delta::CallArguments(index, fragment) => {
-                let position = self.held(choice, index)?;
+                let position = self.find_held(choice, index)?;
                 self.calls[position].append(&fragment);
                 return Some(position);
             }
             Delta::CallEnd(index) => {
-                let position = self.held(choice, index)?;
+                let position = self.find_held(choice, index)?;
                 self.calls[position].closed = true;
             }
             _ => {}
@@ -234,7 +234,7 @@ impl Joiner {
     }
 
     /// Ends a stream without a stop reason: held calls are cut off.
-    pub(super) fn cut(&mut self) -> Vec<ToolCall> {
+    pub(super) fn cut_off(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         for call in &mut self.calls[self.first_held..] {
             if !call.released {
@@ -248,7 +248,7 @@ impl Joiner {
     /// Starts a call. An earlier one with the same index is complete.
     fn start(&mut self, choice: u64, index: u64, end_is_announced: bool) -> usize {
         self.follow(choice);
-        if let Some(earlier) = self.held(choice, Some(index)) {
+        if let Some(earlier) = self.find_held(choice, Some(index)) {
             self.calls[earlier].closed = true;
         }
         self.calls.push(JoinedCall {
@@ -291,7 +291,7 @@ impl Joiner {
     }
 
     /// Returns the latest call with this index, or the last call, unless it is released.
-    fn held(&self, choice: u64, index: Option<u64>) -> Option<usize> {
+    fn find_held(&self, choice: u64, index: Option<u64>) -> Option<usize> {
         let index = index.or_else(|| self.last(choice).map(|call| call.index))?;
         self.calls
             .iter()

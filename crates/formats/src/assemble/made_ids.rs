@@ -69,7 +69,7 @@ impl MadeIds {
     }
 
     /// Removes the call with this id, which has a result.
-    pub(super) fn answered(&mut self, id: &str) {
+    pub(super) fn record_result(&mut self, id: &str) {
         self.open.retain(|open| open.id.as_str() != id);
     }
 }

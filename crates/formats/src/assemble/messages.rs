@@ -3,7 +3,7 @@
 use super::blocks::{BlockBuilder, Output};
 use super::draft::Draft;
 use super::made_ids::MadeIds;
-use crate::api::{Chunk, Contents, Extent, Spoken, spoken};
+use crate::api::{Chunk, Contents, Extent, Spoken, read_conversation};
 use turnpipe_core::message::{Block, Message, Origin, Role, split_typed};
 
 /// Reads messages from the records of APIs, one after the other.
@@ -43,7 +43,7 @@ impl MessageReader {
     /// record of an API.
     pub fn record(&mut self, record: &Contents<'_>) -> Option<Vec<Message>> {
         let mut messages = Vec::new();
-        match spoken(&record.record)? {
+        match read_conversation(&record.record)? {
             Spoken::Instructions(text) => self.instructions.push_str(&text),
             Spoken::User(blocks) => {
                 messages.extend(self.flush());
@@ -105,7 +105,7 @@ impl MessageReader {
         open.blocks.extend(outputs.into_iter().filter_map(block));
         let blocks = std::mem::take(&mut open.blocks);
         let message = open.message(blocks);
-        (!message.blocks.is_empty()).then(|| self.identified(message))
+        (!message.blocks.is_empty()).then(|| self.add_ids(message))
     }
 
     /// Ends the streamed message.
@@ -127,13 +127,13 @@ impl MessageReader {
             usage: (!usage.is_empty()).then_some(usage),
             ..open.message(blocks)
         };
-        let message = self.identified(message);
+        let message = self.add_ids(message);
         self.messages += 1;
         (!message.blocks.is_empty() || message.usage.is_some()).then_some(message)
     }
 
     /// Adds ids to calls without one.
-    fn identified(&mut self, mut message: Message) -> Message {
+    fn add_ids(&mut self, mut message: Message) -> Message {
         for block in &mut message.blocks {
             if let Block::Call(call) = block
                 && call.id.is_empty()

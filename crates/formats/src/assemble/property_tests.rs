@@ -171,7 +171,7 @@ proptest! {
         run(&records);
         run(&[text]);
         for dialect in [Api::Anthropic, Api::OpenaiChat, Api::Gemini] {
-            let mut decoder = Decoder::pinned(dialect);
+            let mut decoder = Decoder::for_api(dialect);
             for record in &records {
                 decoder.record(record);
             }

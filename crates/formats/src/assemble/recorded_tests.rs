@@ -190,14 +190,14 @@ fn a_pinned_dialect_ignores_the_others() {
     ];
     for (record, dialect) in rows {
         for pinned in [Api::Anthropic, Api::OpenaiChat, Api::Gemini] {
-            let events = Decoder::pinned(pinned).record(record);
+            let events = Decoder::for_api(pinned).record(record);
             let is_whole = |event: &Event| matches!(event, Event::Call(call) if call.input.is_ok());
             let calls = events.iter().any(is_whole);
             assert_eq!(calls, pinned == dialect, "{record} as {pinned:?}");
         }
     }
     for pinned in [Api::Anthropic, Api::OpenaiChat, Api::Gemini] {
-        let mut decoder = Decoder::pinned(pinned);
+        let mut decoder = Decoder::for_api(pinned);
         let user = decoder.record(r#"{"role":"user","content":"hi"}"#);
         let said = decoder.record(r#"{"role":"assistant","content":"hi"}"#);
         assert_eq!((user.len(), said.len()), (1, 1));

@@ -44,7 +44,7 @@ pub fn name_of(value: impl Serialize) -> String {
 
 /// Adds `type` to the schema of a tagged struct, which the derive omits: the first member, required,
 /// with the constant value `kind`.
-pub fn tagged(kind: &'static str) -> impl FnMut(&mut Schema) {
+pub fn add_type(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema: &mut Schema| {
         let schema = schema.ensure_object();
         let properties = member(schema, "properties", json!({}));

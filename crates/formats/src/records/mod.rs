@@ -24,7 +24,7 @@ pub use archive::{
 };
 pub use constant::{
     CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
-    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype, name_of, tagged,
+    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype, add_type, name_of,
 };
 pub use run::{
     ApiRetryRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequest,

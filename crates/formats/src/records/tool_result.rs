@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::constant::{UserRole, tagged};
+use super::constant::{UserRole, add_type};
 use turnpipe_core::message::{
     DecidedBy, Decision, Media, Network, ResultPart, SessionId, ToolResult, ToolUseId,
 };
@@ -50,7 +50,7 @@ impl ResultMessage {
 /// A `tool_result` block.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_result")]
-#[schemars(transform = tagged("tool_result"))]
+#[schemars(transform = add_type("tool_result"))]
 pub struct ToolResultBlock {
     /// Id of the call.
     pub tool_use_id: ToolUseId,
@@ -132,7 +132,7 @@ pub enum ResultBlock {
 /// An image embedded in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "base64")]
-#[schemars(transform = tagged("base64"))]
+#[schemars(transform = add_type("base64"))]
 pub struct ImageSource {
     /// E.g. `image/png`.
     pub media_type: String,

@@ -136,7 +136,7 @@ fn any_part_of_a_command_matches() {
     }
 }
 
-/// Rows of Qwen Code's rules in which turnpipe follows Claude Code; see `docs/deviations.md`.
+/// Rows of Qwen Code's rules in which turnpipe follows Claude Code; see `docs/permissions.md`.
 const OTHERWISE: &[(&str, &str)] = &[
     // A command without a star is matched as a whole.
     ("Bash(ls)", "FOO=1 ls -la"),

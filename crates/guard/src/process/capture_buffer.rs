@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::captured::{Capture, Captured, length_within};
-use turnpipe_core::io::uninterrupted;
+use turnpipe_core::io::retry_interrupted;
 
 /// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
 /// and again.
@@ -118,7 +118,7 @@ impl<'a> CaptureBuffer<'a> {
 fn append(file: &mut File, bytes: &[u8]) -> usize {
     let mut done = 0;
     while done < bytes.len() {
-        match uninterrupted(|| file.write(&bytes[done..])) {
+        match retry_interrupted(|| file.write(&bytes[done..])) {
             Ok(0) | Err(_) => break,
             Ok(count) => done += count,
         }

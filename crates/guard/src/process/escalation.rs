@@ -97,7 +97,7 @@ impl Escalation {
     }
 
     /// Returns the cause of the child's end.
-    pub(super) fn ended(&self) -> Ended {
+    pub(super) fn end_cause(&self) -> Ended {
         self.ended
     }
 

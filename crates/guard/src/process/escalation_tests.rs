@@ -33,7 +33,7 @@ fn a_child_that_ends_by_itself_is_not_signalled() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(0), ALIVE), Step::Wait(ms(1000)));
     assert_eq!(escalation.step(ms(5), OVER), Step::Finish);
-    assert_eq!(escalation.ended(), Ended::Exited);
+    assert_eq!(escalation.end_cause(), Ended::Exited);
     assert!(!escalation.left_something());
 }
 
@@ -43,7 +43,7 @@ fn the_exit_beats_the_deadline_and_the_token() {
         let mut escalation = escalation();
         let seen = Observation { token, ..OVER };
         assert_eq!(escalation.step(ms(5000), seen), Step::Finish);
-        assert_eq!(escalation.ended(), Ended::Exited);
+        assert_eq!(escalation.end_cause(), Ended::Exited);
     }
 }
 
@@ -55,7 +55,7 @@ fn a_timeout_sends_term_and_after_the_grace_kill() {
     assert_eq!(escalation.step(ms(1200), ALIVE), Step::Kill);
     assert_eq!(escalation.step(ms(1200), ALIVE), Step::Wait(ms(1225)));
     assert_eq!(escalation.step(ms(1201), OVER), Step::Finish);
-    assert_eq!(escalation.ended(), Ended::TimedOut);
+    assert_eq!(escalation.end_cause(), Ended::TimedOut);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_cancel_after_the_timeout_does_not_change_the_cause() {
         ..ALIVE
     };
     assert_eq!(escalation.step(ms(1002), killed), Step::Kill);
-    assert_eq!(escalation.ended(), Ended::TimedOut);
+    assert_eq!(escalation.end_cause(), Ended::TimedOut);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_kill_skips_the_grace() {
         ..ALIVE
     };
     assert_eq!(escalation.step(ms(1), seen), Step::Kill);
-    assert_eq!(escalation.ended(), Ended::Cancelled);
+    assert_eq!(escalation.end_cause(), Ended::Cancelled);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn survivors_have_the_drain_time_and_are_then_ended() {
         assert_eq!(escalation.step(ms(30), left), Step::Terminate);
         assert_eq!(escalation.step(ms(230), left), Step::Kill);
         assert_eq!(escalation.step(ms(231), OVER), Step::Finish);
-        assert_eq!(escalation.ended(), Ended::Exited);
+        assert_eq!(escalation.end_cause(), Ended::Exited);
         assert!(escalation.left_something());
     }
 }

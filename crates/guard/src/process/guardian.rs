@@ -99,7 +99,7 @@ impl Guardian {
     /// Adds an entry for a call whose child is about to be started. Returns the number of the entry.
     pub(super) fn enter(&self) -> usize {
         let entry = {
-            let mut entries = self.entries.locked();
+            let mut entries = self.entries.lock_anyway();
             entries.free.pop().unwrap_or_else(|| {
                 entries.used += 1;
                 entries.used - 1
@@ -117,7 +117,7 @@ impl Guardian {
     /// Frees an entry.
     pub(super) fn leave(&self, entry: usize) {
         self.table.set(entry, 0, 0);
-        self.entries.locked().free.push(entry);
+        self.entries.lock_anyway().free.push(entry);
     }
 }
 
@@ -231,6 +231,7 @@ pub fn run_as_guardian(arguments: &[OsString]) -> bool {
 }
 
 fn guard(parent: Pid, mark: &OsStr) {
+    // The name only helps those who list processes.
     let _ = rustix::thread::set_name(c"turnpipe-guard");
     ignore_end_signals();
     let mut watch = Watch {

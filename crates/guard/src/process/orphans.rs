@@ -131,10 +131,11 @@ impl Orphans {
         if !self.are_adopted() || self.numbers(except).is_empty() {
             return found;
         }
-        let _examining = self.examining.locked();
+        let _examining = self.examining.lock_anyway();
         // The first process of a container inherits orphans that no call made.
         let stops = action == OrphanAction::Kill && !rustix::process::getpid().is_init();
         let send = |pid, signal| {
+            // It may have ended.
             let _ = kill_process(pid, signal);
         };
         let own_session = session(0);

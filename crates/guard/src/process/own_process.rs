@@ -214,6 +214,7 @@ impl Drop for Pager {
     fn drop(&mut self) {
         if let State::Running(child) = &mut self.state {
             drop(child.stdin.take());
+            // It is only removed from the table of processes.
             let _ = child.wait();
         }
     }

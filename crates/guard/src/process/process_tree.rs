@@ -139,6 +139,7 @@ impl ProcessTree {
         let group = self.leader.as_raw_pid();
         let members = self.find();
         if self.status.is_none() || members.values().any(|stat| stat.group == group) {
+            // The group may have ended.
             let _ = kill_process_group(self.leader, signal);
         }
         for (pid, seen) in members {
@@ -152,11 +153,13 @@ impl ProcessTree {
 #[cfg(not(target_os = "linux"))]
 impl ProcessTree {
     pub(super) fn terminate(&mut self) {
+        // The group may have ended.
         let _ = kill_process_group(self.leader, Signal::TERM);
         let _ = kill_process_group(self.leader, Signal::CONT);
     }
 
     pub(super) fn kill(&mut self) {
+        // The group may have ended.
         let _ = kill_process_group(self.leader, Signal::KILL);
     }
 

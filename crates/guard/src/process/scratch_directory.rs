@@ -95,6 +95,7 @@ impl ScratchDirectory {
 
 impl Drop for ScratchDirectory {
     fn drop(&mut self) {
+        // The next run removes what remains.
         let _ = remove_tree(&self.path);
     }
 }

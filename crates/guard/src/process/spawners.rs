@@ -148,13 +148,13 @@ impl Spawners {
     /// there were none, or outside a lane and a sandbox.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         let report = self.report.as_ref()?;
-        let report = report.locked();
+        let report = report.lock_anyway();
         report.clone()
     }
 
     fn add_to_report(&self, of_child: ConfinementReport) {
         if let Some(report) = &self.report {
-            let mut report = report.locked();
+            let mut report = report.lock_anyway();
             *report = Some(match report.take() {
                 None => of_child,
                 Some(before) => before.merge(of_child),
@@ -327,7 +327,7 @@ impl SpawnerPool {
     /// created.
     pub(super) fn temporary_directory(&self) -> Option<ScratchDirectory> {
         let parent = self.temporary.as_ref()?;
-        let empty = self.empty_directories.locked().pop();
+        let empty = self.empty_directories.lock_anyway().pop();
         empty.or_else(|| ScratchDirectory::new_in(parent).ok())
     }
 
@@ -336,7 +336,7 @@ impl SpawnerPool {
     pub(super) fn recycle(&self, directory: ScratchDirectory) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {
-            self.empty_directories.locked().push(directory);
+            self.empty_directories.lock_anyway().push(directory);
         }
     }
 

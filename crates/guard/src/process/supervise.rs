@@ -72,7 +72,7 @@ pub(super) fn supervise(
     cancel: &CancelToken,
     spill_directory: &Path,
 ) -> Finished {
-    registration.started(&mut tree);
+    registration.set_leader(&mut tree);
     let output = |pipe| Output {
         pipe: Some(pipe),
         buffer: CaptureBuffer::new(command.capture, spill_directory),
@@ -314,7 +314,7 @@ impl Supervision<'_> {
         let [stdout, stderr] = self.outputs.map(|output| output.buffer.finish());
         Finished {
             status: status.unwrap_or(ExitStatus::Signal(rustix::process::Signal::KILL.as_raw())),
-            ended: self.escalation.ended(),
+            ended: self.escalation.end_cause(),
             stdout,
             stderr,
             report,

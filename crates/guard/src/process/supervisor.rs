@@ -89,6 +89,7 @@ impl Supervisor {
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
+            // The first mark stays.
             let _ = self.shared.mark.set(mark.to_owned());
             self.shared.orphans.adopt()?;
         }
@@ -101,7 +102,7 @@ impl Supervisor {
     /// started. The calls that run them return soon, and report that SIGKILL ended them.
     pub fn kill_all(&self) {
         let mut leaders = Vec::new();
-        for child in self.shared.children.locked().running.values_mut() {
+        for child in self.shared.children.lock_anyway().running.values_mut() {
             match child.state {
                 ChildState::Running(leader) => leaders.push(leader),
                 ChildState::Starting => child.state = ChildState::StartingToBeKilled,
@@ -120,7 +121,7 @@ impl Supervisor {
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
         let (guarded, began) = (self.enter_guarded(), process_table::now());
-        let mut children = self.shared.children.locked();
+        let mut children = self.shared.children.lock_anyway();
         let key = children.next_key;
         children.next_key += 1;
         let child = Child {
@@ -143,13 +144,14 @@ impl Supervisor {
     /// Keeps a child that survived SIGKILL (it hangs in the kernel). It is waited for when a later child
     /// ends, so that it does not stay a zombie.
     pub(super) fn abandon(&self, tree: ProcessTree) {
-        self.shared.children.locked().abandoned.push(tree);
+        self.shared.children.lock_anyway().abandoned.push(tree);
     }
 
     #[cfg(not(target_os = "linux"))]
     #[expect(clippy::unused_self, reason = "like the one for Linux")]
     fn kill(&self, leaders: &[Pid]) {
         for leader in leaders {
+            // The group may have ended.
             let _ = rustix::process::kill_process_group(*leader, rustix::process::Signal::KILL);
         }
     }
@@ -200,17 +202,17 @@ impl Supervisor {
 impl Registration {
     /// Sets the leader of a started child. Kills the child if [`Supervisor::kill_all`] was called
     /// meanwhile.
-    pub(super) fn started(&self, tree: &mut ProcessTree) {
+    pub(super) fn set_leader(&self, tree: &mut ProcessTree) {
         let leader = tree.leader();
         #[cfg(target_os = "linux")]
-        if let Some((guardian, entry)) = self.guarded() {
+        if let Some((guardian, entry)) = self.guardian_entry() {
             guardian.set_leader(entry, leader);
         }
         let before = self
             .supervisor
             .shared
             .children
-            .locked()
+            .lock_anyway()
             .running
             .get_mut(&self.key)
             .map(|child| std::mem::replace(&mut child.state, ChildState::Running(leader)));
@@ -223,7 +225,7 @@ impl Registration {
 #[cfg(target_os = "linux")]
 impl Registration {
     /// Returns the guardian, and the entry in its table.
-    fn guarded(&self) -> Option<(&Guardian, usize)> {
+    fn guardian_entry(&self) -> Option<(&Guardian, usize)> {
         let guardian = self.supervisor.shared.guardian.get()?.as_ref()?;
         Some((guardian, self.guarded?))
     }
@@ -241,7 +243,7 @@ impl Registration {
     }
 
     fn rivals(&self) -> Vec<Rival> {
-        let children = self.supervisor.shared.children.locked();
+        let children = self.supervisor.shared.children.lock_anyway();
         let others = children.running.iter().filter(|(key, _)| **key != self.key);
         others
             .map(|(_, child)| Rival {
@@ -258,10 +260,10 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
-        if let Some((guardian, entry)) = self.guarded() {
+        if let Some((guardian, entry)) = self.guardian_entry() {
             guardian.leave(entry);
         }
-        let mut children = self.supervisor.shared.children.locked();
+        let mut children = self.supervisor.shared.children.lock_anyway();
         children.running.remove(&self.key);
         children.abandoned.retain_mut(|tree| {
             tree.look_for_end();

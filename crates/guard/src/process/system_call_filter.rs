@@ -132,7 +132,7 @@ fn program(scope: Scope) -> Filter {
             program.push(statement(LOAD, NUMBER));
         }
     }
-    for (call, patterns) in examined(scope) {
+    for (call, patterns) in examined_calls(scope) {
         let body = examination(&patterns);
         program.extend([
             branch(JUMP_IF_EQUAL, call, 1, 0),
@@ -141,7 +141,7 @@ fn program(scope: Scope) -> Filter {
         program.extend(body);
     }
     let absent = absent(scope).iter().map(|call| (*call, DOES_NOT_EXIST));
-    let refused = refused(scope).map(|call| (call, REFUSE));
+    let refused = refused_calls(scope).map(|call| (call, REFUSE));
     for (call, answer) in absent.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
         program.push(statement(RETURN, answer));
@@ -206,7 +206,7 @@ struct ArgumentCondition {
 }
 
 /// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
-fn examined(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
+fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
     for (call, conditions) in rows(include_str!("examined_system_calls.txt"), scope) {
         let pattern = conditions.into_iter().filter_map(condition).collect();
@@ -219,7 +219,7 @@ fn examined(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
 }
 
 /// Returns the calls that are always refused.
-fn refused(scope: Scope) -> impl Iterator<Item = u32> {
+fn refused_calls(scope: Scope) -> impl Iterator<Item = u32> {
     rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
 }
 

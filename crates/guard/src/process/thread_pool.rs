@@ -66,7 +66,7 @@ impl<Local: 'static> ThreadPool<Local> {
     /// # Errors
     /// No thread is idle, and none can be created.
     pub fn run(&self, job: Job<Local>) -> Result<(), NoThread<Local>> {
-        let mut state = self.shared.state.locked();
+        let mut state = self.shared.state.lock_anyway();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new()
@@ -88,7 +88,7 @@ impl<Local: 'static> ThreadPool<Local> {
 
 impl<Local> Drop for ThreadPool<Local> {
     fn drop(&mut self) {
-        self.shared.state.locked().closed = true;
+        self.shared.state.lock_anyway().closed = true;
         self.shared.work.notify_all();
     }
 }
@@ -102,14 +102,14 @@ impl<Local> Shared<Local> {
     }
 
     fn next_job(&self) -> Option<Job<Local>> {
-        let mut state = self.state.locked();
+        let mut state = self.state.lock_anyway();
         if state.jobs.is_empty() && !state.closed {
             // On a busy machine the next job arrives while this thread yields, which saves a sleep and a
             // wake-up.
             state.idle += 1;
             drop(state);
             thread::yield_now();
-            state = self.state.locked();
+            state = self.state.lock_anyway();
             state.idle -= 1;
         }
         loop {

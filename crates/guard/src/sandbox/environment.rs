@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use super::server::parse_authority;
+use super::host_and_port::parse_authority;
 use crate::process::{Network, PROXY_PORT, Privilege, Variables, Workspace};
 use turnpipe_core::io::Environment;
 

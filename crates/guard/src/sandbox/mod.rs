@@ -6,9 +6,9 @@
 
 mod environment;
 mod file_rules;
+mod host_and_port;
 mod mount_table;
 mod search;
-mod server;
 mod sockets;
 mod sought_files;
 mod system;
@@ -17,8 +17,8 @@ mod workspace;
 
 pub use environment::{check_unconfined, sandbox_variables, workspace_variables};
 pub use file_rules::FileRules;
+pub use host_and_port::{HostAndPort, parse_authority};
 pub use search::FoundMasks;
-pub use server::{Server, parse_authority};
 pub use workspace::{
     WorkspaceFiles, hidden_files, key_files, protected_files, writable_directories,
 };

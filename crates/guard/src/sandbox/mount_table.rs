@@ -23,12 +23,8 @@ struct Mount {
 }
 
 impl MountTable {
-    /// Reads the mounts; without `/proc` there are none.
-    pub(super) fn read() -> Self {
-        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
-    }
-
-    fn parse(table: &[u8]) -> Self {
+    /// Parses the content of `/proc/self/mountinfo`.
+    pub(super) fn parse(table: &[u8]) -> Self {
         let lines = table.split(|byte| *byte == b'\n');
         Self {
             mounts: lines.filter_map(parse_line).collect(),
@@ -91,13 +87,13 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let point = fields.next()?;
     Some(Mount {
         device: String::from_utf8(device.to_vec()).ok()?,
-        root: unescaped(root),
-        point: unescaped(point),
+        root: unescape(root),
+        point: unescape(point),
     })
 }
 
 /// Replaces the escapes of blanks, backslashes and line feeds: a backslash and three octal digits.
-fn unescaped(field: &[u8]) -> PathBuf {
+fn unescape(field: &[u8]) -> PathBuf {
     let mut path = Vec::new();
     let mut rest = field;
     while let Some((first, after)) = rest.split_first() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::mount_table::MountTable;
-use super::sockets::{bound_sockets, reachable_sockets, service_directories};
+use super::sockets::{parse_bound_sockets, reachable_sockets, service_directories};
 use super::sought_files::SoughtFiles;
 use super::system::{DEVICES, KERNEL_SETTINGS, disks};
 use super::walk::{Directory, EntryType, Version, Walk, Walked, may_be_opened};
@@ -85,6 +85,8 @@ struct Basis {
     services: Walked,
     /// The paths of bound sockets.
     sockets: BTreeSet<PathBuf>,
+    /// Tables of the kernel that cannot be read.
+    unread: Vec<PathBuf>,
 }
 
 impl Basis {
@@ -95,13 +97,21 @@ impl Basis {
         let writable = rules.workspace.iter().flat_map(|files| &files.writable);
         let roots = rules.working_directories.iter().chain(writable).cloned();
         let roots: Vec<PathBuf> = roots.chain(starts.map(|(start, _)| start)).collect();
+        let mut unread = Vec::new();
+        let mut read = |path: &str| {
+            fs::read(path).unwrap_or_else(|_| {
+                unread.push(PathBuf::from(path));
+                Vec::new()
+            })
+        };
         Self {
-            mounts: MountTable::read(),
+            mounts: MountTable::parse(&read("/proc/self/mountinfo")),
+            sockets: parse_bound_sockets(&read("/proc/net/unix")),
+            unread,
             files: earlier.files.run(&roots),
             services: earlier
                 .services
                 .run(&service_directories(&rules.environment)),
-            sockets: bound_sockets(),
         }
     }
 }
@@ -311,7 +321,8 @@ impl<'a> Search<'a> {
             }
         }
         self.note_size(self.basis.files.is_incomplete);
-        self.note_unread(&self.basis.files.unread.clone());
+        let unread = [&self.basis.unread[..], &self.basis.files.unread].concat();
+        self.note_unread(&unread);
         let directories = self.basis.files.directories.iter();
         let named = directories.map(|(path, directory)| {
             let before = seen.remove(path);

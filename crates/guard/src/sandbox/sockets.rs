@@ -69,9 +69,8 @@ pub(super) fn reachable_sockets(
     sockets
 }
 
-/// Returns the absolute paths of bound sockets: the last column of the rows in `/proc/net/unix`.
-pub(super) fn bound_sockets() -> BTreeSet<PathBuf> {
-    let table = fs::read("/proc/net/unix").unwrap_or_default();
+/// Returns the absolute paths of bound sockets: the last column of the rows of `/proc/net/unix`.
+pub(super) fn parse_bound_sockets(table: &[u8]) -> BTreeSet<PathBuf> {
     let lines = table.split(|byte| *byte == b'\n');
     let starts = lines.filter_map(|line| {
         let start = memchr::memmem::find(line, b" /")?;

@@ -233,7 +233,7 @@ impl ArchiveDir {
     }
 
     /// Returns the first file of a session that is not in the archive as it is now.
-    pub(super) fn missing(&self, bundle: &Bundle) -> Result<(), Problem> {
+    pub(super) fn check_archived(&self, bundle: &Bundle) -> Result<(), Problem> {
         for file in &bundle.files {
             let size = open(file)?.size;
             let target = bundle.target_of(file, &self.dir);

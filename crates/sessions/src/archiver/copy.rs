@@ -13,7 +13,7 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 use crate::files::compressed::unpack;
 use crate::files::open::{SessionError, SessionFile, open_safely};
 use crate::files::origin::ArchiveOrigin;
-use turnpipe_core::io::{UNFINISHED, replace_below, uninterrupted};
+use turnpipe_core::io::{UNFINISHED, replace_below, retry_interrupted};
 use turnpipe_formats::agent::ReadExtent;
 
 /// A file that cannot be archived or removed.
@@ -99,7 +99,7 @@ impl<Inner: Read> Read for Guarded<'_, Inner> {
         if self.error.borrow().is_some() {
             return Ok(0);
         }
-        let read = uninterrupted(|| self.inner.read(buffer));
+        let read = retry_interrupted(|| self.inner.read(buffer));
         Ok(read.unwrap_or_else(|error| {
             *self.error.borrow_mut() = Some(error);
             0

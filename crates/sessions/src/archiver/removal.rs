@@ -92,14 +92,14 @@ impl<'a> Removal<'a> {
 
     /// Removes the next session, with everything that belongs to it.
     pub fn remove(&mut self, bundle: &Bundle) -> Removed {
-        let removed = self.removed(bundle);
+        let removed = self.remove_bundle(bundle);
         if removed.reason.is_some() {
             self.going.remove(bundle.path.as_path());
         }
         removed
     }
 
-    fn removed(&self, bundle: &Bundle) -> Removed {
+    fn remove_bundle(&self, bundle: &Bundle) -> Removed {
         let mut removed = Removed::default();
         if !self.is_real {
             removed.outcome = RemovalOutcome::WouldRemove;
@@ -160,7 +160,7 @@ impl<'a> Removal<'a> {
                 if let Some(problem) = archived.problems.pop() {
                     return Err(problem);
                 }
-                archive.missing(one)?;
+                archive.check_archived(one)?;
             }
         }
         // The session comes last, so that a killed run can be repeated.

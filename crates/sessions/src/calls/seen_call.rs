@@ -119,7 +119,7 @@ impl SessionCall {
 
 impl Session {
     /// Whether a call of the session or of its subagents changed a file at the absolute `path` or below it.
-    pub(crate) fn changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
+    pub(crate) fn has_changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
         let mut flow = ControlFlow::Continue(());
         let mut look = |session: &Self| {
             session.each_call(&mut |call| {
@@ -178,7 +178,7 @@ impl CallCounts {
     }
 
     /// Returns the counts, largest first.
-    pub fn sorted(self) -> Vec<SessionCallCountRecord> {
+    pub fn into_sorted(self) -> Vec<SessionCallCountRecord> {
         let mut counts: Vec<_> = self.0.into_values().collect();
         counts.sort_by_key(|count| Reverse(count.calls));
         counts

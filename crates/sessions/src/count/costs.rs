@@ -70,14 +70,14 @@ impl Tally {
     pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
         let replies = self.replies.values();
         let replies = replies.map(|reply| (&reply.context, reply));
-        let sums = self.grouped(replies, by, zone, add_reply);
+        let sums = self.sum_by(replies, by, zone, add_reply);
         let mut recorded = BTreeMap::new();
         // A recorded total has no time and no model.
         let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
         if by.iter().all(|dimension| of_sessions.contains(dimension)) {
             let totals = self.recorded.values();
             let totals = totals.map(|(context, cost)| (context, *cost));
-            let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
+            let sums = self.sum_by(totals, by, zone, |sum, cost| *sum += cost);
             recorded = sums.into_iter().collect();
         }
         let with_names = |(dimensions, mut sum): (_, SessionCostRecord)| {
@@ -137,7 +137,7 @@ impl Tally {
             sum.results += u64::from(result.is_some());
             sum.result_bytes += result.unwrap_or_default() as u64;
         };
-        let sums = self.grouped(calls, by, zone, add).into_iter();
+        let sums = self.sum_by(calls, by, zone, add).into_iter();
         let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
             dimensions,
             result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
@@ -177,7 +177,7 @@ impl Tally {
     }
 
     /// Returns the sum of the items for each combination of these dimensions, sorted.
-    fn grouped<'a, Item, Sum: Default>(
+    fn sum_by<'a, Item, Sum: Default>(
         &self,
         items: impl Iterator<Item = (&'a UsageContext, Item)>,
         by: &[Dimension],
@@ -361,7 +361,7 @@ impl Session {
         }
         tally.finish_file(current.into_inner());
         counts.records += records;
-        counts.unanswered += pairs.unanswered().len() as u64;
+        counts.unanswered += pairs.unanswered_calls().len() as u64;
         Ok(said.followed_by(facts))
     }
 }

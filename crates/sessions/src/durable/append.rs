@@ -2,7 +2,7 @@
 
 use std::io;
 
-use turnpipe_core::io::uninterrupted;
+use turnpipe_core::io::retry_interrupted;
 use turnpipe_core::jsonl::escape_separators;
 
 /// Length of the end of the file that is checked for damage by a crash, in bytes.
@@ -43,7 +43,7 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<u64, AppendError>
     let failed = |written: u64| move |source| AppendError::Failed { written, source };
     let mut start_anew = false;
     for _ in 0..ATTEMPTS {
-        let before = uninterrupted(|| file.size()).map_err(failed(0))?;
+        let before = retry_interrupted(|| file.size()).map_err(failed(0))?;
         // A leading newline ends the torn line of another writer.
         let is_torn = start_anew || needs_line_feed(file, before).map_err(failed(0))?;
         let line = [if is_torn { "\n" } else { "" }, record, "\n"].concat();
@@ -77,12 +77,12 @@ fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendEr
             written: written as u64,
             source,
         };
-        match uninterrupted(|| file.append(&line[written..])).map_err(fail)? {
+        match retry_interrupted(|| file.append(&line[written..])).map_err(fail)? {
             0 => return Err(fail(io::ErrorKind::WriteZero.into())),
             count => written += count,
         }
         if written < line.len() {
-            let size = uninterrupted(|| file.size()).map_err(|source| AppendError::Failed {
+            let size = retry_interrupted(|| file.size()).map_err(|source| AppendError::Failed {
                 written: written as u64,
                 source,
             })?;
@@ -96,7 +96,7 @@ fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendEr
 
 /// Searches for the record as a complete line in the bytes after the offset `from`.
 fn find_back(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64>> {
-    let size = uninterrupted(|| file.size())?;
+    let size = retry_interrupted(|| file.size())?;
     // The previous line may have been torn. Include its end in the search.
     let start = from.saturating_sub(1);
     let length = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -138,7 +138,7 @@ pub(super) fn read_fully(file: &impl Tail, buffer: &mut [u8], offset: u64) -> io
     let mut filled = 0;
     while filled < buffer.len() {
         let at = offset + filled as u64;
-        match uninterrupted(|| file.read_at(&mut buffer[filled..], at))? {
+        match retry_interrupted(|| file.read_at(&mut buffer[filled..], at))? {
             0 => break,
             read => filled += read,
         }

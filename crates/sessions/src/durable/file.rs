@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::append::{AppendError, Tail, append_record};
 use super::detached_write::write_detached;
 use crate::state::lock_within;
-use turnpipe_core::io::{open_regular, uninterrupted};
+use turnpipe_core::io::{open_regular, retry_interrupted};
 
 /// Maximum time to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
 /// but many may be queued.
@@ -164,7 +164,7 @@ impl LockedFile {
     pub fn finish(&self, sync: Sync) -> Result<(), RecordError> {
         match sync {
             Sync::Data => {
-                uninterrupted(|| self.file.sync_data()).map_err(|error| self.error(error))
+                retry_interrupted(|| self.file.sync_data()).map_err(|error| self.error(error))
             }
             Sync::Never => Ok(()),
         }
@@ -262,7 +262,7 @@ pub enum FileSystems {
 #[cfg(target_os = "linux")]
 pub(super) fn network_of(file: &File) -> io::Result<Option<&'static str>> {
     let kind = rustix::fs::fstatfs(file)?.f_type;
-    Ok(named(u64::try_from(kind).unwrap_or(0)))
+    Ok(file_system_name(u64::try_from(kind).unwrap_or(0)))
 }
 
 /// Other systems cannot detect network file systems.
@@ -273,7 +273,7 @@ pub(super) fn network_of(_: &File) -> io::Result<Option<&'static str>> {
 
 /// Returns the name of a file system. Only the lower half of the number counts, because some systems sign-extend it.
 #[cfg(target_os = "linux")]
-fn named(kind: u64) -> Option<&'static str> {
+fn file_system_name(kind: u64) -> Option<&'static str> {
     let known = ELSEWHERE
         .iter()
         .find(|(number, _)| u64::from(*number) == kind & 0xffff_ffff);
@@ -414,11 +414,11 @@ mod file_system_tests {
 
     #[test]
     fn network_file_systems_are_recognised() {
-        assert_eq!(named(0x6969), Some("nfs"));
-        assert_eq!(named(0xffff_ffff_ff53_4d42), Some("cifs"));
+        assert_eq!(file_system_name(0x6969), Some("nfs"));
+        assert_eq!(file_system_name(0xffff_ffff_ff53_4d42), Some("cifs"));
         // ext4, tmpfs, btrfs, overlay.
         for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x794c_7630] {
-            assert_eq!(named(local), None);
+            assert_eq!(file_system_name(local), None);
         }
         let file = tempfile::tempfile().unwrap();
         assert_eq!(network_of(&file).unwrap(), None);

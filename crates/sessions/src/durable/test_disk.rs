@@ -29,7 +29,7 @@ pub(super) struct Simulated {
 }
 
 impl Simulated {
-    pub(super) fn holding(content: &[u8]) -> Self {
+    pub(super) fn with_content(content: &[u8]) -> Self {
         Self {
             content: RefCell::new(content.to_vec()),
             ..Self::default()

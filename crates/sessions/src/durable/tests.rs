@@ -20,7 +20,7 @@ fn lines(records: &[&str]) -> Vec<u8> {
 
 #[test]
 fn a_record_is_a_separate_line() {
-    let file = Simulated::holding(&lines(&[OLD]));
+    let file = Simulated::with_content(&lines(&[OLD]));
     let offset = append_record(&file, OURS).unwrap();
     assert_eq!(*file.content.borrow(), lines(&[OLD, OURS]));
     assert_eq!(offset, OLD.len() as u64 + 1);
@@ -28,7 +28,7 @@ fn a_record_is_a_separate_line() {
 
 #[test]
 fn records_that_are_not_one_line_of_json_are_refused() {
-    let file = Simulated::holding(b"");
+    let file = Simulated::with_content(b"");
     for record in ["{\"a\":\n1}", "{", "", "{} {}"] {
         assert!(
             matches!(append_record(&file, record), Err(AppendError::NotALine)),
@@ -48,7 +48,7 @@ fn after_any_torn_tail_both_neighbours_are_readable() {
     tails.push([OURS.as_bytes(), b"\n", &[0; 700]].concat());
     tails.push([OURS.as_bytes(), b"\r\n"].concat());
     for tail in tails {
-        let file = Simulated::holding(&[lines(&[OLD]), tail.clone()].concat());
+        let file = Simulated::with_content(&[lines(&[OLD]), tail.clone()].concat());
         append_record(&file, THEIRS).unwrap();
         let records = file.records();
         assert_eq!(records.first().map(String::as_str), Some(OLD), "{tail:?}");
@@ -61,7 +61,7 @@ fn after_any_torn_tail_both_neighbours_are_readable() {
 fn a_short_write_is_continued() {
     for split in 1..OURS.len() {
         // Operation 0 is the size, 1 reads the tail, 2 is the write.
-        let file = Simulated::holding(&lines(&[OLD])).with_trouble(2, Trouble::Short(split));
+        let file = Simulated::with_content(&lines(&[OLD])).with_trouble(2, Trouble::Short(split));
         append_record(&file, OURS).unwrap();
         assert_eq!(file.records(), [OLD, OURS], "split at {split}");
     }
@@ -72,7 +72,7 @@ fn a_short_write_is_continued() {
 fn a_short_write_followed_by_another_writer_is_repeated() {
     for split in 1..OURS.len() {
         let foreign = [b"\n".as_slice(), &lines(&[THEIRS])].concat();
-        let file = Simulated::holding(&lines(&[OLD]))
+        let file = Simulated::with_content(&lines(&[OLD]))
             .with_trouble(2, Trouble::Short(split))
             .with_trouble(3, Trouble::Foreign(foreign));
         append_record(&file, OURS).unwrap();
@@ -92,8 +92,8 @@ fn a_failing_operation_is_never_reported_as_success() {
     ];
     for operation in 0..10 {
         for kind in kinds {
-            let file =
-                Simulated::holding(&lines(&[OLD])).with_trouble(operation, Trouble::Fails(kind));
+            let file = Simulated::with_content(&lines(&[OLD]))
+                .with_trouble(operation, Trouble::Fails(kind));
             match append_record(&file, OURS) {
                 Ok(_) => assert!(file.records().iter().any(|record| record == OURS)),
                 Err(AppendError::Failed { .. }) => assert_ne!(kind, ErrorKind::Interrupted),
@@ -109,7 +109,7 @@ fn a_failing_operation_is_never_reported_as_success() {
 fn a_full_disk_glues_no_records() {
     let before = lines(&[OLD]);
     for room in 0..=OURS.len() {
-        let file = Simulated::holding(&before);
+        let file = Simulated::with_content(&before);
         file.capacity.set(Some(before.len() + room));
         let error = append_record(&file, OURS).unwrap_err();
         assert!(matches!(error, AppendError::Failed { written, .. } if written == room as u64));
@@ -128,7 +128,7 @@ proptest! {
         foreign_at in prop::collection::vec(0..40_usize, 0..6),
         shorts in prop::collection::vec((0..40_usize, 1..200_usize), 0..6),
     ) {
-        let mut file = Simulated::holding(&lines(&[OLD]));
+        let mut file = Simulated::with_content(&lines(&[OLD]));
         for (index, at) in foreign_at.iter().enumerate() {
             // A careful foreign writer starts a new line.
             let record = format!("\n{{\"foreign\":{index}}}\n");

@@ -48,7 +48,7 @@ pub(crate) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
 /// # Errors
 /// Reading or writing failed, the file is damaged, its content is too large, or unpacking takes
 /// too much memory.
-pub(crate) fn unpacked(file: SessionFile, wanted: ReadExtent) -> io::Result<SessionFile> {
+pub(crate) fn unpack_file(file: SessionFile, wanted: ReadExtent) -> io::Result<SessionFile> {
     let mut target = ScratchFile::new()?;
     unpack(&file.file, &mut target, wanted)?;
     Ok(file.with_content(target))

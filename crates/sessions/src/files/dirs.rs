@@ -150,13 +150,13 @@ fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &m
     let changed = Condvar::new();
     let work = || {
         let mut found = Walked::default();
-        let mut shared = waiting.locked();
+        let mut shared = waiting.lock_anyway();
         loop {
             if let Some(dir) = shared.dirs.pop() {
                 shared.read += 1;
                 drop(shared);
                 let inner = read(&dir, times, &mut found);
-                shared = waiting.locked();
+                shared = waiting.lock_anyway();
                 shared.read -= 1;
                 shared.dirs.extend(inner);
                 changed.notify_all();

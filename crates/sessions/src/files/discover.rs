@@ -65,7 +65,7 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
         };
         match path {
             Ok(path) if path.is_file() || session_at(&path).is_some() => {
-                found.extend(named(path, times));
+                found.extend(candidate_at(path, times));
             }
             Ok(path) if path.is_dir() => {
                 let walked = walk(&path, threads, times);
@@ -76,7 +76,7 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
             _ => {}
         }
     }
-    found.extend(linked(links, &dirs, threads, times));
+    found.extend(follow_links(links, &dirs, threads, times));
     let files = found.into_iter().flat_map(|file| {
         let sessions = if is_database(&file.path) {
             sessions_in(&file.path)
@@ -105,7 +105,7 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
 }
 
 /// Returns the files that only these links lead to from `dirs`, each once. Their links are followed too.
-fn linked(
+fn follow_links(
     mut links: BTreeSet<PathBuf>,
     dirs: &[PathBuf],
     threads: NonZeroUsize,
@@ -138,14 +138,14 @@ fn linked(
             let files = walked.files.into_iter();
             found.extend(files.filter(|file| is_new(&file.path).is_some()));
         } else if target.is_file() && is_session_name(&link) {
-            found.extend(named(target, times));
+            found.extend(candidate_at(target, times));
         }
     }
     found
 }
 
 /// Returns a root that is a file.
-fn named(path: PathBuf, times: FileTimes) -> Option<Candidate> {
+fn candidate_at(path: PathBuf, times: FileTimes) -> Option<Candidate> {
     if times == FileTimes::Unread {
         return Some(Candidate::unread(path, UNREAD));
     }

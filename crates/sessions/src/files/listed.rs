@@ -88,7 +88,7 @@ impl Listed {
     ///
     /// # Errors
     /// The record cannot be serialized.
-    pub fn serialized(self: Box<Self>) -> Result<Vec<u8>, WriteError> {
+    pub fn serialize(self: Box<Self>) -> Result<Vec<u8>, WriteError> {
         let mut line = Vec::new();
         append_record(&mut line, &self.into_record())?;
         Ok(line)

@@ -56,7 +56,7 @@ pub(crate) fn each_entry_on(
 
 /// Returns the beginning of a JSON document that is cut off, up to the last whole member or element of its outer two
 /// levels. `None` if it is not cut off, or has none.
-pub(crate) fn mended(json: &str) -> Option<String> {
+pub(crate) fn mend(json: &str) -> Option<String> {
     let (mut open, mut whole) = (Vec::new(), None);
     let (mut is_in_string, mut is_escaped) = (false, false);
     for (at, byte) in json.bytes().enumerate() {
@@ -97,12 +97,12 @@ fn recover(line: &[u8]) -> Vec<Record> {
         match first_value(rest) {
             FirstValue::Object(span) => {
                 let (found, _) = split_line(&rest[span.clone()]);
-                records.extend(shifted(found, start + span.start));
+                records.extend(shift(found, start + span.start));
                 at = start + span.end;
             }
             FirstValue::Broken { .. } => {
                 let (found, _) = split_line(rest);
-                records.extend(shifted(found, start));
+                records.extend(shift(found, start));
                 break;
             }
             FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Missing => break,
@@ -119,7 +119,7 @@ fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     (!is_first || line[from..start].iter().all(is_end)).then_some(start)
 }
 
-fn shifted(records: Vec<Record>, by: usize) -> impl Iterator<Item = Record> {
+fn shift(records: Vec<Record>, by: usize) -> impl Iterator<Item = Record> {
     records.into_iter().map(move |record| match record {
         Record::Range(range) => Record::Range(range.start + by..range.end + by),
         repaired @ Record::Repaired(_) => repaired,
@@ -181,7 +181,7 @@ mod tests {
             ("7", None),
         ];
         for (json, expected) in table {
-            assert_eq!(mended(json).as_deref(), expected, "{json}");
+            assert_eq!(mend(json).as_deref(), expected, "{json}");
         }
     }
 

@@ -45,7 +45,7 @@ impl RunningProcesses {
     }
 
     /// Returns the time at which a process started.
-    pub(crate) fn started(&self, pid: i32) -> Option<SystemTime> {
+    pub(crate) fn start_time(&self, pid: i32) -> Option<SystemTime> {
         Some(self.processes.get(&pid)?.1)
     }
 

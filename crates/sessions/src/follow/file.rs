@@ -151,11 +151,11 @@ impl Follower {
 
     /// Returns the offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
-        self.read - self.pending()
+        self.read - self.pending_bytes()
     }
 
     /// Returns the number of bytes held back.
-    pub fn pending(&self) -> u64 {
+    pub fn pending_bytes(&self) -> u64 {
         self.held.len() as u64 + self.dropped
     }
 
@@ -378,7 +378,7 @@ mod tests {
         append(&path, b"a\nb");
         append(&path, b"\xc3");
         assert_eq!(follower.look().unwrap(), lines("a\n"));
-        assert_eq!((follower.offset(), follower.pending()), (6, 2));
+        assert_eq!((follower.offset(), follower.pending_bytes()), (6, 2));
         append(&path, b"\xa9\n");
         assert_eq!(follower.look().unwrap(), lines("bé\n"));
         fs::write(&path, "c\n").unwrap();

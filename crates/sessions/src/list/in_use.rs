@@ -135,7 +135,9 @@ impl SessionUsers {
             };
             let found = agents.iter().position(|pid| match holder {
                 Some(holder) => running.descends(holder, *pid),
-                None => running.started(*pid).is_some_and(|start| start <= changed),
+                None => running
+                    .start_time(*pid)
+                    .is_some_and(|start| start <= changed),
             });
             if let Some(at) = found {
                 let agent = Some(agents.swap_remove(at));
@@ -153,7 +155,9 @@ impl SessionUsers {
         let running = &self.running;
         running.ids().any(|other| {
             other != pid
-                && running.started(other).is_some_and(|start| start >= since)
+                && running
+                    .start_time(other)
+                    .is_some_and(|start| start >= since)
                 && running.descends(other, pid)
         })
     }

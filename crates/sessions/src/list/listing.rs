@@ -355,7 +355,7 @@ impl Listing {
         });
         let is_admitted = self.selection.admits(&listed.facts)
             && match &self.selection.changed {
-                Some(path) => session.changed(path, listed.facts.cwd.as_deref())?,
+                Some(path) => session.has_changed(path, listed.facts.cwd.as_deref())?,
                 None => true,
             };
         Ok(is_admitted.then_some(listed))

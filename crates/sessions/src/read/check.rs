@@ -12,7 +12,7 @@ use crate::files::lines::Place;
 use crate::read::session::Session;
 use crate::read::tree::{Scope, Tree};
 use turnpipe_core::message::{Pairs, SessionId};
-use turnpipe_core::text::{counted, redact_strings, with_separators};
+use turnpipe_core::text::{count_noun, redact_strings, with_separators};
 use turnpipe_formats::agent::{Detail, Entry, Meter, Shape};
 use turnpipe_formats::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
@@ -77,12 +77,12 @@ impl Session {
             ..Check::default()
         };
         let shape = self.format().reading.shape;
-        if self.is_document() {
-            for row in self.document.iter().flatten() {
+        if let Some(document) = self.document() {
+            for row in &document.rows {
                 let entry = self.format().read(row, Detail::Full);
                 check.entry(shape, entry.unwrap_or_default(), None);
             }
-            if self.is_cut_off {
+            if document.is_cut_off {
                 let reason = "the document is cut off".to_owned();
                 check.find(DamageKind::Line, reason, None, None);
             }
@@ -218,11 +218,15 @@ impl Check {
             let value = serde_json::from_str::<Value>(record);
             let count = value.map_or(0, |mut value| redact_strings(&mut value));
             if count > 0 {
-                let detail = counted(count, "string", "strings");
+                let detail = count_noun(count, "string", "strings");
                 self.find(DamageKind::Secret, detail, line, offset);
             }
         };
-        for row in session.document.iter().flatten() {
+        for row in session
+            .document()
+            .iter()
+            .flat_map(|document| &document.rows)
+        {
             note(row, None, None);
         }
         session.each_line(&mut |line| {
@@ -239,7 +243,7 @@ impl Check {
         }
         let found = [
             (DamageKind::OrphanResult, "result", pairs.orphans()),
-            (DamageKind::UnansweredCall, "call", pairs.unanswered()),
+            (DamageKind::UnansweredCall, "call", pairs.unanswered_calls()),
         ];
         for (kind, what, ids) in found {
             for id in ids.iter().take(MAX_IDS) {

@@ -202,7 +202,7 @@ impl Session {
         if plan.has_seen {
             seen = None;
         }
-        let records = match (plan.picks, &self.document) {
+        let records = match (plan.picks, self.document()) {
             (Some(picks), _) => Records::Picked(picks, PickedRecords::default()),
             (None, Some(_)) => Records::Rows(0..),
             (None, None) => {

@@ -303,7 +303,7 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     for message in session.messages(Scope::Live).unwrap() {
         live.note(&message.unwrap());
     }
-    assert!(live.unanswered().is_empty() && live.orphans().is_empty());
+    assert!(live.unanswered_calls().is_empty() && live.orphans().is_empty());
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
 use turnpipe_core::message::{Block, Call, CallOutcome, Message, ResultPart};
 use turnpipe_core::tool_facts::Purpose;
 use turnpipe_formats::agent::{
-    Detail, EditKind, Facts, FileEdit, Format, added, patch_edits, project_hash, unified,
+    Detail, EditKind, Facts, FileEdit, Format, new_file, patch_edits, project_hash, unified_hunks,
 };
 use turnpipe_guard::shell::{CommandPart, PartWord, analyse, parse};
 
@@ -144,7 +144,7 @@ impl Session {
             reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
             reading.record(format, record, &entry.into_messages());
         };
-        for row in self.document.iter().flatten() {
+        for row in self.document().iter().flat_map(|document| &document.rows) {
             record(row);
         }
         self.each_line(&mut |line| line.records().for_each(|(_, text)| record(text)))?;
@@ -276,7 +276,7 @@ impl Reading {
                     self.lose(call, edit.path);
                     continue;
                 };
-                edit.hunks = unified(&content, "");
+                edit.hunks = unified_hunks(&content, "");
             }
             self.edit(edit);
         }
@@ -292,15 +292,15 @@ impl Reading {
         let content = names.find_map(|name| input.get(*name)?.as_str());
         for file in changed_files(input) {
             let old = self.files.content(&self.path(&file.path));
-            let new = old.as_ref().and_then(|old| replaced(old, input));
+            let new = old.as_ref().and_then(|old| replace_texts(old, input));
             let id = Some(call.id.clone());
             if let Some(content) = content.filter(|_| purpose == Purpose::Write) {
-                self.edit(added(id, file.path, content));
+                self.edit(new_file(id, file.path, content));
             } else if let (Some(old), Some(new)) = (old, new) {
                 self.edit(FileEdit {
                     kind: EditKind::Change,
-                    hunks: unified(&old, &new),
-                    ..added(id, file.path, "")
+                    hunks: unified_hunks(&old, &new),
+                    ..new_file(id, file.path, "")
                 });
             } else {
                 self.lose(call, file.path);
@@ -321,7 +321,7 @@ impl Reading {
 }
 
 /// Returns a text after the edits in an input; `None` if it does not contain what they replace.
-fn replaced(text: &str, input: &Map<String, Value>) -> Option<String> {
+fn replace_texts(text: &str, input: &Map<String, Value>) -> Option<String> {
     let flags = ["replace_all", "replaceAll"].map(|name| input.get(name));
     let is_for_all = flags.contains(&Some(&Value::Bool(true)));
     let mut text = text.to_owned();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use turnpipe_formats::agent::{
-    EditKind, FileEdit, Hunk, parse_hunks, patched, unified, written_hunks,
+    EditKind, FileEdit, Hunk, apply_hunks, parse_hunks, unified_hunks, written_hunks,
 };
 
 /// The known lines of a file.
@@ -146,7 +146,7 @@ pub(crate) fn whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
     match text.content().filter(|_| is_undone) {
         Some(content) => WholeRemoval::Whole(FileEdit {
             kind: EditKind::Remove,
-            hunks: unified(&content, ""),
+            hunks: unified_hunks(&content, ""),
             moved_to: None,
             ..(*first).clone()
         }),
@@ -213,11 +213,11 @@ impl FileStates {
             | (EditKind::Change | EditKind::Context, Some(FileState::Absent)) => FileState::Unknown,
             (EditKind::Context, Some(FileState::Present(old))) if old.content().is_some() => {
                 let old = old.content().unwrap_or_default();
-                let Some(new) = patched(&old, &parse_hunks(&edit.hunks)) else {
+                let Some(new) = apply_hunks(&old, &parse_hunks(&edit.hunks)) else {
                     return FileState::Unknown;
                 };
                 edit.kind = EditKind::Change;
-                edit.hunks = unified(&old, &new);
+                edit.hunks = unified_hunks(&old, &new);
                 FileState::Present(FileText::whole(&new))
             }
             (EditKind::Context, _) => FileState::Present(FileText::default()),
@@ -234,7 +234,7 @@ impl FileStates {
                 };
                 if is_present {
                     edit.kind = EditKind::Change;
-                    edit.hunks = unified(&old, &content);
+                    edit.hunks = unified_hunks(&old, &content);
                 }
                 FileState::Present(new)
             }

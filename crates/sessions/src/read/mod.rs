@@ -1,6 +1,7 @@
 //! What a session contains: messages, titles, calls, changes of files.
 
 pub(crate) mod check;
+pub(crate) mod container;
 pub(crate) mod conversation;
 pub(crate) mod description;
 pub(crate) mod edits;

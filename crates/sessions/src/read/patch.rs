@@ -76,11 +76,11 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
 
 /// Adds the section of a change.
 fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
-    let names = [format!("a/{old}"), format!("b/{new}")].map(|name| quoted(&name));
+    let names = [format!("a/{old}"), format!("b/{new}")].map(|name| quote_name(&name));
     let [from, to] = &names;
     let _ = writeln!(patch, "diff --git {from} {to}");
     if old != new {
-        let [old, new] = [old, new].map(quoted);
+        let [old, new] = [old, new].map(quote_name);
         let _ = writeln!(patch, "rename from {old}\nrename to {new}");
     }
     match edit.kind {
@@ -128,7 +128,7 @@ fn below(path: &str, root: &Path) -> Option<String> {
 }
 
 /// Returns a name as git quotes it.
-fn quoted(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     let is_special = |character: char| character.is_control() || "\"\\".contains(character);
     if !name.contains(is_special) {
         return name.to_owned();

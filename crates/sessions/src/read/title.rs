@@ -181,6 +181,7 @@ impl NameIndexes {
 pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
+        // An index that cannot be read is as good as none.
         let _ = each_line(&file.file, &mut |line| {
             let records = line
                 .records()
@@ -199,10 +200,10 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
-        let Some(rows) = &self.document else {
+        let Some(document) = self.document() else {
             return self.title_in(&mut self.bytes(mapping), mapping);
         };
-        let title = rows.iter().rev().find_map(|row| {
+        let title = document.rows.iter().rev().find_map(|row| {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });

@@ -174,6 +174,7 @@ impl ForeignSession {
             return Ok(Recorded::AgentFile);
         };
         self.append_title(&file, &lost, ManualTitle::Keep, None)?;
+        // The title is in the file already.
         let _ = self.show(&path, &lost.text);
         Ok(Recorded::KeptManualTitle)
     }

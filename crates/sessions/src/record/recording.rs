@@ -115,7 +115,9 @@ impl Recording {
         decoder.decode(record, |decoded| {
             self.understanding.note(&[], &decoded.events);
             if taken.is_ok() {
-                taken = self.decoded(decoded).map(|all| self.report(all, report));
+                taken = self
+                    .record_decoded(decoded)
+                    .map(|all| self.report(all, report));
             }
         });
         self.decoder = decoder;
@@ -128,7 +130,7 @@ impl Recording {
     /// As in [`Recording::record`].
     pub fn end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
         let unfinished = self.decoder.unfinished_text();
-        let recorded = self.unfinished(unfinished)?;
+        let recorded = self.record_unfinished(unfinished)?;
         self.report(recorded, report);
         let events = self.decoder.finish();
         self.events(&events);
@@ -166,11 +168,11 @@ impl Recording {
         }
     }
 
-    fn decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
+    fn record_decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
         self.events(&decoded.events);
         let contents = match decoded.source {
             Source::Record(contents) => contents,
-            source @ Source::Stream(_) => return self.unfinished(Some(source)),
+            source @ Source::Stream(_) => return self.record_unfinished(Some(source)),
         };
         // Most records are parts of a stream. Records that are nested too deeply to parse are not kept either.
         let kind = contents.kind().unwrap_or_default();
@@ -195,7 +197,10 @@ impl Recording {
     }
 
     /// Writes the content of an unfinished row of another agent's stream.
-    fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
+    fn record_unfinished(
+        &mut self,
+        source: Option<Source<'_>>,
+    ) -> Result<Vec<Recorded>, RecordError> {
         match source {
             Some(Source::Stream(StreamItem::Message {
                 message,

@@ -37,7 +37,7 @@ pub enum Case {
 
 /// Returns strings; a line must contain at least one. `None` accepts every line.
 pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
-    let words = required(pattern, case)?;
+    let words = required_words(pattern, case)?;
     let mut needles: Vec<String> = match case {
         Case::Exact => words,
         Case::Ignored => words.iter().flat_map(|word| spellings(word)).collect(),
@@ -47,19 +47,21 @@ pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
 }
 
 /// Returns words such that every match contains one of them.
-fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
+fn required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
-        HirKind::Capture(capture) => required(&capture.sub, case),
-        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub, case),
+        HirKind::Capture(capture) => required_words(&capture.sub, case),
+        HirKind::Repetition(repetition) if repetition.min > 0 => {
+            required_words(&repetition.sub, case)
+        }
         HirKind::Concat(parts) => parts
             .iter()
-            .filter_map(|part| required(part, case))
+            .filter_map(|part| required_words(part, case))
             .max_by_key(|words| words.iter().map(String::len).min()),
         HirKind::Alternation(branches) => {
             let words: Option<Vec<Vec<String>>> = branches
                 .iter()
-                .map(|branch| required(branch, case))
+                .map(|branch| required_words(branch, case))
                 .collect();
             Some(words?.concat())
         }

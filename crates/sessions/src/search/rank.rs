@@ -127,7 +127,7 @@ pub fn rank_all(
             Ok(Some(session)) => ranked.push(RankedSession {
                 session,
                 score,
-                words: counts.found().collect(),
+                words: counts.found_words().collect(),
                 passage: counts.passage.map(|passage| *passage),
             }),
             Ok(None) => {}
@@ -258,7 +258,7 @@ impl Counter<'_> {
 
 impl Counts {
     /// Returns the indices of the words that the session contains.
-    fn found(&self) -> impl Iterator<Item = usize> {
+    fn found_words(&self) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words
             .filter(|(_, fields)| fields.iter().any(|count| *count > 0))
@@ -293,7 +293,7 @@ impl Collection {
             *sum += length;
         }
         let mut is_found = false;
-        for word in counts.found() {
+        for word in counts.found_words() {
             self.sessions_with[word] += 1;
             is_found = true;
         }

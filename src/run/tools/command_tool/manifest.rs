@@ -106,7 +106,7 @@ fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestProb
                 Some(Value::String(name)) => name.clone(),
                 _ => format!("#{}", index + 1),
             };
-            declared(&keys, &directory).map_err(|problem| ManifestProblem::Tool {
+            parse_tool(&keys, &directory).map_err(|problem| ManifestProblem::Tool {
                 tool,
                 key: problem.key,
                 reason: problem.reason,
@@ -193,7 +193,7 @@ fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
     })
 }
 
-fn declared(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, Problem> {
+fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, Problem> {
     let keys = keys_of(tool)?;
     let missing = |key| Problem::new(key, "is missing");
     let name = keys.name.ok_or_else(|| missing("name"))?;

@@ -230,7 +230,7 @@ impl CommandCall {
             structured["timedOutAfterMs"] = milliseconds(timeout).into();
         }
         let text = printed.failure(&headline);
-        Ok(ToolReply::ended(status, text, structured))
+        Ok(ToolReply::with_status(status, text, structured))
     }
 }
 

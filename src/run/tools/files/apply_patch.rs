@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::edit::contents;
 use super::regular_file::{Freshness, Target};
-use crate::agent::{EditKind, FileEdit, Hunk, foreign_line, parse_hunks, patch_edits, patched};
+use crate::agent::{EditKind, FileEdit, Hunk, apply_hunks, foreign_line, parse_hunks, patch_edits};
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::paths::absolute;
 use crate::run::tools::{
@@ -50,7 +50,7 @@ impl PreparedCall for Patch {
         let paths = self.0.iter();
         let paths = paths.flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to));
         let paths = paths.map(|path| absolute(path, context));
-        Assessment::writing(ApplyPatch::NAME, paths.collect())
+        Assessment::writes(ApplyPatch::NAME, paths.collect())
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -112,7 +112,7 @@ fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, To
 fn patched_with_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
     let folded = old.replace("\r\n", "\n");
     if folded.contains('\n') && folded.replace('\n', "\r\n") == old {
-        return Some(patched(&folded, hunks)?.replace('\n', "\r\n"));
+        return Some(apply_hunks(&folded, hunks)?.replace('\n', "\r\n"));
     }
-    patched(old, hunks)
+    apply_hunks(old, hunks)
 }

@@ -12,7 +12,7 @@ use super::regular_file::{
     self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile, Target,
 };
 use super::replacement::{
-    Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
+    Haystack, Quotes, Replaced, fold_newlines, with_quotes_like, with_straight_quotes,
 };
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::paths::absolute;
@@ -69,7 +69,7 @@ impl Parameters for Edit {
 
 impl PreparedCall for Edit {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, vec![absolute(&self.file_path, context)])
+        Assessment::writes(Self::NAME, vec![absolute(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -77,13 +77,13 @@ impl PreparedCall for Edit {
         let freshness = target.freshness();
         let edited = match found {
             Some(found) => edit(contents(found)?, self, freshness).map_err(ToolFailure)?,
-            None if self.old_string.is_empty() => created(self),
+            None if self.old_string.is_empty() => create_file(self),
             None => return Err(ToolFailure(NotReadable::Missing.message(call.session))),
         };
         let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
         // A file that the session has not read, or that has changed since, stays in that state: the edit matched,
         // but a `Write` could still overwrite changes that the model has not seen.
-        let seen = (freshness == Freshness::Current).then(|| target.seen());
+        let seen = (freshness == Freshness::Current).then(|| target.seen_range());
         target.replace(&edited.after.bytes, seen, call)?;
         Ok(reply)
     }
@@ -97,7 +97,7 @@ struct Edited {
     replacements: usize,
 }
 
-fn created(parameters: &Edit) -> Edited {
+fn create_file(parameters: &Edit) -> Edited {
     let bytes = parameters.new_string.clone().into_bytes();
     let first = 0..bytes.len();
     Edited {
@@ -122,14 +122,14 @@ fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Edit
         if !before.is_empty() {
             return Err("Cannot create new file - file already exists.".to_owned());
         }
-        let created = created(parameters);
+        let created = create_file(parameters);
         return Ok(Edited {
             before: Some(before),
             ..created
         });
     }
-    let old = folded(&parameters.old_string);
-    let new = folded(&parameters.new_string);
+    let old = fold_newlines(&parameters.old_string);
+    let new = fold_newlines(&parameters.new_string);
     if old == new {
         return Err(
             "No changes to make: old_string and new_string differ only in their line ends, which \
@@ -158,7 +158,7 @@ fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Edit
     }
     check_count(replacements, parameters, freshness, kind)?;
     let after = haystack
-        .replaced(haystack.matches(&old), &new, MAX_FILE_BYTES)
+        .replace(haystack.matches(&old), &new, MAX_FILE_BYTES)
         .ok_or_else(too_large)?;
     Ok(Edited {
         before: Some(before),
@@ -258,7 +258,7 @@ fn snippet(after: &Replaced) -> String {
         characters: MAX_SNIPPET_CHARACTERS,
     });
     window.push(&after.bytes);
-    line_window::numbered(first, window.finish().lines.iter().map(String::as_str))
+    line_window::number_lines(first, window.finish().lines.iter().map(String::as_str))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -287,7 +287,7 @@ impl Parameters for Write {
 
 impl PreparedCall for Write {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, vec![absolute(&self.file_path, context)])
+        Assessment::writes(Self::NAME, vec![absolute(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -89,7 +89,7 @@ impl PreparedCall for Search {
             &mut |entry| {
                 let below = entry.path().strip_prefix(&root);
                 if below.is_ok_and(|below| self.rest.is_match(below))
-                    && let Some(modified) = modified(&entry)
+                    && let Some(modified) = modification_time(&entry)
                 {
                     found.add_file(entry.into_path(), modified);
                 }
@@ -137,7 +137,7 @@ fn split(pattern: &str) -> (&str, &str) {
 }
 
 /// Returns the modification time of a regular file. Follows links.
-fn modified(entry: &DirEntry) -> Option<SystemTime> {
+fn modification_time(entry: &DirEntry) -> Option<SystemTime> {
     let metadata = std::fs::metadata(entry.path()).ok()?;
     metadata
         .is_file()
@@ -145,7 +145,7 @@ fn modified(entry: &DirEntry) -> Option<SystemTime> {
 }
 
 fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) -> ToolReply {
-    let seen = found.seen();
+    let seen = found.count();
     let filenames: Vec<String> = found
         .into_paths()
         .map(|path| path.to_string_lossy().into_owned())
@@ -182,7 +182,7 @@ fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) ->
     if status == CallStatus::TimedOut {
         structured["timedOut"] = Value::Bool(true);
     }
-    ToolReply::ended(status, text, structured)
+    ToolReply::with_status(status, text, structured)
 }
 
 #[cfg(test)]

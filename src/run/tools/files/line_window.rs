@@ -160,7 +160,7 @@ pub(super) const NUMBER_WIDTH: usize = 7;
 
 /// Formats lines with numbers from `first`: right-aligned in six columns, then a tab. Without a line feed at the
 /// end.
-pub(super) fn numbered<'a>(first: u64, lines: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn number_lines<'a>(first: u64, lines: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for (number, line) in (first..).zip(lines) {
         if !text.is_empty() {
@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn numbers_are_right_aligned_in_six_columns() {
         assert_eq!(
-            numbered(1, ["a", "", "\tc"]),
+            number_lines(1, ["a", "", "\tc"]),
             "     1\ta\n     2\t\n     3\t\tc"
         );
-        assert_eq!(numbered(999_999, ["x", "y"]), "999999\tx\n1000000\ty");
-        assert_eq!(numbered(1, []), "");
+        assert_eq!(number_lines(999_999, ["x", "y"]), "999999\tx\n1000000\ty");
+        assert_eq!(number_lines(1, []), "");
     }
 
     proptest! {
@@ -320,7 +320,7 @@ mod tests {
             first in 1_u64..2_000_000,
             lines in proptest::collection::vec("[^\n]{0,12}", 1..20),
         ) {
-            let text = numbered(first, lines.iter().map(String::as_str));
+            let text = number_lines(first, lines.iter().map(String::as_str));
             let back: Vec<(u64, String)> = text
                 .split('\n')
                 .map(|line| {

@@ -71,16 +71,20 @@ impl PreparedCall for ListDirectory {
             }
             let entry = entry.map_err(failed)?;
             if !self.ignored.is_match(entry.file_name()) && !self.ignored.is_match(entry.path()) {
-                entries.add(shown(&entry));
+                entries.add(display_name(&entry));
             }
         }
         let text = listing(entries, &path, status);
-        Ok(ToolReply::ended(status, text.clone(), Value::String(text)))
+        Ok(ToolReply::with_status(
+            status,
+            text.clone(),
+            Value::String(text),
+        ))
     }
 }
 
 /// Returns the entry's name, with a slash if it is a directory or a link to one.
-fn shown(entry: &DirEntry) -> String {
+fn display_name(entry: &DirEntry) -> String {
     let mut name = entry.file_name().to_string_lossy().into_owned();
     let is_directory = match entry.file_type() {
         Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
@@ -95,7 +99,7 @@ fn shown(entry: &DirEntry) -> String {
 
 fn listing(entries: FirstFew<String>, path: &Path, status: CallStatus) -> String {
     let path = path.display().to_string();
-    let seen = entries.seen();
+    let seen = entries.count();
     let mut lines = vec![format!("- {}/", path.trim_end_matches('/'))];
     let entries = entries.into_sorted().into_iter();
     lines.extend(entries.map(|name| format!("  - {name}")));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
-use crate::io::uninterrupted;
+use crate::io::retry_interrupted;
 use crate::run::tools::builtin::{Parameters, WholeNumber};
 use crate::run::tools::paths::absolute;
 use crate::run::tools::reply::{MAX_IMAGE_BYTES, dimensions, image_block};
@@ -70,7 +70,7 @@ impl PreparedCall for Read {
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
-        let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(failed)?;
+        let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(read_failure)?;
         let refused = match FileKind::of(&head) {
             FileKind::Image(kind) => return image(kind, head, &mut file, metadata.len()),
             FileKind::Text | FileKind::Utf16 => None,
@@ -89,10 +89,14 @@ impl PreparedCall for Read {
         let mut text = DecodeReaderBytesBuilder::new()
             .utf8_passthru(true)
             .build(head.as_slice().chain(file));
-        let streamed = stream(&mut text, window, call).map_err(failed)?;
+        let streamed = stream(&mut text, window, call).map_err(read_failure)?;
         let Some(page) = streamed else {
             let text = "The read was cancelled.";
-            return Ok(ToolReply::ended(CallStatus::Cancelled, text, Value::Null));
+            return Ok(ToolReply::with_status(
+                CallStatus::Cancelled,
+                text,
+                Value::Null,
+            ));
         };
         if page.ended == PageEnd::Characters && self.limit.is_some() {
             return Err(ToolFailure(format!(
@@ -113,7 +117,7 @@ impl PreparedCall for Read {
     clippy::needless_pass_by_value,
     reason = "the shape that map_err takes"
 )]
-fn failed(error: io::Error) -> ToolFailure {
+fn read_failure(error: io::Error) -> ToolFailure {
     ToolFailure(format!("The file cannot be read: {error}"))
 }
 
@@ -132,7 +136,7 @@ fn image(
     if size <= MAX_IMAGE_BYTES {
         // One more byte than allowed shows that the file has grown after its size was read.
         let rest = (MAX_IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
-        bytes.extend(read_at_most(file, rest).map_err(failed)?);
+        bytes.extend(read_at_most(file, rest).map_err(read_failure)?);
     }
     let read = bytes.len() as u64;
     let image = image_block(media_type, &bytes, size.max(read))?;
@@ -162,7 +166,7 @@ fn stream(
         if call.cancel.is_cancelled() {
             return Ok(None);
         }
-        match uninterrupted(|| text.read(&mut buffer))? {
+        match retry_interrupted(|| text.read(&mut buffer))? {
             0 => return Ok(Some(lines.finish())),
             count => lines.push(&buffer[..count]),
         }
@@ -201,7 +205,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
             "totalLines": page.total_lines,
         },
     });
-    let mut text = line_window::numbered(window.first, page.lines.iter().map(String::as_str));
+    let mut text = line_window::number_lines(window.first, page.lines.iter().map(String::as_str));
     if let Some(notice) = notice(page, window, reaches_end) {
         if !text.is_empty() {
             text.push_str("\n\n");

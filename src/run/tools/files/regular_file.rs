@@ -247,7 +247,7 @@ impl Target {
     }
 
     /// Returns the part of the file that the session has seen: the whole file if it is missing.
-    pub(super) fn seen(&self) -> ReadRange {
+    pub(super) fn seen_range(&self) -> ReadRange {
         self.seen
             .as_ref()
             .map_or(ReadRange::Whole, |seen| seen.range)

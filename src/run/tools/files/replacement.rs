@@ -48,7 +48,7 @@ pub(super) struct Replaced {
 }
 
 /// Replaces each CRLF with LF.
-pub(super) fn folded(text: &str) -> Cow<'_, str> {
+pub(super) fn fold_newlines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(text.replace("\r\n", "\n"))
     } else {
@@ -141,7 +141,7 @@ impl<'a> Haystack<'a> {
 
     /// Replaces every one of `matches` with `with` (folded). Returns `None` if the result would exceed `limit`
     /// bytes.
-    pub(super) fn replaced(
+    pub(super) fn replace(
         &self,
         matches: impl Iterator<Item = Range<usize>>,
         with: &str,
@@ -196,9 +196,9 @@ mod tests {
 
     fn replace_all(text: &str, old: &str, new: &str) -> String {
         let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
-        let (old, new) = (folded(old), folded(new));
+        let (old, new) = (fold_newlines(old), fold_newlines(new));
         let replaced = haystack
-            .replaced(haystack.matches(&old), &new, usize::MAX)
+            .replace(haystack.matches(&old), &new, usize::MAX)
             .unwrap();
         String::from_utf8(replaced.bytes).unwrap()
     }
@@ -229,7 +229,7 @@ mod tests {
     fn invalid_bytes_are_kept() {
         let haystack = Haystack::new(b"\xff\xfea\r\n\xc3", Quotes::AsTheyAre);
         let replaced = haystack
-            .replaced(haystack.matches("a"), "\u{e4}", 100)
+            .replace(haystack.matches("a"), "\u{e4}", 100)
             .unwrap();
         assert_eq!(replaced.bytes, b"\xff\xfe\xc3\xa4\r\n\xc3");
         assert_eq!(replaced.first, 2..4);
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn the_result_has_a_limit() {
         let haystack = Haystack::new(b"aaaa", Quotes::AsTheyAre);
-        assert!(haystack.replaced(haystack.matches("a"), "bb", 8).is_some());
-        assert!(haystack.replaced(haystack.matches("a"), "bb", 7).is_none());
+        assert!(haystack.replace(haystack.matches("a"), "bb", 8).is_some());
+        assert!(haystack.replace(haystack.matches("a"), "bb", 7).is_none());
     }
 
     proptest! {
@@ -253,7 +253,7 @@ mod tests {
             let count = haystack.matches(&old).count();
             prop_assert_eq!(count, text.matches(&old).count());
             prop_assert_eq!(replace_all(&text, &old, &new), text.replace(&old, &new));
-            let once = haystack.replaced(haystack.matches(&old).take(1), &new, usize::MAX).unwrap();
+            let once = haystack.replace(haystack.matches(&old).take(1), &new, usize::MAX).unwrap();
             prop_assert_eq!(String::from_utf8(once.bytes).unwrap(), text.replacen(&old, &new, 1));
         }
 
@@ -276,7 +276,7 @@ mod tests {
             let mut rest = 0;
             for found in haystack.matches(&old) {
                 let matched = &text[found.clone()];
-                prop_assert_eq!(folded(matched), old.as_str());
+                prop_assert_eq!(fold_newlines(matched), old.as_str());
                 kept.push_str(&text[rest..found.start]);
                 rest = found.end;
             }

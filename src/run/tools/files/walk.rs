@@ -208,7 +208,7 @@ impl<Item: Ord> FirstFew<Item> {
     }
 
     /// Returns the number of all items.
-    pub(super) fn seen(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.seen
     }
 
@@ -268,7 +268,7 @@ mod first_few_tests {
             let mut expected: Vec<_> = files.iter().map(|(name, age)| (Reverse(*age), name)).collect();
             expected.sort();
             let expected: Vec<_> = expected.iter().take(limit).map(|(_, name)| PathBuf::from(name)).collect();
-            prop_assert_eq!(newest.seen(), files.len());
+            prop_assert_eq!(newest.count(), files.len());
             prop_assert_eq!(newest.into_paths().collect::<Vec<_>>(), expected);
         }
     }

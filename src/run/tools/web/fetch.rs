@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::fetcher::Found;
 use super::page::{PageBody, WebPage, reason};
+use super::page_client::Found;
 use crate::client::http::Address;
 use crate::io::milliseconds;
 use crate::permission::Action;
@@ -75,7 +75,11 @@ impl PreparedCall for FetchPage {
             }
             Found::Cancelled => {
                 let text = "The fetch was cancelled.";
-                return Ok(ToolReply::ended(CallStatus::Cancelled, text, json!(null)));
+                return Ok(ToolReply::with_status(
+                    CallStatus::Cancelled,
+                    text,
+                    json!(null),
+                ));
             }
         };
         let structured = json!({

@@ -1,9 +1,9 @@
 //! `WebFetch`: web pages.
 
 mod fetch;
-mod fetcher;
 mod markdown;
 mod page;
+mod page_client;
 
 pub(super) use fetch::WebFetch;
-pub use fetcher::Web;
+pub use page_client::Web;

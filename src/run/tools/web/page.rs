@@ -57,7 +57,7 @@ impl WebPage {
         Ok(Self {
             status: response.status,
             bytes: body.len(),
-            body: shown(header("content-type"), body, cancel)?,
+            body: page_body(header("content-type"), body, cancel)?,
         })
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn reason(status: u16) -> &'static str {
         .unwrap_or("")
 }
 
-fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<PageBody, String> {
+fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<PageBody, String> {
     if let Some(media_type) = media_type(bytes) {
         let size = bytes.len() as u64;
         let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
@@ -81,7 +81,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Pag
         ContentType::Missing => begins_as_html(bytes),
         _ => false,
     };
-    let text = decoded(bytes, charset(header, bytes, is_html));
+    let text = decode_page(bytes, charset(header, bytes, is_html));
     // Text never contains NUL bytes, even if the content type says otherwise.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
@@ -118,7 +118,7 @@ fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encodi
 }
 
 /// Decodes a page. A byte order mark overrides declarations.
-fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
+fn decode_page(bytes: &[u8], encoding: &'static Encoding) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
-        match shown(header, bytes, &CancelToken::default())? {
+        match page_body(header, bytes, &CancelToken::default())? {
             PageBody::Text(text) => Ok(text),
             PageBody::Image(image) => Ok(image.media_type),
         }

@@ -43,7 +43,6 @@ macro_rules! verbs {
 }
 
 verbs! {
-    AddTask Notes "Added task" "Task"
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
     CheckTask Nothing "Checked background task" "Background task"
@@ -53,10 +52,8 @@ verbs! {
     FindNothing Nothing "No matches for" ""
     List Nothing "Listed" "Listing of"
     LoadSkill Nothing "Loaded skill" "Skill"
-    Locate Nothing "Looked for" ""
     LookFor Nothing "Looked for" "File search for"
     MayRun Unknown "May have run" ""
-    Miss Nothing "Did not find" ""
     Note Notes "Updated" "Update of"
     PresentPlan Nothing "Presented plan" "Plan"
     Read Nothing "Read" "Read of"
@@ -93,15 +90,6 @@ pub(super) struct Act {
 }
 
 impl Act {
-    pub(super) fn new(verb: Verb, object: Object) -> Self {
-        let has_error = false;
-        Self {
-            verb,
-            object,
-            has_error,
-        }
-    }
-
     /// Returns an act on files, which may not be known.
     pub(super) fn on_files<'a>(
         verb: Verb,
@@ -110,14 +98,20 @@ impl Act {
     ) -> Self {
         let paths = paths.into_iter().map(|path| relative(path, cwd).to_owned());
         let paths: Vec<String> = paths.collect();
-        match paths.as_slice() {
-            [] => Self::named(verb, "a file"),
-            _ => Self::new(verb, Object::Files(paths)),
+        let mut act = Self::named(verb, "a file");
+        if !paths.is_empty() {
+            act.object = Object::Files(paths);
         }
+        act
     }
 
     pub(super) fn named(verb: Verb, name: impl Into<String>) -> Self {
-        Self::new(verb, Object::Named(name.into()))
+        let (object, has_error) = (Object::Named(name.into()), false);
+        Self {
+            verb,
+            object,
+            has_error,
+        }
     }
 
     /// Returns an act with a subject in the words of the model, or in none.

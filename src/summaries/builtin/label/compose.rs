@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told, Verb};
+use super::act::{Act, Effect, Failure, Object, Told};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
@@ -10,7 +10,7 @@ use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{distinct, file_names, listed};
-use crate::text::{counted, display_width};
+use crate::text::{count_noun, display_width};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -46,11 +46,9 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             // The names of failures are shown if enough is left for the successes.
             let named = format!(", {}", lower_first(&bad));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
-            let is_named = left >= MAX_CELLS / 3 || display_width(&good(MAX_CELLS)) <= left;
-            let named = if is_named {
-                named
-            } else {
-                format!(", {count} failed")
+            let named = match left {
+                20.. => named,
+                _ => format!(", {count} failed"),
             };
             good(MAX_CELLS - display_width(&named)) + &named
         }
@@ -89,16 +87,7 @@ fn failed(failures: &[Failure]) -> String {
     let names = distinct(failures.iter().map(|failure| failure.name.clone()));
     let whole = format!("{} {how}", listed(&names));
     match names.as_slice() {
-        [only] => {
-            let more = failures.len() - 1;
-            let times = if more > 0 {
-                format!(" ({} times)", more + 1)
-            } else {
-                String::new()
-            };
-            let ending = format!(" {how}{times}");
-            cut(only, MAX_CELLS - ending.len()) + &ending
-        }
+        [only] => format!("{} {how}", cut(only, MAX_CELLS - 1 - how.len())),
         _ if display_width(&whole) <= MAX_CELLS => whole,
         _ => format!("{} calls {how}", failures.len()),
     }
@@ -131,7 +120,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         } else {
             return format!(
                 "{line}, {}",
-                counted(left as u64, "more step", "more steps")
+                count_noun(left as u64, "more step", "more steps")
             );
         }
     }
@@ -162,11 +151,8 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
             0 => ending.to_owned(),
             more => format!(" and {more} more{ending}"),
         };
-        let mut listed = listed(&names[..count]);
-        if acts[0].verb == Verb::MayRun {
-            listed = listed.replacen(" and ", " or ", 1);
-        }
-        (format!("{verb} {listed}").trim_end().to_owned(), more)
+        let line = format!("{verb} {}", listed(&names[..count]));
+        (line.trim_end().to_owned(), more)
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
     let counts = 1..=names.len().min(MAX_NAMES);

@@ -2,23 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::act::{Act, Effect, Failure, Object, Told, Verb};
+use super::act::{Act, Effect, Failure, Told, Verb};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
-use crate::shell::{CommandLine, CommandPart, Follows, inside_sandbox, parse, program_name};
-use crate::summaries::builtin::clean::lower_first;
+use crate::session::command_of;
+use crate::shell::{CommandLine, CommandPart, Follows, parse};
 use crate::summaries::builtin::cut::cut;
 use crate::text::terminal_safe;
-use crate::tool_facts::{Parameter, command_line, parameters};
 
 /// Maximum width of the name of a failed command, in cells.
 const NAME_CELLS: usize = 44;
-
-/// Maximum width of a description, in cells.
-const DESCRIPTION_CELLS: usize = 40;
 
 /// Beginnings of the results of commands that still run.
 const GOES_ON: [&str; 3] = [
@@ -29,35 +25,13 @@ const GOES_ON: [&str; 3] = [
 
 /// Tells what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
-    let mut names = parameters(Parameter::Command).iter();
-    let given = names.find_map(|name| call.input.get(name));
-    let mut text = given.and_then(command_line)?;
-    while let Some(inner) = inside_sandbox(&text).or_else(|| script_of_shell(&text)) {
-        text = inner;
-    }
+    let text = command_of(call.input.as_object()?)?;
     let output = match &*call.text {
         plain if !plain.contains('\x1b') => Cow::Borrowed(plain),
         coloured => terminal_safe(coloured).into(),
     };
     let (read, output) = (parse(&text), &*output);
     Some(Line { call, read, output }.tell(&text))
-}
-
-/// Returns the script of a line that is only `bash -c SCRIPT`.
-fn script_of_shell(text: &str) -> Option<String> {
-    let line = parse(text);
-    let [only] = line.commands.as_slice() else {
-        return None;
-    };
-    let [shell, flag, script] = only.words.as_slice() else {
-        return None;
-    };
-    let shell = program_name(shell.label());
-    let is_shell = matches!(shell, "sh" | "bash" | "dash" | "zsh" | "ksh");
-    let is_script = flag.label().starts_with('-') && flag.label().ends_with('c');
-    let is_all = is_shell && is_script && only.redirections.is_empty();
-    let script = script.value.clone();
-    script.filter(|script| is_all && script.len() < text.len())
 }
 
 /// A command of a line, with what its end is known to be.
@@ -146,10 +120,7 @@ impl Line<'_> {
 
     fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
         let commands = self.read.commands.iter();
-        let mut commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
-        if !is_ok {
-            self.drop_exit(&mut commands);
-        }
+        let commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
         let mut steps: Vec<Step<'_>> = Vec::new();
@@ -174,28 +145,6 @@ impl Line<'_> {
         steps
     }
 
-    /// Drops `exit` at the end and what only prepares it: the status is of a command before.
-    fn drop_exit(&self, commands: &mut Vec<&CommandPart>) {
-        let saves_status = |command: &CommandPart| {
-            let mut marks = ["$?", "PIPESTATUS"].iter();
-            command.words.is_empty() && marks.any(|mark| command.assigned().contains(mark))
-        };
-        let last = commands.last();
-        if last.is_none_or(|last| !self.program(last).is_exit() || last.is_conditional()) {
-            return;
-        }
-        let end = commands.iter().rposition(|command| saves_status(command));
-        let before = &commands[..end.unwrap_or(commands.len() - 1)];
-        let last = before
-            .iter()
-            .rposition(|command| !self.program(command).is_glue())
-            .or_else(|| {
-                let may_fail = |command: &CommandPart| !self.program(command).is_loud();
-                before.iter().rposition(|command| may_fail(command))
-            });
-        commands.truncate(last.map_or(commands.len(), |last| last + 1));
-    }
-
     fn program<'a>(&'a self, command: &'a CommandPart) -> Program<'a> {
         Program {
             command,
@@ -215,15 +164,6 @@ impl Line<'_> {
     /// Returns the acts of the whole line: those that may have changed something, else all reads.
     fn acts(&self, steps: &[Step<'_>]) -> Vec<Act> {
         let mut acts = changes(steps);
-        // A substitution runs these.
-        let hidden = self
-            .read
-            .commands
-            .iter()
-            .filter(|command| command.is_substituted);
-        let hidden = hidden.map(|command| self.program(command));
-        let hidden = hidden.filter(|program| !program.command.only_reads && !program.is_glue());
-        acts.extend(hidden.map(|program| program.run()));
         if self.read.unread.is_some() {
             acts.push(Act::named(Verb::Run, "shell script"));
         }
@@ -235,24 +175,7 @@ impl Line<'_> {
             let run = first.map(|step| step.program.run());
             acts.push(run.unwrap_or_else(|| Act::named(Verb::Run, "a command")));
         }
-        self.describe(&mut acts);
         acts
-    }
-
-    /// Adds the description of the model to a script that says nothing about itself.
-    fn describe(&self, acts: &mut [Act]) {
-        let mut commands = self.read.commands.iter();
-        let has_script = commands.any(|command| self.program(command).is_inline());
-        let is_opaque = !self.read.is_flat || has_script;
-        let description = self.call.argument(&["description"]).filter(|_| is_opaque);
-        if let ([act], Some(description)) = (acts, description)
-            && act.verb == Verb::Run
-            && let Object::Named(name) = &mut act.object
-        {
-            let line = description.trim().lines().next().unwrap_or_default();
-            let line = cut(line.trim_end_matches('.'), DESCRIPTION_CELLS);
-            *name = format!("{name}: {}", lower_first(&line));
-        }
     }
 
     /// Finds the command that failed. A program that names itself in its errors and did not, succeeded.
@@ -260,27 +183,23 @@ impl Line<'_> {
         let is_stopped = is_stopped_at_limit(self.output, code);
         // Without a code, the line may have been stopped anywhere.
         let code = code.filter(|_| !is_stopped);
+        // `exit` may hand over the status of any command.
+        let is_any = code.is_none() || steps.last().is_some_and(|last| last.program.is_exit());
         let may = |at: &usize| {
             let is_piped = |step: &&Step<'_>| step.program.command.follows == Follows::Pipe;
             let rest = steps[*at + 1..].iter().take_while(is_piped);
             // The status behind one that only passes text on is of what feeds it.
             let end = rest.last().filter(|end| end.program.is_passive());
             let is_bad = |step: &Step<'_>| step.known == Known::MayHaveFailed;
-            code.is_none() || is_bad(&steps[*at]) || end.is_some_and(is_bad)
+            is_any || is_bad(&steps[*at]) || end.is_some_and(is_bad)
         };
         let mut suspects: Vec<usize> = (0..steps.len()).filter(may).collect();
-        let is_late = |step: &Step<'_>| code == Some(124) && step.program.is_behind("timeout");
         let is_silent = |step: &Step<'_>| code.is_some() && !step.program.is_loud();
-        let may_end = |program: Program<'_>| match code {
-            Some(_) => !program.is_passive(),
-            None => !program.is_filter(),
-        };
-        let criteria: [&dyn Fn(&Step<'_>) -> bool; 5] = [
-            &is_late,
+        let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
             &|step| step.has_error,
             &is_silent,
             &|step| !step.program.is_glue(),
-            &|step| may_end(step.program),
+            &|step| !step.program.is_passive() && (code.is_some() || !step.program.is_filter()),
         ];
         for is_suspect in criteria {
             if suspects.iter().any(|at| is_suspect(&steps[*at])) {
@@ -303,14 +222,10 @@ impl Line<'_> {
         if are_answers && are_alternatives && !answers.is_empty() {
             return Told::Done(named_acts(before).into_iter().chain(answers).collect());
         }
-        let is_condition = |step: &Step<'_>| step.program.is_condition() && code == Some(1);
         let before = changes(before);
-        if suspects().count() == 1 && suspects().all(is_condition) {
-            return Told::Failed(Failure::new("Condition".to_owned(), "was false", before));
-        }
         let may_answer = suspects().count() > 1 && !answers.is_empty();
         let how = match () {
-            () if is_stopped || suspects().next().is_some_and(is_late) => "timed out",
+            () if is_stopped => "timed out",
             () if may_answer => "ended with status 1",
             () => self.call.how_it_failed(),
         };
@@ -349,7 +264,7 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     let words = |step: &Step<'_>| step.program.words();
     let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
     if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.filter(|step| !step.program.is_exit()).map(words));
+        names.extend(steps.filter(|step| step.program.is_loud()).map(words));
     }
     match names.as_slice() {
         [] => "Command".to_owned(),

@@ -2,26 +2,23 @@
 
 use super::act::{Act, Effect, Verb};
 use super::call::Call;
-use crate::shell::{
-    CommandPart, Follows, PartInput, PartWord, program_and_subcommand, program_name,
-};
+use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
 use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{
-    address, file_name, file_names, glob_noun, is_file, last_part, listed, pattern_noun, sought,
+    address, file_name, file_names, is_file, last_part, pattern_noun, sought,
 };
 
 /// Maximum width of the words of a command, in cells.
 const WORDS_CELLS: usize = 40;
 
 /// The verbs of programs. Others are said to run.
-const PROGRAMS: [(&str, Verb); 6] = [
+const PROGRAMS: [(&str, Verb); 5] = [
     (
         "cat bat less more head tail nl strings xxd od hexdump tac sed gsed awk gawk mawk jq yq perl",
         Verb::Read,
     ),
     ("grep egrep fgrep rg ag ack", Verb::Search),
     ("find fd", Verb::LookFor),
-    ("command which type whereis pgrep", Verb::Locate),
     ("rm rmdir unlink", Verb::Delete),
     ("tee touch", Verb::Write),
 ];
@@ -124,15 +121,10 @@ impl<'a> Program<'a> {
         is_one_of("exit return", self.name())
     }
 
-    /// Whether it is a condition, which fails without a message.
-    pub(super) fn is_condition(&self) -> bool {
-        is_one_of("test [ [[", self.name())
-    }
-
     /// Whether it names itself in its errors, so that its silence tells that it succeeded.
     pub(super) fn is_loud(&self) -> bool {
         let is_known = match self.verb() {
-            Some(verb) => !matches!(verb, Verb::Search | Verb::Locate),
+            Some(verb) => verb != Verb::Search,
             None if self.is_glue() => !is_one_of(SILENT, self.name()),
             None => is_one_of(LOUD, self.name()),
         };
@@ -158,9 +150,7 @@ impl<'a> Program<'a> {
     fn verb(&self) -> Option<Verb> {
         let mut programs = PROGRAMS.iter();
         let known = programs.find(|(names, _)| is_one_of(names, self.name()));
-        known
-            .map(|(_, verb)| *verb)
-            .or(self.is_git("grep").then_some(Verb::Search))
+        known.map(|(_, verb)| *verb)
     }
 
     /// Returns the act, if it is known what the program does.
@@ -170,19 +160,11 @@ impl<'a> Program<'a> {
         // `sed -i`, `perl -0pi -e`
         let is_in_place = |word: &str| has_flag(word, 'i') || word.starts_with("--in-place");
         let edits = takes_script && self.name() != "jq" && self.arguments().any(is_in_place);
-        if !edits && verb.effect() == Effect::Nothing && verb != Verb::Locate && !self.reads() {
+        if !edits && verb.effect() == Effect::Nothing && !self.reads() {
             return None;
         }
         let mut operands = self.operands();
         match verb {
-            Verb::Locate => {
-                let names = self.command.words.iter().skip(1).map(PartWord::label);
-                let names = names.filter(|word| !word.starts_with('-'));
-                Some(Act::named(
-                    verb,
-                    listed(&names.map(str::to_owned).collect::<Vec<_>>()),
-                ))
-            }
             Verb::Search => self.search(operands),
             Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
             _ => {
@@ -212,11 +194,6 @@ impl<'a> Program<'a> {
         if self.arguments().any(|word| word == "--files") {
             return Some(Act::named(Verb::LookFor, "files"));
         }
-        if self.name() == "git" {
-            // The options of other commands of git would take the pattern as their value.
-            let words = self.arguments().filter(|word| !word.starts_with('-'));
-            operands = words.skip(1).collect();
-        }
         let option = self.value(&["-e", "--regexp", "-f", "--file"]);
         operands.retain(|word| Some(*word) != option);
         let mut operands = operands.into_iter();
@@ -242,7 +219,7 @@ impl<'a> Program<'a> {
             _ => None,
         };
         let pattern = pattern
-            .map(glob_noun)
+            .map(pattern_noun)
             .filter(|pattern| !pattern.contains('$'));
         let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
         match operands {
@@ -265,17 +242,6 @@ impl<'a> Program<'a> {
         ))
     }
 
-    /// Returns the act of `apply_patch`, whose patch is its input or its operand.
-    fn patched(&self) -> Option<Act> {
-        let is_patch = matches!(self.name(), "apply_patch" | "applypatch");
-        let patch = self
-            .command
-            .input
-            .text()
-            .or_else(|| self.operands().first().copied());
-        Some(self.call.on_patch(patch.filter(|_| is_patch)?))
-    }
-
     /// Returns the acts of the command: what its program does, and the file that its output goes to.
     pub(super) fn acts(&self) -> Vec<Act> {
         let written = self
@@ -289,10 +255,7 @@ impl<'a> Program<'a> {
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = self
-            .patched()
-            .or_else(|| self.committed())
-            .or_else(|| self.known());
+        let own = self.committed().or_else(|| self.known());
         written
             .into_iter()
             .chain([own.unwrap_or_else(|| self.run())])
@@ -311,7 +274,10 @@ impl<'a> Program<'a> {
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
     pub(super) fn answer(&self) -> Option<Act> {
-        if self.is_git("diff") || matches!(self.name(), "diff" | "cmp") {
+        let asks = [
+            "diff", "cmp", "command", "which", "type", "whereis", "pgrep",
+        ];
+        if self.is_git("diff grep") || asks.contains(&self.name()) {
             return Some(self.run());
         }
         let act = self.known()?;
@@ -321,24 +287,9 @@ impl<'a> Program<'a> {
                 Verb::Search
             }
             Verb::Search => Verb::FindNothing,
-            // Others of several may have been found.
-            Verb::Locate if self.operands().len() < 2 => Verb::Miss,
             _ => return None,
         };
         Some(Act { verb, ..act })
-    }
-
-    /// Whether it runs a script in its arguments or its input.
-    pub(super) fn is_inline(&self) -> bool {
-        // Also behind other options: `bash -lc`, `perl -ne`.
-        let takes_script = |word: &str| {
-            let is_short = word.starts_with('-') && !word.starts_with("--") && word.len() <= 4;
-            is_short && word.ends_with(['c', 'e', 'E', 'p'])
-        };
-        let is_script = self.arguments().any(takes_script);
-        let gets_script = !matches!(self.command.input, PartInput::Other)
-            && self.operands().iter().all(|word| *word == "-");
-        is_one_of(INTERPRETERS, self.name()) && (is_script || gets_script)
     }
 
     /// Returns the program with the words that tell what it does: `git push origin main`, `train.py`.
@@ -349,8 +300,11 @@ impl<'a> Program<'a> {
         match (program, actions.next()) {
             ("", _) => return "a program".to_owned(),
             _ if program.contains(['$', '`']) => return "a program".to_owned(),
-            _ if self.is_inline() => return format!("{program} script"),
             ("command", _) => return "command -v".to_owned(),
+            // A script may be in the arguments or the input.
+            _ if is_one_of(INTERPRETERS, program) && self.script().is_none() => {
+                return program.to_owned();
+            }
             ("find", Some(action)) => {
                 let executed = actions.next().filter(|_| action != "-delete");
                 let words = format!("find {action} {}", executed.map_or("", program_name));
@@ -382,10 +336,18 @@ impl<'a> Program<'a> {
         let several = Some(file_names(&words, self.call.cwd));
         let several = several.filter(|_| words.len() > 2 && are_files);
         let rest = several.unwrap_or_else(|| shown.join(" "));
-        let module = self.value(&["-m"]).map(str::to_owned);
-        let script = module.or_else(|| shown.first().cloned());
-        let script = script.filter(|_| is_one_of(INTERPRETERS, program));
+        let script = self.script().filter(|_| is_one_of(INTERPRETERS, program));
         script.unwrap_or_else(|| cut(format!("{name} {rest}").trim_end(), WORDS_CELLS))
+    }
+
+    /// Returns the module or the file that an interpreter runs, if it is the first argument.
+    fn script(&self) -> Option<String> {
+        let module = self.value(&["-m"]).map(str::to_owned);
+        let first = self
+            .arguments()
+            .next()
+            .filter(|word| !word.starts_with('-'));
+        module.or_else(|| self.shown(first?))
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.

@@ -1,14 +1,13 @@
 //! The acts of calls, by the purpose of their tools. Commands have their own rules.
 
-use serde_json::Value;
-
 use super::act::{Act, Failure, Told, Verb};
 use super::call::Call;
 use super::line::tell_command;
 use crate::agent::exit_code;
 use crate::message::CallOutcome;
+use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut;
-use crate::summaries::builtin::names::{address, directory_name, glob_noun, pattern_noun, sought};
+use crate::summaries::builtin::names::{address, directory_name, pattern_noun, sought};
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
 /// Maximum width of a name, in cells.
@@ -19,11 +18,13 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
     if call.outcome == CallOutcome::Cancelled {
         return Told::Cancelled;
     }
-    let command = (call.purpose == Purpose::Shell).then(|| tell_command(call));
+    let runs = matches!(call.purpose, Purpose::Shell | Purpose::Patch);
+    let patch = call.input.as_object().filter(|_| runs).and_then(patch_in);
+    let command = (call.purpose == Purpose::Shell && patch.is_none()).then(|| tell_command(call));
     if let Some(told) = command.flatten() {
         return told;
     }
-    let act = act(call);
+    let act = patch.map_or_else(|| act(call), |patch| call.on_patch(patch));
     let is_bad_task = act.verb == Verb::CheckTask && task_code(call).is_some_and(|code| code != 0);
     if call.outcome == CallOutcome::Ok && !is_bad_task {
         return Told::Done(vec![act]);
@@ -41,9 +42,9 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 
 fn act(call: &Call<'_>) -> Act {
     use Verb::{
-        AddTask, AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note,
-        PresentPlan, Read, Request, Run, RunAgent, Search, SearchWeb, SendInput, StartAgent,
-        StopTask, UseTool, Write,
+        AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
+        Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
+        Write,
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let place = call.path().unwrap_or_default();
@@ -60,9 +61,6 @@ fn act(call: &Call<'_>) -> Act {
         }
         Purpose::Write => on_path(Write),
         Purpose::Delete => on_path(Delete),
-        Purpose::Patch if call.path().is_none() => {
-            call.on_patch(given(parameters(Parameter::Patch)))
-        }
         Purpose::Edit | Purpose::Patch => on_path(Edit),
         Purpose::Search => {
             let noun = pattern_noun(given(&["pattern", "query", "regex"]));
@@ -71,7 +69,7 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Find => found(
             call,
             LookFor,
-            glob_noun(given(&["pattern", "query", "glob"])),
+            pattern_noun(given(&["pattern", "query", "glob"])),
         ),
         Purpose::List => Act::named(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
@@ -92,32 +90,22 @@ fn act(call: &Call<'_>) -> Act {
                 given(&["description", "task", "title", "prompt", "message"]),
             )
         }
-        Purpose::Todo => Act::named(Note, todos(call)),
-        Purpose::TaskCreate => Act::about(AddTask, given(&["subject", "title", "description"])),
-        Purpose::TaskUpdate => {
-            let (id, status) = (given(&["taskId", "task_id", "id"]), given(&["status"]));
-            let task = format!("task {id} ({status})").replace(" ()", "");
-            Act::named(Note, cut(&task, NAME_CELLS))
-        }
-        Purpose::TaskList | Purpose::TaskGet => Act::named(Read, "tasks"),
-        Purpose::Fetch => Act::named(Request, fetched(call)),
+        Purpose::Todo => Act::named(Note, "todos"),
+        Purpose::TaskCreate | Purpose::TaskUpdate => Act::named(Note, "tasks"),
+        Purpose::Fetch => Act::named(
+            Request,
+            call.argument(&["url"]).map_or("a page".to_owned(), address),
+        ),
         Purpose::WebSearch => Act::about(SearchWeb, given(&["query", "q"])),
-        Purpose::Skill | Purpose::SlashCommand => {
-            let name = given(&["skill", "command", "name"]).split(' ').next();
-            let is_skill = call.purpose == Purpose::Skill;
-            let verb = if is_skill { LoadSkill } else { Run };
-            Act::named(verb, cut(name.unwrap_or_default(), NAME_CELLS))
-        }
-        Purpose::ExitPlan => {
-            let heading = given(&["plan"]).lines().next().unwrap_or_default();
-            Act::about(PresentPlan, heading.trim_matches(['#', ' ', '*']))
-        }
-        Purpose::Ask => {
-            let asked = &call.input["questions"][0];
-            let header = asked["header"].as_str().or(asked["question"].as_str());
-            Act::about(AskUser, header.unwrap_or_else(|| given(&["question"])))
-        }
-        Purpose::ToolSearch => Act::named(LookFor, "tools"),
+        Purpose::Skill => Act::named(
+            LoadSkill,
+            cut(given(&["skill", "command", "name"]), NAME_CELLS),
+        ),
+        Purpose::ExitPlan => Act::about(
+            PresentPlan,
+            given(&["plan"]).trim_start_matches(['#', ' ', '*']),
+        ),
+        Purpose::Ask => Act::named(AskUser, ""),
         Purpose::Mcp => {
             // The name does not tell what the call changes.
             let name = call.name.trim_start_matches("mcp__");
@@ -136,24 +124,4 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
     Act::named(if has_answer { Verb::FindNothing } else { verb }, noun)
-}
-
-/// Returns the name of the page of a request.
-fn fetched(call: &Call<'_>) -> String {
-    let prompt = call.argument(&["prompt"]).unwrap_or_default();
-    let in_prompt = prompt.split_whitespace().find(|word| word.contains("://"));
-    let place = call.argument(&["url"]).or(in_prompt);
-    place.map_or_else(|| "a page".to_owned(), address)
-}
-
-/// Returns `todos, 1 of 3 done`.
-fn todos(call: &Call<'_>) -> String {
-    let mut lists = ["todos", "plan", "items"].iter();
-    let list = lists.find_map(|name| call.input.get(name)?.as_array());
-    let is_done = |todo: &&Value| matches!(todo["status"].as_str(), Some("completed" | "done"));
-    let done = |list: &Vec<Value>| (list.iter().filter(is_done).count(), list.len());
-    list.map(done).map_or_else(
-        || "todos".to_owned(),
-        |(done, all)| format!("todos, {done} of {all} done"),
-    )
 }

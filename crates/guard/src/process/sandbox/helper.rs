@@ -114,7 +114,7 @@ impl MaskedNamespace {
     ) -> Result<Self, SandboxError> {
         let (answer, listener) = receive(socket).map_err(not_started)?;
         let Some(problem) = answer.strip_prefix(READY) else {
-            return Err(SandboxError::reported(&answer));
+            return Err(SandboxError::from_helper(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
             let file = File::open(format!("/proc/{helper}/ns/{name}"));

@@ -15,7 +15,7 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::UnshareFlags;
 
-use super::mounts::mount_proc;
+use super::mask_mounts::mount_proc;
 use super::namespace::unshare;
 use super::privilege::Privilege;
 use super::program::{SANDBOX_FAILED, become_program, report};
@@ -65,8 +65,11 @@ impl Processes {
 /// It refuses.
 pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxError> {
     // Only what is hidden in `/proc` forbids another one; trying takes a millisecond.
-    let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-    if privilege == Privilege::Root || memchr::memmem::find(&mounts, b" /proc/").is_none() {
+    let hides_parts = match std::fs::read("/proc/self/mountinfo") {
+        Ok(mounts) => memchr::memmem::find(&mounts, b" /proc/").is_some(),
+        Err(_) => true,
+    };
+    if privilege == Privilege::Root || !hides_parts {
         return Ok(());
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
@@ -82,7 +85,7 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
     };
     match wait_for(child) {
         0 => Ok(()),
-        _ => Err(SandboxError::reported(
+        _ => Err(SandboxError::from_helper(
             "the kernel refuses a /proc of its own",
         )),
     }

@@ -7,7 +7,7 @@ mod handover;
 mod helper;
 mod init;
 mod mask;
-mod mounts;
+mod mask_mounts;
 mod namespace;
 mod new_file;
 mod policy_bytes;

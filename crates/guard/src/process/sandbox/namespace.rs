@@ -11,7 +11,7 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
 use super::mask::Mask;
-use super::mounts::MaskSources;
+use super::mask_mounts::MaskSources;
 use super::privilege::Privilege;
 use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
@@ -35,7 +35,7 @@ impl SandboxPolicy {
     fn check_size(&self) -> Result<(), SandboxError> {
         match self.masks.len() {
             ..=MAX_MASKS => Ok(()),
-            count => Err(SandboxError::reported(&format!(
+            count => Err(SandboxError::from_helper(&format!(
                 "cannot mask {count} files, only {MAX_MASKS}; use rules that name fewer files"
             ))),
         }
@@ -97,7 +97,7 @@ pub(super) fn enter(
         sources.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
             match error {
-                Errno::STALE => SandboxError::moved(&mask.path),
+                Errno::STALE => SandboxError::file_moved(&mask.path),
                 error => SandboxError::of_mount(&step, error),
             }
         })?;

@@ -126,7 +126,7 @@ impl Sandbox {
     /// Returns how the workspace of the last child is enforced.
     pub(super) fn workspace_enforced(&self) -> Option<WorkspaceEnforced> {
         let workspace = self.workspace.as_ref()?;
-        let current = self.current.locked();
+        let current = self.current.lock_anyway();
         Some(WorkspaceEnforced {
             network: workspace.network,
             isolates_processes: current.as_ref()?.namespace.sees_processes.is_none(),
@@ -161,7 +161,7 @@ impl Sandbox {
     fn try_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
         self.first_protected.get_or_init(|| list.protected.clone());
-        let mut current = self.current.locked();
+        let mut current = self.current.lock_anyway();
         if let Some(current) = &*current
             && current.list == list
         {

@@ -11,7 +11,7 @@ use rustix::mount::{
     fsopen, open_tree, unmount,
 };
 
-use super::mounts::{attach, copy_tree, set_attributes};
+use super::mask_mounts::{attach, copy_tree, set_attributes};
 use super::sandbox_error::SandboxError;
 use crate::process::network::{Domains, Network, ProxyStarter};
 

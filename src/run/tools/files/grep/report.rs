@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::walk::{SearchEnd, Unread};
 use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::run::tools::{CallStatus, ToolReply};
-use crate::text::counted;
+use crate::text::count_noun;
 
 /// Maximum size of a result in memory, in bytes, for any limit.
 const MAX_BYTES: usize = 4 << 20;
@@ -126,7 +126,7 @@ impl Report {
                 "\n\n(The search took too long and was stopped; there may be more matches.)",
             ),
         };
-        ToolReply::ended(status, text + note, structured)
+        ToolReply::with_status(status, text + note, structured)
     }
 
     fn content(&self, page: Option<String>) -> (String, Value) {
@@ -138,7 +138,7 @@ impl Report {
             "numLines": self.entries.len(),
         });
         let page = page.map(|page| format!("\n\n[Showing results with pagination = {page}]"));
-        (self.listed() + &page.unwrap_or_default(), structured)
+        (self.list_files() + &page.unwrap_or_default(), structured)
     }
 
     fn files(&self, page: Option<String>) -> (String, Value) {
@@ -151,7 +151,7 @@ impl Report {
             return ("No files found".to_owned(), structured);
         }
         let page = page.map(|page| format!(" {page}")).unwrap_or_default();
-        let number = counted(self.entries.len() as u64, "file", "files");
+        let number = count_noun(self.entries.len() as u64, "file", "files");
         let text = format!("Found {number}{page}\n{}", self.entries.join("\n"));
         (text, structured)
     }
@@ -160,9 +160,9 @@ impl Report {
         let page = page.map(|page| format!(" with pagination = {page}"));
         let text = format!(
             "{}\n\nFound {} across {}.{}",
-            self.listed(),
-            counted(self.matches, "total occurrence", "total occurrences"),
-            counted(self.files, "file", "files"),
+            self.list_files(),
+            count_noun(self.matches, "total occurrence", "total occurrences"),
+            count_noun(self.files, "file", "files"),
             page.unwrap_or_default(),
         );
         let structured = json!({
@@ -175,7 +175,7 @@ impl Report {
         (text, structured)
     }
 
-    fn listed(&self) -> String {
+    fn list_files(&self) -> String {
         if self.entries.is_empty() {
             return "No matches found".to_owned();
         }
@@ -253,7 +253,11 @@ impl ContentSink<'_> {
             for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
                 let offset = (before + below) as u64;
                 let number = found.line_number().map(|number| number + offset);
-                self.push(MATCH_SEPARATOR, number, &cut(without_line_end(text), 0));
+                self.push(
+                    MATCH_SEPARATOR,
+                    number,
+                    &cut_around(without_line_end(text), 0),
+                );
             }
         })
     }
@@ -268,7 +272,7 @@ impl ContentSink<'_> {
             } else {
                 0
             };
-            self.push(MATCH_SEPARATOR, number, &cut(line, at));
+            self.push(MATCH_SEPARATOR, number, &cut_around(line, at));
             number = number.map(|number| number + 1);
         }
         Ok(())
@@ -291,7 +295,7 @@ impl Sink for ContentSink<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let text = cut(without_line_end(context.bytes()), 0);
+        let text = cut_around(without_line_end(context.bytes()), 0);
         self.push(CONTEXT_SEPARATOR, context.line_number(), &text);
         Ok(!self.lines.is_full())
     }
@@ -381,7 +385,7 @@ fn without_line_end(line: &[u8]) -> &[u8] {
 }
 
 /// Returns the line; if it is long, the part around the byte `at`.
-fn cut(line: &[u8], at: usize) -> String {
+fn cut_around(line: &[u8], at: usize) -> String {
     let text = String::from_utf8_lossy(line);
     let length = text.chars().count();
     if length <= MAX_LINE_CHARACTERS {

@@ -15,7 +15,7 @@ use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use super::parameters::{Grep, OutputMode, Search};
 use super::report::{ContentSink, CountSink, Cut, Lines, Report};
 use crate::run::tools::builtin::Parameters;
-use crate::run::tools::paths::shown;
+use crate::run::tools::paths::display_path;
 use crate::run::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
 };
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
         let end = self.each_file(globs, &mut |run, path| {
             let name = match run.origin {
                 Origin::Named => None,
-                Origin::Walked => Some(shown(path, run.directory)),
+                Origin::Walked => Some(display_path(path, run.directory)),
             };
             let sink = ContentSink {
                 matcher: &run.search.matcher,
@@ -153,13 +153,13 @@ impl<'a> Run<'a> {
             };
             run.search_file(path, Bytes(first));
             if found {
-                newest.add_file(path.to_owned(), modified(path));
+                newest.add_file(path.to_owned(), modification_time(path));
             }
             ControlFlow::Continue(())
         });
-        let cut = if newest.seen() > bounds.end() {
+        let cut = if newest.count() > bounds.end() {
             Cut::Limit
-        } else if newest.seen() > MAX_FILES {
+        } else if newest.count() > MAX_FILES {
             Cut::Memory
         } else {
             Cut::Nothing
@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         let entries = newest
             .into_paths()
             .skip(bounds.offset)
-            .map(|path| shown(&path, self.directory))
+            .map(|path| display_path(&path, self.directory))
             .collect();
         Report {
             mode: OutputMode::FilesWithMatches,
@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
             if count > 0 {
                 files += 1;
                 matches += count;
-                lines.push(format!("{}:{count}", shown(path, run.directory)));
+                lines.push(format!("{}:{count}", display_path(path, run.directory)));
             }
             ControlFlow::Continue(())
         });
@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
             });
         // A stopped search is not an error of the file.
         if let (Err(error), Ok(())) = (result, budget.check()) {
-            let name = shown(path, self.directory);
+            let name = display_path(path, self.directory);
             self.unread.add(format!("{name}: {error}"));
         }
     }
@@ -240,6 +240,7 @@ impl<'a> Run<'a> {
         };
         let end = match self.origin {
             Origin::Named => {
+                // There is no next file that a break would skip.
                 let _ = visit(self, &root);
                 SearchEnd::Complete
             }
@@ -283,7 +284,7 @@ impl Read for Stoppable<'_> {
     }
 }
 
-fn modified(path: &Path) -> SystemTime {
+fn modification_time(path: &Path) -> SystemTime {
     path.metadata()
         .and_then(|metadata| metadata.modified())
         .unwrap_or(SystemTime::UNIX_EPOCH)

@@ -11,12 +11,12 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
 use crate::run::tools::{Tool as _, ToolSource as _};
-use crate::text::counted;
+use crate::text::count_noun;
 use crate::tool_facts::mcp_prefix;
 
 /// Servers that start when one of their tools is needed. Clones share them.
 #[derive(Clone)]
-pub struct Servers {
+pub struct ServerSet {
     /// Sorted by the length of their prefix, the longest first: one prefix may start with another.
     pub(super) all: Arc<[Arc<Server>]>,
     pub(super) deps: Arc<ServerDeps>,
@@ -25,7 +25,7 @@ pub struct Servers {
     pub(super) messages: Messages,
 }
 
-impl Servers {
+impl ServerSet {
     /// Creates servers without starting them. Failures are reported on `messages`.
     pub fn new(mut configs: Vec<ServerConfig>, deps: ServerDeps, messages: Messages) -> Self {
         configs.sort_by_key(|config| Reverse(mcp_prefix(&config.name).len()));
@@ -82,7 +82,7 @@ impl Servers {
     }
 
     /// Returns the servers that may have a tool with this name.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
+    pub(super) fn with_tool(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
         let servers = self.all.iter();
         servers.filter(move |server| name.starts_with(&server.prefix))
     }
@@ -127,7 +127,7 @@ const HINTS: [(&str, &str); 4] = [
 
 impl fmt::Display for Probe {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |number: usize, one, many| counted(number as u64, one, many);
+        let count = |number: usize, one, many| count_noun(number as u64, one, many);
         write!(
             text,
             "{}; {}, {}; {} ms",
@@ -139,7 +139,7 @@ impl fmt::Display for Probe {
     }
 }
 
-impl Servers {
+impl ServerSet {
     /// Returns all servers, sorted by name. With `start` it starts them at the same time, lists what they offer, and
     /// ends them.
     pub fn probe(self, start: bool) -> Vec<Probed> {
@@ -155,7 +155,11 @@ impl Servers {
             return probed;
         }
         let results = self.deps.run(async move {
-            let running: Vec<_> = servers.into_iter().map(tried).map(tokio::spawn).collect();
+            let running: Vec<_> = servers
+                .into_iter()
+                .map(probe_server)
+                .map(tokio::spawn)
+                .collect();
             let mut results = Vec::new();
             for probe in running {
                 let failed = |error: tokio::task::JoinError| McpFailure::Failed(error.to_string());
@@ -174,7 +178,7 @@ impl Servers {
     }
 }
 
-async fn tried(server: Arc<Server>) -> Result<Probe, McpFailure> {
+async fn probe_server(server: Arc<Server>) -> Result<Probe, McpFailure> {
     let begun = Instant::now();
     let tools = Arc::clone(&server).tools().await?.len();
     let revision = Arc::clone(&server).connection().await?.revision();

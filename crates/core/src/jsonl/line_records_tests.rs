@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::super::Piece;
-use super::super::test_samples::{mutated, object_line};
+use super::super::test_samples::{mutate, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
 use super::{Defect, MAX_FINDINGS, examine, is_sound, only_record, split_line};
 
@@ -153,7 +153,7 @@ proptest! {
         parts in prop::collection::vec(
             prop_oneof![
                 3 => object_line(),
-                2 => mutated(object_line()),
+                2 => mutate(object_line()),
                 1 => prop::sample::select(vec![b"\0\0".to_vec(), b" ".to_vec(), b"\r".to_vec()]),
             ],
             0..4,

@@ -4,14 +4,14 @@ use url::Host;
 
 /// A port of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct HostAndPort {
     /// The host.
     pub host: Host,
     /// The port.
     pub port: u16,
 }
 
-impl Server {
+impl HostAndPort {
     /// Parses `host:port`.
     pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = parse_authority(text)?;

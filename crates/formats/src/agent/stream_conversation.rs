@@ -113,12 +113,12 @@ impl StreamConversation {
     }
 
     /// Sets the usage and stop reason of the model's message.
-    pub(super) fn used(&mut self, usage: Usage, stop_reason: Option<&str>) {
+    pub(super) fn set_usage(&mut self, usage: Usage, stop_reason: Option<&str>) {
         self.end(Vec::new(), Some(usage), stop_reason, Origin::Reply);
     }
 
     /// Adds the reading of a meter at the end of a turn. The meter counts from the start of the session.
-    pub(super) fn metered(&mut self, usage: Usage, stop_reason: &str) {
+    pub(super) fn add_reading(&mut self, usage: Usage, stop_reason: &str) {
         self.end(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
     }
 

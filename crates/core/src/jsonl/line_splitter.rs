@@ -182,7 +182,7 @@ impl Buffer {
     }
 
     /// Returns the first `size` bytes, or all of them if the buffer was never that large.
-    pub(super) fn filled(&self, size: usize) -> &[u8] {
+    pub(super) fn filled_bytes(&self, size: usize) -> &[u8] {
         &self.bytes[..size.min(self.bytes.len())]
     }
 }
@@ -311,13 +311,13 @@ mod tests {
     fn buffers_are_reused_up_to_a_limit() {
         let mut first = Buffer::take();
         first.space(100)[99] = 7;
-        assert_eq!(first.filled(200).len(), 100);
+        assert_eq!(first.filled_bytes(200).len(), 100);
         drop(first);
-        assert_eq!(Buffer::take().filled(100).last(), Some(&7));
+        assert_eq!(Buffer::take().filled_bytes(100).last(), Some(&7));
         for _ in 0..2 * MAX_IDLE {
             let mut large = Buffer::take();
             large.space(MAX_IDLE_BYTES + 1);
         }
-        assert!(Buffer::take().filled(1).is_empty());
+        assert!(Buffer::take().filled_bytes(1).is_empty());
     }
 }

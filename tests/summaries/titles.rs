@@ -435,7 +435,7 @@ fn the_first_prompt_names_a_session_with_a_gap() {
 #[test]
 fn the_first_prompt_names_a_compacted_session() {
     let folder = tempfile::tempdir().unwrap();
-    let text = include_str!("../data/side/compacted.jsonl");
+    let text = include_str!("../data/summaries/compacted.jsonl");
     let path = write(folder.path(), "c.jsonl", text);
     let path = path.to_str().unwrap();
     let titled = run(&["title", "--model", "builtin", path], b"");

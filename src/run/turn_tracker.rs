@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use super::result::HookFeedback;
+use super::call_result::HookFeedback;
 use crate::message::ToolUseId;
 use crate::records::Lane;
 
@@ -22,7 +22,7 @@ pub(super) struct BatchNumber(pub(super) u64);
 
 /// The turns whose end is not reported yet.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnTracker {
     open: VecDeque<Turn>,
     next: u64,
 }
@@ -41,7 +41,7 @@ struct Turn {
     failure: Option<String>,
 }
 
-impl Turns {
+impl TurnTracker {
     /// Adds a call to the current turn. Returns the number of the turn.
     pub(super) fn call(&mut self, id: ToolUseId) -> TurnNumber {
         let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
@@ -86,7 +86,7 @@ impl Turns {
     }
 
     /// Notes that a call of this turn has its result.
-    pub(super) fn completed(&mut self, number: TurnNumber) {
+    pub(super) fn record_completed(&mut self, number: TurnNumber) {
         if let Some(turn) = self.find_mut(number) {
             turn.unfinished = turn.unfinished.saturating_sub(1);
         }
@@ -110,14 +110,14 @@ impl Turns {
     }
 
     /// Notes that a result of this turn was written.
-    pub(super) fn answered(&mut self, number: TurnNumber) {
+    pub(super) fn record_written(&mut self, number: TurnNumber) {
         if let Some(turn) = self.find_mut(number) {
             turn.unanswered = turn.unanswered.saturating_sub(1);
         }
     }
 
     /// Notes a failed call that cancels the other calls of this turn. The text names the call and its error.
-    pub(super) fn failed(&mut self, number: TurnNumber, failure: String) {
+    pub(super) fn set_failure(&mut self, number: TurnNumber, failure: String) {
         if let Some(turn) = self.find_mut(number) {
             turn.failure.get_or_insert(failure);
         }
@@ -129,7 +129,7 @@ impl Turns {
     }
 
     /// Removes the next turn that has ended and whose results are all written. Returns its calls in order.
-    pub(super) fn finished(&mut self) -> Option<Vec<ToolUseId>> {
+    pub(super) fn pop_finished(&mut self) -> Option<Vec<ToolUseId>> {
         let is_finished = |turn: &mut Turn| turn.ended && turn.unanswered == 0;
         self.open.pop_front_if(is_finished).map(|turn| turn.ids)
     }
@@ -170,7 +170,7 @@ impl TurnHooks {
     }
 
     /// Returns the turns whose hooks are due, with the input of each; they then count as running.
-    pub(super) fn take_due(&mut self, turns: &Turns) -> Vec<(TurnNumber, Vec<Value>)> {
+    pub(super) fn take_due(&mut self, turns: &TurnTracker) -> Vec<(TurnNumber, Vec<Value>)> {
         let mut due = Vec::new();
         for (turn, state) in &mut self.by_turn {
             if let HookState::Collecting(calls) = state
@@ -211,26 +211,26 @@ mod tests {
 
     #[test]
     fn a_turn_is_finished_when_it_ended_and_all_results_are_written() {
-        let mut turns = Turns::default();
+        let mut turns = TurnTracker::default();
         let first = turns.call("a".into());
-        turns.answered(first);
-        assert_eq!(turns.finished(), None);
+        turns.record_written(first);
+        assert_eq!(turns.pop_finished(), None);
         turns.end();
         let second = turns.call("b".into());
         assert_ne!(first, second);
-        assert_eq!(turns.finished(), Some(vec![ToolUseId::from("a")]));
-        assert_eq!(turns.finished(), None);
+        assert_eq!(turns.pop_finished(), Some(vec![ToolUseId::from("a")]));
+        assert_eq!(turns.pop_finished(), None);
         turns.end();
         assert!(turns.is_last(second, &"b".into()) && !turns.is_done(second));
-        turns.completed(second);
+        turns.record_completed(second);
         assert!(turns.is_done(second));
-        turns.answered(second);
-        assert_eq!(turns.finished(), Some(vec![ToolUseId::from("b")]));
+        turns.record_written(second);
+        assert_eq!(turns.pop_finished(), Some(vec![ToolUseId::from("b")]));
     }
 
     #[test]
     fn batches_are_the_published_partitioning() {
-        let mut turns = Turns::default();
+        let mut turns = TurnTracker::default();
         let lanes = "PPPSPSS".chars().map(|lane| match lane {
             'P' => Lane::Parallel,
             _ => Lane::Serial,

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::call::{CallState, CallTimes, FinishedCall, RunCall};
 use super::call_hooks::turn_hook_input;
+use super::call_result::{CallResult, HookFeedback};
 use super::lifecycle::Lifecycle;
-use super::result::{CallResult, HookFeedback};
 use super::schedule::Schedule;
 use super::session::{OnError, Options, Progress, RunSession, RunningCall};
 use super::trace::Trace;
-use super::turns::{CallIndex, TurnHooks, TurnNumber, Turns};
+use super::turn_tracker::{CallIndex, TurnHooks, TurnNumber, TurnTracker};
 use super::workers::{RunnerEvent, Work, Workers};
 use crate::io::{CancelToken, Clock, Messages};
 use crate::message::ToolUseId;
@@ -30,7 +30,7 @@ const MAX_CALLS: usize = 1024;
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
 /// The calls of this run whose results are not written yet.
-pub(super) struct Calls {
+pub(super) struct OpenCalls {
     lifecycle: Arc<Lifecycle>,
     workers: Workers,
     pub(super) on_error: OnError,
@@ -38,7 +38,7 @@ pub(super) struct Calls {
     messages: Messages,
     trace: Option<Trace>,
     pub(super) schedule: Schedule,
-    pub(super) turns: Turns,
+    pub(super) turns: TurnTracker,
     pub(super) by_index: BTreeMap<CallIndex, RunCall>,
     /// Context changes of the running parallel calls, which are applied when all have ended.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
@@ -51,7 +51,7 @@ pub(super) struct Calls {
     mentioned_denial: bool,
 }
 
-impl Calls {
+impl OpenCalls {
     pub(super) fn new(
         options: &Options,
         lifecycle: Arc<Lifecycle>,
@@ -69,7 +69,7 @@ impl Calls {
             messages,
             trace,
             schedule: Schedule::new(options.policy, options.cap),
-            turns: Turns::default(),
+            turns: TurnTracker::default(),
             by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
@@ -160,7 +160,7 @@ impl Calls {
     }
 
     /// Handles a call that was resolved or checked: it is queued again or refused.
-    pub(super) fn prepared(
+    pub(super) fn accept_prepared(
         &mut self,
         index: CallIndex,
         state: CallState,
@@ -183,7 +183,7 @@ impl Calls {
 
     /// Handles the end of a call's tool; hooks follow.
     pub(super) fn tool_done(&mut self, index: CallIndex) {
-        self.schedule.finishing(index);
+        self.schedule.free_slot(index);
     }
 
     /// Handles the end of a call on a worker thread.
@@ -257,7 +257,7 @@ impl Calls {
         let cancels_siblings = self.on_error.cancels_siblings(result);
         if cancels_siblings {
             let failure = result.failure_text(&call.profile.label);
-            self.turns.failed(call.turn, failure);
+            self.turns.set_failure(call.turn, failure);
         }
         if let Some(hooks) = &mut self.turn_hooks {
             let input = turn_hook_input(&call.id, &call.name, input, &result.content);
@@ -267,7 +267,7 @@ impl Calls {
         if let Some(trace) = &mut self.trace {
             trace.call_ended(index, &call.id, &call.profile, call.times, result, now);
         }
-        self.turns.completed(call.turn);
+        self.turns.record_completed(call.turn);
         // The token holds descriptors, and a result may wait long until it is written.
         call.cancel = CancelToken::default();
         let lane = call.profile.lane;
@@ -339,7 +339,7 @@ impl Calls {
         let index = self.schedule.yield_next()?;
         let call = self.by_index.remove(&index)?;
         let batch = self.turns.batch(call.turn, call.profile.lane);
-        let mut call = call.finished(batch)?;
+        let mut call = call.into_finished(batch)?;
         if self.turns.is_last(call.turn, &call.id)
             && let Some(hooks) = &mut self.turn_hooks
             && let Some(feedback) = hooks.take(call.turn)
@@ -353,8 +353,8 @@ impl Calls {
     }
 
     /// Notes that the result of a call of this turn and weight was written.
-    pub(super) fn written(&mut self, turn: TurnNumber, weight: usize) {
-        self.turns.answered(turn);
+    pub(super) fn record_written(&mut self, turn: TurnNumber, weight: usize) {
+        self.turns.record_written(turn);
         self.weight = self.weight.saturating_sub(weight);
     }
 
@@ -364,7 +364,7 @@ impl Calls {
     }
 
     /// Returns the running calls, each with the time since its start.
-    pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
+    pub(super) fn running_calls(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
         running.map(move |call| (call, call.elapsed(now)))
@@ -408,7 +408,7 @@ impl Calls {
     }
 
     /// Returns the number of calls started so far.
-    pub(super) fn started(&self) -> u64 {
+    pub(super) fn started_count(&self) -> u64 {
         self.started
     }
 

@@ -333,5 +333,5 @@ fn brace_at_end_of_string(text: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[path = "line_tests.rs"]
+#[path = "line_records_tests.rs"]
 mod tests;

@@ -57,7 +57,7 @@ impl Web {
         Self {
             reach,
             total: settings.limits.total.min(TIME_LIMIT),
-            client: Arc::new(Client::reaching(reach, settings)),
+            client: Arc::new(Client::with_reach(reach, settings)),
             engine: Engine::default(),
             cache: Cache::default(),
         }
@@ -68,7 +68,7 @@ impl Web {
     /// # Errors
     /// The page cannot be fetched, for this reason (one line).
     pub(super) fn fetch(&self, address: Address, cancel: &CancelToken) -> Result<Found, String> {
-        let address = self.reach.preferred(address);
+        let address = self.reach.prefer_https(address);
         let name = address.to_string();
         if let Some(page) = self.cache.get(&name, Instant::now()) {
             return Ok(Found::Page(page));
@@ -119,13 +119,13 @@ async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched
         let (301 | 302 | 303 | 307 | 308, Some(location)) = (response.status, location) else {
             return answer(response).await;
         };
-        let next = address.redirected(location).map_err(|unusable| {
+        let next = address.resolve_redirect(location).map_err(|unusable| {
             format!("the server redirects to an unusable address: {unusable}")
         })?;
         if !next.is_beside(&address) {
             return Ok((response, Err(next)));
         }
-        address = reach.preferred(next);
+        address = reach.prefer_https(next);
     }
     Err(format!("more than {MAX_REDIRECTS} redirects"))
 }
@@ -164,7 +164,7 @@ pub(super) struct Cache {
 impl Cache {
     /// Returns the page of a URL if it is cached.
     pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<WebPage>> {
-        let pages = self.pages.locked();
+        let pages = self.pages.lock_anyway();
         let found = pages.iter().rev().find(|(known, ..)| known == address);
         let (_, since, page) = found?;
         (now.duration_since(*since) < MAX_AGE).then(|| Arc::clone(page))
@@ -172,7 +172,7 @@ impl Cache {
 
     /// Adds a page, and removes the oldest one if there are too many.
     pub(super) fn put(&self, address: String, page: Arc<WebPage>, now: Instant) {
-        let mut pages = self.pages.locked();
+        let mut pages = self.pages.lock_anyway();
         pages.push_back((address, now, page));
         if pages.len() > MAX_PAGES {
             pages.pop_front();

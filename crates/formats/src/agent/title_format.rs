@@ -57,7 +57,7 @@ pub(super) type NewRecap = fn(&NewRecord<'_>, &str) -> Value;
 
 /// The titles of sessions.
 #[derive(Debug, Clone, Copy)]
-pub struct Titles {
+pub struct TitleFormat {
     /// Every title record and every summary contains one of these words.
     pub words: &'static [&'static str],
     /// The rule to choose among several titles.
@@ -73,7 +73,7 @@ pub struct Titles {
     pub new_recap: Option<NewRecap>,
 }
 
-impl Titles {
+impl TitleFormat {
     /// No titles. They are searched for with a text that no line contains.
     pub(super) const NONE: Self = Self {
         words: &["\0"],

@@ -103,7 +103,7 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 }
 
 /// Returns the format of what `session show` prints of sessions of this format.
-pub(super) fn printed(format: &Format) -> Format {
+pub(super) fn printed_format(format: &Format) -> Format {
     Format {
         counting: TokenCounting {
             ids: format.counting.ids,
@@ -120,7 +120,7 @@ pub(super) fn printed_agent(record: &str) -> Option<Agent> {
     let sign = sign(text(record.kind).as_deref(), &record)?;
     let is_printed = sign == Sign::Opens(Opening::Foreign(PRINTED_SESSION));
     let agent = text(record.agent).filter(|_| is_printed)?;
-    Some(Agent::named(&agent).unwrap_or(CLAUDE.agent))
+    Some(Agent::by_name(&agent).unwrap_or(CLAUDE.agent))
 }
 
 /// Reads a record. The cost of a `result` covers the whole run.

@@ -208,7 +208,7 @@ impl CallResult {
 
 /// Returns the structured output of a call that failed with this text.
 pub(super) fn error_output(text: &str) -> Value {
-    let plain = untagged(text);
+    let plain = strip_error_tags(text);
     let prefix = if plain.starts_with("Error: ") {
         ""
     } else {
@@ -218,7 +218,7 @@ pub(super) fn error_output(text: &str) -> Value {
 }
 
 /// Returns the text of an error without its `<tool_use_error>` tags.
-pub(super) fn untagged(text: &str) -> &str {
+pub(super) fn strip_error_tags(text: &str) -> &str {
     text.strip_prefix("<tool_use_error>")
         .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
         .unwrap_or(text)

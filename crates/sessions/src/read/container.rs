@@ -1,0 +1,258 @@
+//! How a file holds the records of a session, detected once.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::de::IgnoredAny;
+
+use crate::files::compressed::{
+    self, elements_as_lines, trajectory_as_lines, unpack_file, unpacked_name,
+};
+use crate::files::lines::for_each_line;
+use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
+use crate::files::recover::{each_record_on, mend};
+use crate::files::scratch_file::ScratchFile;
+use turnpipe_core::jsonl::read_at;
+use turnpipe_formats::agent::{
+    self, Format, NamedRoots, ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
+};
+
+/// The first bytes of a database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// Maximum number of records to read before a file counts as unknown.
+const MAX_UNKNOWN: u32 = 40;
+
+/// Maximum size of a document, in bytes.
+const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+
+/// Whether a file must consist of lines, because it is too large for a document and not compressed.
+///
+/// # Errors
+/// Reading failed.
+pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+    Ok(file.size > MAX_DOCUMENT && !compressed::is_compressed(file)?)
+}
+
+/// How a file holds records.
+#[derive(Debug)]
+pub(crate) enum Container {
+    /// Each on a line.
+    Lines,
+    /// In another form, which was converted into lines: packed, an array, a trajectory, rows of a database.
+    Converted,
+    /// In one JSON object of an old version.
+    Document(Document),
+}
+
+/// The content of a session file.
+#[derive(Debug)]
+pub(crate) struct SessionContent {
+    /// The file, or what it was converted into.
+    pub(crate) file: SessionFile,
+    /// Its first lines.
+    pub(crate) head: Head,
+    pub(crate) format: &'static Format,
+    pub(crate) container: Container,
+}
+
+impl SessionContent {
+    /// Detects the container and the format of a file. Only as much as `wanted` is unpacked.
+    pub(crate) fn detect(
+        mut file: SessionFile,
+        wanted: ReadExtent,
+        named: &NamedRoots,
+    ) -> Result<Self, SessionError> {
+        let mut container = match session_at(&file.path) {
+            Some(_) => Container::Converted,
+            None => Container::Lines,
+        };
+        let mut head = Head::read(&file)?;
+        if head.starts_with(&compressed::MAGIC) {
+            container = Container::Converted;
+            file = unpack_file(file, wanted)?;
+            head = Head::read(&file)?;
+        }
+        if head.opens(b'[') {
+            container = Container::Converted;
+            file = elements_as_lines(file)?;
+            head = Head::read(&file)?;
+        }
+        if let Some(refusal) = head.lines().next().and_then(|(_, line)| refusal(line)) {
+            return Err(SessionError::Unknown(refusal));
+        }
+        let may_be_object = head.opens(b'{');
+        if head.may_be_trajectory()
+            && let Some(lines) = trajectory_as_lines(&file)?
+        {
+            return Self::of_trajectory(file, lines);
+        }
+        // The lines of a document may look like records.
+        let packed = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = Path::new(unpacked_name(&packed).unwrap_or(&packed));
+        let is_json = name.extension().is_some_and(|end| end == "json");
+        if is_json
+            && may_be_object
+            && let Some(document) = Document::read(&file)?
+        {
+            return Ok(Self::of_document(file, head, document));
+        }
+        let is_database = head.starts_with(SQLITE);
+        let by_path = named.format_at(&file.path);
+        let by_path = by_path.filter(|format| is_in(&head, format));
+        let format = match by_path.or_else(|| format_in(&head)) {
+            None if !is_database => detect_format(&file)?,
+            format => format,
+        };
+        if let Some(format) = format {
+            return Ok(Self {
+                file,
+                head,
+                format,
+                container,
+            });
+        }
+        if may_be_object && let Some(lines) = trajectory_as_lines(&file)? {
+            return Self::of_trajectory(file, lines);
+        }
+        if !is_database
+            && !is_json
+            && let Some(document) = Document::read(&file)?
+        {
+            return Ok(Self::of_document(file, head, document));
+        }
+        if is_json && Document::is_cut_off(&Document::json(&file)?) {
+            let problem = "the document is cut off before its first message";
+            return Err(io::Error::other(problem).into());
+        }
+        Err(unknown(&file.path, is_database))
+    }
+
+    fn of_trajectory(file: SessionFile, lines: ScratchFile) -> Result<Self, SessionError> {
+        let file = file.with_content(lines);
+        Ok(Self {
+            head: Head::read(&file)?,
+            file,
+            format: trajectory_format(),
+            container: Container::Converted,
+        })
+    }
+
+    fn of_document(file: SessionFile, head: Head, document: Document) -> Self {
+        Self {
+            file,
+            head,
+            format: document.format,
+            container: Container::Document(document),
+        }
+    }
+}
+
+/// Returns the reason why a file is not a session.
+fn unknown(path: &Path, is_database: bool) -> SessionError {
+    let reason = refusal_at(path).unwrap_or_else(|| {
+        let reason = if is_database {
+            "is a database; `session list --root` lists sessions in it"
+        } else {
+            "not a session file of a known agent"
+        };
+        reason.to_owned()
+    });
+    SessionError::Unknown(reason)
+}
+
+/// Returns the format of the first lines.
+fn format_in(head: &Head) -> Option<&'static Format> {
+    let mut formats = head.lines().filter_map(|(_, line)| format_on(line));
+    let first = formats.next()?;
+    // The streams of some agents open like their session files.
+    let second = formats
+        .next()
+        .filter(|second| second.is_stream() && second.agent == first.agent);
+    Some(second.unwrap_or(first))
+}
+
+/// Returns the format of the records on a line.
+fn format_on(line: &[u8]) -> Option<&'static Format> {
+    let mut format = None;
+    each_record_on(line, &mut |record| {
+        format = format.or_else(|| format_of(record));
+    });
+    format
+}
+
+/// Whether the head contains a record of this format.
+fn is_in(head: &Head, format: &Format) -> bool {
+    head.lines().any(|(_, line)| {
+        let mut found = false;
+        each_record_on(line, &mut |record| found = found || is_of(format, record));
+        found
+    })
+}
+
+/// Returns the format of a file of lines.
+fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
+    let source = Positioned { file, at: 0 };
+    let mut unknown = 0;
+    let found = for_each_line(source, &mut |line| {
+        // An object on several lines is not a record.
+        if line.raw.trim_ascii_end().contains(&b'\n') {
+            return ControlFlow::Break(None);
+        }
+        for (_, record) in line.records() {
+            if let Some(format) = format_of(record) {
+                return ControlFlow::Break(Some(format));
+            }
+            unknown += 1;
+        }
+        unknown += u32::from(line.records.is_empty() && !line.is_blank());
+        if unknown > MAX_UNKNOWN {
+            return ControlFlow::Break(None);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found.flatten())
+}
+
+/// The records of a document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    format: &'static Format,
+    pub(crate) rows: Vec<String>,
+    pub(crate) is_cut_off: bool,
+}
+
+impl Document {
+    /// Reads a document, which may be cut off. `None` if the file is not one.
+    fn read(file: &SessionFile) -> io::Result<Option<Self>> {
+        let json = Self::json(file)?;
+        let parse = |json: &str, is_cut_off| {
+            let (format, rows) = agent::document(json)?;
+            Some(Self {
+                format,
+                rows,
+                is_cut_off,
+            })
+        };
+        Ok(parse(&json, false).or_else(|| parse(&mend(&json)?, true)))
+    }
+
+    /// Returns the text of a file that may be a document. Empty if it is too large.
+    fn json(file: &SessionFile) -> io::Result<String> {
+        if file.size > MAX_DOCUMENT {
+            return Ok(String::new());
+        }
+        let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
+        let filled = read_at(&file.file, &mut bytes, 0)?;
+        bytes.truncate(filled);
+        let json = String::from_utf8_lossy(&bytes);
+        Ok(json.trim_start_matches('\u{feff}').trim().to_owned())
+    }
+
+    /// Whether the beginning of a JSON text is one, but not the whole.
+    fn is_cut_off(json: &str) -> bool {
+        let parsed = serde_json::from_str::<IgnoredAny>(json);
+        !json.is_empty() && parsed.is_err_and(|error| error.is_eof())
+    }
+}
