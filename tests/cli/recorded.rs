@@ -98,7 +98,7 @@ fn verdicts_and_commands_are_as_recorded() {
                 format!("reads {requires:?}, then in another directory")
             }
             Verdict::ReadOnly { requires } => format!("reads {requires:?}"),
-            verdict => format!("{verdict:?}"),
+            Verdict::Unknown => "Unknown".to_owned(),
         };
         let mut line = json!({
             "command": command,

@@ -53,8 +53,8 @@ fn scripts_have_the_parts_of_their_row() {
                 .flat_map(|part| &part.assignments)
                 .map(|assignment| &assignment.name)
                 .eq(&row.assignments)
-            && values(found.iter().flat_map(|part| part.reads())).eq(&row.reads)
-            && values(found.iter().flat_map(|part| part.writes())).eq(&row.writes);
+            && values(found.iter().flat_map(CommandPart::reads)).eq(&row.reads)
+            && values(found.iter().flat_map(CommandPart::writes)).eq(&row.writes);
         if !is_right {
             wrong.push(format!("{line}\n   {texts:?} {found:?}"));
         }
