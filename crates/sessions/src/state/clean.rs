@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use ignore::WalkBuilder;
 
 use super::directory::{MARKER_FILE, RESULTS, StateError, StateRoot, TEMPORARY};
+use super::file_lock::FileLock;
 use turnpipe_core::io::remove_tree;
 
 /// Files in the directory of a session, in addition to the marker file.
@@ -47,8 +48,8 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
             continue;
         }
         // The lock is held until the session is removed.
-        let Ok(unused) = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?))
-        else {
+        let locked = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?));
+        let Ok(unused) = locked.map(FileLock) else {
             continue;
         };
         let temporary = path.join(TEMPORARY);
@@ -67,7 +68,7 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
         let is_state = |name: &str| STATE_FILES.contains(&name);
         let kept = remove_old(&path, is_state, oldest_kept, &mut report)?;
         let mark_is_old = is_old(
-            &unused.metadata().map_err(StateError::io(&mark))?,
+            &unused.0.metadata().map_err(StateError::io(&mark))?,
             oldest_kept,
         );
         if kept == 1 && mark_is_old {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::OFlags;
 
 use super::SessionKey;
+use super::file_lock::FileLock;
 use turnpipe_core::io::{open_regular, unwritable};
 
 /// The variable and the option that name the state directory.
@@ -106,7 +107,7 @@ impl StateRoot {
             in_use.lock_shared().map_err(StateError::io(&mark))?;
             // The mark may have been removed before it was locked.
             if mark.exists() {
-                let in_use = Arc::new(in_use);
+                let in_use = Arc::new(FileLock(in_use));
                 return Ok(SessionDirectory { path, in_use });
             }
         }
@@ -118,7 +119,7 @@ impl StateRoot {
 pub struct SessionDirectory {
     path: PathBuf,
     #[expect(dead_code, reason = "holds a lock")]
-    in_use: Arc<File>,
+    in_use: Arc<FileLock>,
 }
 
 impl SessionDirectory {
@@ -149,15 +150,15 @@ impl SessionDirectory {
         Ok(path)
     }
 
-    /// Locks the session against other processes until the returned file is dropped.
+    /// Locks the session against other processes until the returned lock is dropped.
     ///
     /// # Errors
     /// Another process holds the lock for more than two seconds, or an I/O error.
-    pub fn lock(&self) -> Result<File, StateError> {
+    pub fn lock(&self) -> Result<FileLock, StateError> {
         let path = self.path.join("lock");
         let file = open_private(&path).map_err(StateError::io(&path))?;
         match lock_within(&file, LOCK_TIMEOUT) {
-            Ok(true) => Ok(file),
+            Ok(true) => Ok(FileLock(file)),
             Ok(false) => Err(StateError::Locked { path }),
             Err(source) => Err(StateError::Io { path, source }),
         }

@@ -3,6 +3,7 @@
 
 mod clean;
 mod directory;
+mod file_lock;
 mod identity;
 mod session_state;
 
@@ -10,5 +11,6 @@ pub use clean::clean;
 pub use directory::{RESULTS, STATE_SETTING};
 pub use directory::{SessionDirectory, StateError, StateRoot};
 pub(crate) use directory::{lock_within, open_private};
+pub use file_lock::FileLock;
 pub use identity::{SessionKey, SessionScope, safe_file_name};
 pub use session_state::{FileStamp, ReadEntry, ReadLog, ReadRange, SessionState};
