@@ -284,7 +284,7 @@ fn shells_start_only_the_commands_that_are_listed() {
         panic!("{failure}");
     }
     assert!(
-        read.get() * 2 > cases && portable.get() * 20 > cases,
+        read.get() * 4 > cases && portable.get() * 40 > cases,
         "{read:?} {portable:?}"
     );
 }
