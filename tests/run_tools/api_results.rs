@@ -99,7 +99,7 @@ fn a_loop_around_any_api_needs_no_other_tool() {
 #[test]
 fn the_loop_with_curl_works_as_written() {
     let page = include_str!("../../docs/records.md");
-    let script = page.split_once("A loop around an API:").unwrap().1;
+    let script = page.split_once("loop around an API:").unwrap().1;
     let script = script
         .split("```")
         .nth(1)
