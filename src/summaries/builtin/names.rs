@@ -70,7 +70,8 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let is_generic = GENERIC.split_whitespace().any(|generic| generic == stem);
-    let parent = parents.last().filter(|_| is_generic);
+    let is_pattern = base.contains(['*', '?', '[']);
+    let parent = parents.last().filter(|_| is_generic || is_pattern);
     let both = parent.map(|parent| format!("{parent}/{base}"));
     let both = both.filter(|both| display_width(both) <= MAX_CELLS);
     both.unwrap_or_else(|| shortened(base))

@@ -90,6 +90,14 @@ pub(super) struct Act {
 }
 
 impl Act {
+    /// Returns a search that left out files by their names.
+    pub(super) fn in_some_files(mut self) -> Self {
+        if let Object::Named(name) = &mut self.object {
+            name.push_str(" (some files)");
+        }
+        self
+    }
+
     /// Returns an act on files, which may not be known.
     pub(super) fn on_files<'a>(
         verb: Verb,

@@ -275,7 +275,7 @@ impl<'a> Program<'a> {
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
     pub(super) fn answer(&self) -> Option<Act> {
         let asks = [
-            "diff", "cmp", "command", "which", "type", "whereis", "pgrep",
+            "diff", "cmp", "command", "which", "type", "whereis", "pgrep", "test", "[", "[[",
         ];
         if self.is_git("diff grep") || asks.contains(&self.name()) {
             return Some(self.run());
@@ -289,7 +289,20 @@ impl<'a> Program<'a> {
             Verb::Search => Verb::FindNothing,
             _ => return None,
         };
-        Some(Act { verb, ..act })
+        let act = Act { verb, ..act };
+        Some(if self.is_filtered() {
+            act.in_some_files()
+        } else {
+            act
+        })
+    }
+
+    /// Whether a search leaves out files by their names.
+    fn is_filtered(&self) -> bool {
+        let filters = ["--include", "--exclude", "--glob", "--iglob", "--type"];
+        let short = ["-g", "-t", "-T"].iter().filter(|_| self.name() == "rg");
+        let mut filters = filters.iter().chain(short);
+        filters.any(|filter| self.arguments().any(|word| word.starts_with(filter)))
     }
 
     /// Returns the program with the words that tell what it does: `git push origin main`, `train.py`.

@@ -593,7 +593,14 @@ fn a_failure_names_the_command_that_failed() {
             true,
             "Command timed out",
         ),
-        ("test -f x", "Exit code 1", true, "Command failed"),
+        ("test -f x", "Exit code 1", true, "Ran test"),
+        (
+            "rg -tpy foo",
+            "Exit code 1",
+            true,
+            "No matches for foo (some files)",
+        ),
+        ("sed -i s/a/b/ x/*.md y", "", false, "Edited x/*.md and y"),
     ]);
     // Other agents record the status in the text.
     let rows = [

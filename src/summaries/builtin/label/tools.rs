@@ -123,5 +123,10 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
-    Act::named(if has_answer { Verb::FindNothing } else { verb }, noun)
+    let is_filtered = verb == Verb::Search && call.argument(&["glob", "include", "type"]).is_some();
+    match (has_answer, is_filtered) {
+        (false, _) => Act::named(verb, noun),
+        (true, false) => Act::named(Verb::FindNothing, noun),
+        (true, true) => Act::named(Verb::FindNothing, noun).in_some_files(),
+    }
 }
