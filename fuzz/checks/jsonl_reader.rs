@@ -83,15 +83,24 @@ fn check_plain(raw: &[u8], unwanted: UnwantedLines) {
         return;
     }
     let text = std::str::from_utf8(raw).expect("plain lines are UTF-8");
+    // An object or a list over several lines is one piece.
+    let whole = text.trim_start_matches('\u{feff}').trim_ascii();
+    let object = whole.strip_prefix('[').unwrap_or(whole);
+    if serde_json::from_str::<BTreeMap<String, &RawValue>>(object).is_ok()
+        || serde_json::from_str::<Vec<BTreeMap<String, &RawValue>>>(whole).is_ok()
+    {
+        return;
+    }
     for line in text.split('\n') {
         let line = line.trim_start_matches('\u{feff}').trim_ascii();
         // The list may go on below.
-        let text = line.strip_prefix('[').unwrap_or(line);
-        let is_object = || text.starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok();
+        let object = line.strip_prefix('[').unwrap_or(line);
+        let is_object =
+            || object.starts_with('{') && serde_json::from_str::<&RawValue>(object).is_ok();
         let is_list = || serde_json::from_str::<Vec<BTreeMap<String, &RawValue>>>(line).is_ok();
         let is_sound =
             line.is_empty() || has_no_record(line.as_bytes()) || is_object() || is_list();
-        assert!(is_sound, "{line:?}");
+        assert!(is_sound, "{line:?} of {text:?}");
     }
 }
 
