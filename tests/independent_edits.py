@@ -93,7 +93,7 @@ def check(turnpipe, project, options, seen):
     named = {file["path"] for row in changed for file in json.loads(row)["files"]}
     assert named == {str(project / path) for path in expected}, (named, seen)
     assert session("diff", "latest", "--quiet") == session("diff", "latest"), seen
-    [listed] = session("list", "--json", "--touched", project / "dir/new file.txt").splitlines()
+    [listed] = session("list", "--json", "--path", project / "dir/new file.txt").splitlines()
     assert session("show", json.loads(listed)["path"], "--last-answer", "-o", "text").strip() == "Done.", seen
     start = pathlib.Path(options["env"]["HOME"]) / "start"
     start.mkdir()

@@ -1,6 +1,5 @@
 //! Arguments of commands that ask a model, and what ends their requests.
 
-use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::times::parse_span_or_seconds;
 use super::{Globals, UsageError};
 use crate::client::http::TimeLimits;
 use crate::client::model::{
@@ -44,9 +44,15 @@ pub(super) struct ModelArguments {
     /// Print the prompts instead of using them
     #[arg(long, help_heading = MODEL_OPTIONS, hide_short_help = true)]
     pub(super) print_prompt: bool,
-    /// The timeout of a request, in milliseconds [default: 300000; 1800000 for `turn`]
-    #[arg(long, value_name = "MS", help_heading = MODEL_OPTIONS, hide_short_help = true)]
-    timeout_ms: Option<NonZeroU64>,
+    /// The timeout of a request (e.g. 90, 90s, 1500ms, 5m) [default: 5m; 30m for `turn`]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_span_or_seconds,
+        help_heading = MODEL_OPTIONS,
+        hide_short_help = true
+    )]
+    timeout: Option<Duration>,
 }
 
 /// The behaviour if no model is configured.
@@ -130,7 +136,7 @@ impl ModelArguments {
         io: &Io,
     ) -> Result<(Arc<dyn Provider>, String), UsageError> {
         let mut settings = self.settings(globals, io)?;
-        if self.timeout_ms.is_none() && settings.http.limits == TimeLimits::default() {
+        if self.timeout.is_none() && settings.http.limits == TimeLimits::default() {
             // The usual limit is for short replies. The idle timeout still applies.
             settings.http.limits.total = REPLY_TIMEOUT;
         }
@@ -157,8 +163,7 @@ impl ModelArguments {
     }
 
     fn settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
-        let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
-        Ok(globals.config(io)?.models(total))
+        Ok(globals.config(io)?.models(self.timeout))
     }
 
     fn connector(

@@ -189,7 +189,7 @@ impl Config {
             let found = self.file.with_line(value.as_ref());
             Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         };
-        let total = Sourced::flag("--timeout-ms", total)
+        let total = Sourced::flag("--timeout", total)
             .unwrap_or_else(|| limit(&table.timeout_ms, usual.total));
         let connect = limit(&table.connect_timeout_ms, usual.connect);
         let idle = limit(&table.idle_timeout_ms, usual.idle);

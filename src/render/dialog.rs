@@ -23,8 +23,7 @@ pub(crate) enum DialogForm {
     Md,
     /// Records, one JSON object per line
     Jsonl,
-    /// A page for browsers
-    #[value(skip)]
+    /// A page for browsers, which loads no other files
     Html,
 }
 

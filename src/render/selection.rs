@@ -19,6 +19,8 @@ pub enum ToolDetail {
     None,
     /// Calls, and the start of results.
     Summary,
+    /// Neighbouring calls under one heading.
+    Grouped,
     /// Everything.
     Full,
     /// Only calls that changed files, as diffs.
@@ -74,7 +76,11 @@ impl DisplayOptions {
         }
         for block in &mut message.blocks {
             match block {
-                Block::Result(result) if self.tools == ToolDetail::Summary => shorten(result),
+                Block::Result(result)
+                    if matches!(self.tools, ToolDetail::Summary | ToolDetail::Grouped) =>
+                {
+                    shorten(result)
+                }
                 Block::Text(text) if is_folded => *text = fold_line(text),
                 _ => {}
             }

@@ -105,7 +105,6 @@ fn every_command_has_examples_that_work() {
             " > ",
             "source",
             "session export",
-            "--html",
             "--cwd .",
             "session calls --",
             "session diff",

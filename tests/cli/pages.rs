@@ -101,7 +101,7 @@ const PAGES: &[Page] = &[
     page(
         "show-compact",
         Lines::Wrap,
-        "session show -o text --compact sessions/plain.jsonl",
+        "session show -o text --calls grouped sessions/plain.jsonl",
     ),
     page(
         "tail",

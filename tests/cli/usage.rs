@@ -211,22 +211,9 @@ fn a_new_name_is_reported_as_text() {
     assert_eq!(told, quiet(0, &format!("{copy}: My name\n")));
 }
 
-/// Options that were renamed, old name first.
-const RENAMED: [(&str, &str); 9] = [
+/// Words that users expect, and the names of the options.
+const SYNONYMS: [(&str, &str); 3] = [
     ("session tail FILE --lines 2", "session tail FILE --limit 2"),
-    ("session tail FILE --from 0", "session tail FILE --offset 0"),
-    (
-        "session show FILE --tools full",
-        "session show FILE --calls full",
-    ),
-    (
-        "session show FILE --context",
-        "session show FILE --injected",
-    ),
-    (
-        "session list --root FILE --project me",
-        "session list --root FILE --first-cwd me",
-    ),
     (
         "session list --root FILE --model x",
         "session list --root FILE --last-model x",
@@ -235,19 +222,17 @@ const RENAMED: [(&str, &str); 9] = [
         "session stats FILE --by project",
         "session stats FILE --by cwd",
     ),
-    ("check text --as label", "check text --kind label"),
-    ("turn --thinking x", "turn --thinking-tokens x"),
 ];
 
 #[test]
-fn old_names_of_options_still_work() {
+fn synonyms_of_options_work() {
     let file = data("claude-parallel.jsonl");
     let words = |line: &str| -> Vec<String> {
         line.split(' ')
             .map(|word| word.replace("FILE", &file))
             .collect()
     };
-    for (old, new) in RENAMED {
+    for (old, new) in SYNONYMS {
         let [old, new] = [old, new].map(|line| {
             let words = words(line);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -193,7 +193,7 @@ fn images_are_saved_and_secrets_are_replaced() {
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{line}\n")).unwrap();
     let to = folder.path().join("out");
-    records(&["export", text(&to), text(&path), "-o", "atif", "--redact"]);
+    records(&["export", text(&to), text(&path), "-o", "atif"]);
     let mut found = Vec::new();
     files(&to, &[".atif.json"], &mut found);
     let trajectory: Value = serde_json::from_slice(&fs::read(&found[0]).unwrap()).unwrap();

@@ -359,7 +359,7 @@ fn all_commands_count_the_same_sessions_and_costs() {
     assert_eq!(stats["sessions"], listed);
     // A search names files.
     assert_eq!(
-        records(&["search", ".", "-l", "--no-subagents"]).len(),
+        records(&["search", ".", "-l", "--subagents=no"]).len(),
         listed + 1
     );
     let calls: u64 = records(&["stats", "--by", "tool"])

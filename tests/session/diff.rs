@@ -256,7 +256,7 @@ fn files_are_removed_and_moved_after_other_changes() {
 fn sessions_are_found_by_the_files_that_they_changed() {
     let root = recordings().join("pi");
     let listed = |path: &str| {
-        let said = session(&["list", "--root", root.to_str().unwrap(), "--touched", path]);
+        let said = session(&["list", "--root", root.to_str().unwrap(), "--path", path]);
         let paths = said.records().into_iter();
         paths
             .map(|record| record["path"].as_str().unwrap().to_owned())

@@ -237,8 +237,8 @@ fn filters_search_text() {
         listed(&["--branch", "feat", "--last-model", "MODEL-B"]),
         ["claude-parallel.jsonl"]
     );
-    assert!(listed(&["--first-cwd", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
-    assert_eq!(listed(&["--first-cwd", "nowhere"]).len(), 0);
+    assert!(listed(&["--project", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
+    assert_eq!(listed(&["--project", "nowhere"]).len(), 0);
     assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
     // The beginning of the first prompt is used as the title.
     assert!(!listed(&["--title", "the"]).is_empty());
@@ -266,7 +266,7 @@ fn filters_are_the_same_for_all_commands() {
         &["--branch", "feat"],
         &["--last-model", "model-b"],
         &[
-            "--first-cwd",
+            "--project",
             "/me/demo",
             "--agent",
             "claude",
@@ -310,7 +310,7 @@ fn filters_are_the_same_for_all_commands() {
                 "-l",
                 "--in",
                 "all",
-                "--no-subagents",
+                "--subagents=no",
             ][..],
             &["session", "path"],
             &["session", "check", "--summary"],
@@ -374,7 +374,7 @@ fn sessions_of_gemini_have_the_directory_of_their_project() {
         ("/home/me/ticketing", "c737eb36"),
         ("/home/me/clock", "d737eb36"),
     ] {
-        for filter in [["--first-cwd", &cwd[6..]], ["--cwd", cwd]] {
+        for filter in [["--project", &cwd[6..]], ["--cwd", cwd]] {
             let listed = run(&["list", filter[0], filter[1], "-o", "jsonl"]);
             assert_eq!(listed.len(), 1, "{filter:?}");
             assert_eq!(

@@ -211,7 +211,7 @@ fn conversations_of_subagents_are_searched_and_name_their_parent() {
     let page = session(&["search", "needle one", "--root", root, "-o", "text"]).text;
     assert!(page.contains("\nsubagent of Ask somebody\n"), "{page}");
     assert_eq!(
-        session(&["search", "needle", "--root", root, "--no-subagents"]).status,
+        session(&["search", "needle", "--root", root, "--subagents=no"]).status,
         Some(1)
     );
 }

@@ -62,7 +62,7 @@ They differ.
     assert_eq!(page, expected);
     let by_its_whole_name = session(&["show", &file, "-o", "markdown", "--calls", "full"]).text;
     assert_eq!(by_its_whole_name, expected);
-    let page = session(&["show", &file, "-o", "text", "--compact"]).text;
+    let page = session(&["show", &file, "-o", "text", "--calls=grouped"]).text;
     let expected = "\
 Compare files
   session    5e551011-0000-4000-8000-000000000001
@@ -115,7 +115,7 @@ fn calls_are_named_by_their_most_informative_argument() {
         full.contains("  Edit(a.txt (+1 -1))\n    -one\n    +two\n     same\n"),
         "{full}"
     );
-    let compact = page(&["--compact"]);
+    let compact = page(&["--calls=grouped"]);
     assert!(compact.contains(" · 2 tools\n  Grep("), "{compact}");
     assert!(!compact.contains("Grep, Edit · 2 tools"), "{compact}");
     // Records contain the content of the file.
@@ -143,7 +143,7 @@ fn injected_text_is_one_line_unless_requested() {
     let expected = "*Context: Base directory for this skill: /p \\# Reviews Look for \\*faults\\*. (4 lines)*\n\n";
     assert!(shown.contains(expected), "{shown}");
     for form in ["text", "md"] {
-        let shown = page(&[form, "--injected"]);
+        let shown = page(&[form, "--thinking"]);
         assert!(shown.contains("# Reviews\n"), "{shown}");
     }
     assert!(page(&["jsonl"]).contains("# Reviews\\n"));
@@ -250,7 +250,7 @@ fn recordings_are_shown_in_all_forms() {
         let path = recording.display().to_string();
         for arguments in [
             &["-o", "text", "--thinking"][..],
-            &["-o", "md", "--compact", "--all-branches"],
+            &["-o", "md", "--calls=grouped", "--all-branches"],
         ] {
             let said = session(&[&["show", &path], arguments].concat());
             let expected = Some(status_for(&recording));
@@ -300,14 +300,7 @@ fn a_printed_session_is_read_like_the_original() {
 
 #[test]
 fn a_page_loads_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let page = folder.path().join("page.html");
-    let name = page.display().to_string();
-    let said = session(&["show", &data("claude-parallel.jsonl"), "--html", &name]);
-    assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
-    let page = std::fs::read_to_string(&page).unwrap();
-    let printed = session(&["show", &data("claude-parallel.jsonl"), "--html", "-"]);
-    assert_eq!(printed.text, page);
+    let page = session(&["show", &data("claude-parallel.jsonl"), "-o", "html"]).text;
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(page.contains("<h1>Compare files</h1>"));
     assert!(page.contains("class=\"call failed\""));
@@ -390,7 +383,7 @@ fn secrets_are_masked_in_every_form_and_found_by_check() {
         );
     }
     let pages = folder.path().join("pages");
-    session(&["export", pages.to_str().unwrap(), path, "--redact"]);
+    session(&["export", pages.to_str().unwrap(), path]);
     for page in std::fs::read_dir(&pages).unwrap() {
         let page = std::fs::read(page.unwrap().path()).unwrap();
         assert!(!String::from_utf8_lossy(&page).contains(&key));

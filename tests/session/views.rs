@@ -104,7 +104,7 @@ fn check(path: &Path) -> usize {
     let views = [
         ("text", in_text(&shown(&["-o", "text"]).text)),
         ("md", in_markdown(&shown(&["-o", "md"]).text)),
-        ("html", in_html(&shown(&["--html", "-"]).text)),
+        ("html", in_html(&shown(&["-o", "html"]).text)),
         (
             "atif",
             in_trajectory(&serde_json::from_slice(&trajectory).unwrap()),

@@ -81,7 +81,7 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
         }
         "no reply in time" => Case {
             delay: Duration::from_secs(30),
-            arguments: vec!["--timeout-ms".to_owned(), "200".to_owned()],
+            arguments: vec!["--timeout".to_owned(), "200ms".to_owned()],
             ..always("")
         },
         "a reply that is cut off" => raw(

@@ -209,9 +209,7 @@ fn no_secret_is_in_what_is_written_about_sessions() {
         "",
     );
     for form in ["html", "md", "atif"] {
-        let arguments = [
-            "session", "export", form, "--root", "sessions", "--redact", "-o", form,
-        ];
+        let arguments = ["session", "export", form, "--root", "sessions", "-o", form];
         outputs.run(form, turnpipe(home, &arguments), "");
         outputs.add_files(form, &home.join(form));
     }
@@ -228,7 +226,7 @@ fn no_secret_is_in_what_is_written_about_sessions() {
         &["-o", "text"][..],
         &["-o", "md", "--calls", "full"],
         &["-o", "jsonl"],
-        &["--html", "-", "--calls", "full"],
+        &["-o", "html", "--calls", "full"],
         &["-o", "text", "--calls", "edits"],
     ] {
         outputs.run(

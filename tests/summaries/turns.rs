@@ -441,7 +441,7 @@ fn parts_have_the_form_of_one_api() {
 fn a_reply_that_is_cut_off_keeps_its_whole_blocks() {
     let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "LS", "arguments": arguments}}]});
     let deltas = vec![json!({"content": "I look."}), call("{\"pa")];
-    let (run, written) = of_stream(&deltas, false, &["--timeout-ms", "3000"]);
+    let (run, written) = of_stream(&deltas, false, &["--timeout", "3s"]);
     assert_eq!(run.status, Some(5), "{}", run.stderr);
     assert_eq!(kinds(&written), ["init", "text", "result"]);
     assert_eq!(written[2]["subtype"], "error_during_execution");
@@ -509,7 +509,7 @@ fn a_call_runs_only_if_something_follows_it() {
             let answer = format!("{head}{stream}");
             let server = Server::start(Duration::ZERO, Box::new(move |_| (200, answer.clone())));
             // Without a complete block, the request would be repeated, unless it is refused.
-            let limit = ["--timeout-ms", "200"];
+            let limit = ["--timeout", "200ms"];
             let is_repeated = expected == 0 && !end.contains(&VLLM);
             let arguments = if is_repeated { &limit[..] } else { &[] };
             let reply = fed(turn(&server, folder.path(), arguments), DIALOG);

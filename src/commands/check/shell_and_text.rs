@@ -100,7 +100,7 @@ impl Run for CheckShellArguments {
   ls | turnpipe check text --kind terminal --plain -o text"#)]
 pub(crate) struct CheckTextArguments {
     /// The use of the text
-    #[arg(long, alias = "as", value_enum, value_name = "KIND")]
+    #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) kind: TextKind,
     #[command(flatten)]
     pub(crate) input: CheckInput,

@@ -88,12 +88,7 @@ pub(crate) struct TurnArguments {
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
     /// by the model]
-    #[arg(
-        long,
-        alias = "thinking",
-        value_name = "TOKENS",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
     thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]

@@ -28,7 +28,7 @@ use crate::text::terminal_safe_line;
   turnpipe session calls --since yesterday --failed
   turnpipe session calls latest --changed
   turnpipe session calls --path src/main.rs --since 1w
-  turnpipe session calls --tool Bash --count --first-cwd demo
+  turnpipe session calls --tool Bash --count --project demo
   turnpipe session calls --tool Bash --field command --json | jq -r .field")]
 pub(crate) struct SessionCallsArguments {
     /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all]

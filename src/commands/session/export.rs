@@ -36,7 +36,7 @@ use crate::text::{count_noun, terminal_safe_line};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
-  turnpipe session export pages --first-cwd demo --since 2026-01-01
+  turnpipe session export pages --project demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session export runs -o atif --since 1d
   turnpipe list --json | turnpipe session export pages -")]
@@ -50,9 +50,9 @@ pub(crate) struct SessionExportArguments {
     /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
-    /// Replace text that looks like a key or a password with `[redacted]`
+    /// Keep text that looks like a key or a password, instead of `[redacted]`
     #[arg(long)]
-    redact: bool,
+    no_redact: bool,
     #[command(flatten)]
     selection: SelectionArguments,
 }
@@ -92,7 +92,7 @@ impl Run for SessionExportArguments {
         listing.selection.with_subagents = has_spawned;
         let (mut listed, failed) = list(&candidates, &listing);
         drop(reading);
-        if self.redact {
+        if !self.no_redact {
             for session in &mut listed {
                 session.facts.redact_names();
             }
@@ -113,7 +113,7 @@ impl Run for SessionExportArguments {
                 "{} {:?} {}",
                 env!("CARGO_PKG_VERSION"),
                 self.output,
-                self.redact
+                self.no_redact
             ),
             has_subagent_pages: self.output != PageForm::Atif,
         };
@@ -222,7 +222,7 @@ impl Pages<'_> {
                 prices: self.prices,
                 folder: self.folder,
                 named_roots: &source.named_roots,
-                redact: self.arguments.redact,
+                redact: !self.arguments.no_redact,
                 ancestors: &ancestors,
             };
             let written = trajectories.write(listed, page.started, &page.subagents, &mut out);
@@ -249,7 +249,7 @@ impl Pages<'_> {
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: ThinkingDisplay::Shown,
-                redact: self.arguments.redact,
+                redact: !self.arguments.no_redact,
                 ..form.options()
             },
             density: Density::Full,

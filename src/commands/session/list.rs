@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 
 use crate::commands::session::source::SelectionArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
@@ -18,12 +19,12 @@ use crate::session::{
 /// Prints a table on a terminal, with titles dimmed unless the user chose them; otherwise one record per
 /// session. Commands accept the shortened ids of the table. Without `--counts`, only the ends of files are
 /// read, and as much as a title requires. `--title`, `--branch`, `--last-model` and
-/// `--first-cwd` ignore case.
+/// `--project` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe list
   turnpipe list -n 5 --since yesterday
-  turnpipe list --first-cwd demo --resume
+  turnpipe list --project demo --resume
   turnpipe list --cwd . --counts --json
   turnpipe list --state=working,waiting")]
 pub(crate) struct SessionListArguments {
@@ -34,11 +35,12 @@ pub(crate) struct SessionListArguments {
     #[arg(long)]
     counts: bool,
     /// Include the separate sessions that Codex, Copilot and opencode start for subagents
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), num_args = 0..=1, require_equals = true,
+          default_value = "no", default_missing_value = "yes", hide_short_help = true)]
     subagents: bool,
     /// Only sessions that changed this file, or a file below this directory; this reads whole files
     #[arg(long, value_name = "PATH")]
-    touched: Option<PathBuf>,
+    path: Option<PathBuf>,
     /// Show the command that resumes each session, for use in its directory; wide tables (200
     /// columns) and records always do
     #[arg(long)]
@@ -57,8 +59,8 @@ impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         listing.selection.with_subagents = self.subagents;
-        let touched = self.touched.as_deref().map(std::path::absolute);
-        listing.selection.changed = touched.transpose()?;
+        let path = self.path.as_deref().map(std::path::absolute);
+        listing.selection.changed = path.transpose()?;
         if self.counts {
             listing.depth = Depth::Whole;
             listing.prices = Some(globals.prices(None, io)?);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
+use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, rank};
@@ -58,9 +59,10 @@ pub(crate) struct SessionSearchArguments {
     /// Match only whole words
     #[arg(short, long, hide_short_help = true)]
     word: bool,
-    /// Omit the conversations of subagents
-    #[arg(long)]
-    no_subagents: bool,
+    /// Whether to search the conversations of subagents
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), num_args = 0..=1, require_equals = true,
+          default_value = "yes", default_missing_value = "yes")]
+    subagents: bool,
     /// The parts of messages to search [default: text]
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
     places: Vec<PlaceName>,
@@ -138,7 +140,7 @@ impl Run for SessionSearchArguments {
         let query = self.query()?;
         let source = &self.matching.source;
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
-        listing.selection.with_subagents = !self.no_subagents;
+        listing.selection.with_subagents = self.subagents;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
@@ -252,7 +254,7 @@ impl SessionSearchArguments {
         if self.sessions.is_empty() {
             self.matching.source.check_roots(errors);
             let mut candidates = self.matching.source.candidates(&io.environment);
-            if !self.no_subagents {
+            if self.subagents {
                 let orphans = subagents_beside(&candidates);
                 candidates.extend(subagent_candidates(&candidates).into_iter().chain(orphans));
                 candidates.sort_by_key(|candidate| Reverse(candidate.modified));
@@ -262,7 +264,7 @@ impl SessionSearchArguments {
         let paths = usable_paths(sessions, errors).into_iter();
         let found = paths.flat_map(|path| {
             let mut session = candidates_at(std::iter::once(path));
-            if !self.no_subagents {
+            if self.subagents {
                 session.extend(subagent_candidates(&session));
             }
             session

@@ -1,15 +1,11 @@
 //! `session show`: prints the dialog of a session. `session diff`: prints its changes as a patch.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::source::SourceArguments;
 use crate::agent::{EditKind, FileEdit};
-use crate::commands::inputs::is_standard_stream;
 use crate::commands::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
@@ -34,7 +30,7 @@ use crate::text::{count_noun, terminal_safe, terminal_safe_line};
   turnpipe show latest
   turnpipe show latest --range -5.. --calls full
   turnpipe show latest -o md > session.md
-  turnpipe show latest --html session.html")]
+  turnpipe show latest -o html > session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
     session: String,
@@ -44,31 +40,25 @@ pub(crate) struct SessionShowArguments {
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
     /// The same as `-o jsonl`
-    #[arg(long, conflicts_with_all = ["output", "html"], hide_short_help = true)]
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
-    /// Write an HTML page to this file (`-`: standard output); the page loads no other files
-    #[arg(long, value_name = "FILE", conflicts_with = "output")]
-    html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
-    #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW")]
     calls: Option<ToolDetail>,
-    /// Show thinking (records always contain it, unless `--no-thinking` is given)
+    /// Show thinking, and in full what the agent added to messages, e.g. reminders and texts of skills; otherwise text
+    /// and Markdown have one line for each (records and pages always contain both, unless `--no-thinking` is given)
     #[arg(long, overrides_with = "no_thinking", hide_short_help = true)]
     thinking: bool,
     /// Omit thinking
     #[arg(long, overrides_with = "thinking", hide_short_help = true)]
     no_thinking: bool,
-    /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise
-    /// text and Markdown have one line for each (records and pages always contain it)
-    #[arg(long, alias = "context", hide_short_help = true)]
-    injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
     /// Show only the text of the last reply, without a heading; exits with 1 if there is none
     ///
     /// `--json` prints its record.
-    #[arg(long, conflicts_with_all = ["range", "html"])]
+    #[arg(long, conflicts_with = "range")]
     last_answer: bool,
     /// Show abandoned branches too
     #[arg(long, conflicts_with = "since_compact")]
@@ -79,9 +69,6 @@ pub(crate) struct SessionShowArguments {
     /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
-    /// Put neighbouring tool calls under one heading
-    #[arg(long, hide_short_help = true)]
-    compact: bool,
 }
 
 impl Run for SessionShowArguments {
@@ -126,7 +113,7 @@ impl Run for SessionShowArguments {
             }
             range => range,
         };
-        let (density, grouping) = if self.compact {
+        let (density, grouping) = if self.calls == Some(ToolDetail::Grouped) {
             (Density::Compact, Grouping::Merged)
         } else {
             (Density::Full, Grouping::Batches)
@@ -137,13 +124,11 @@ impl Run for SessionShowArguments {
             density,
             style: globals.style(io),
         };
-        let sink = match &self.html {
-            Some(page) if !is_standard_stream(page) => page_file(page)?,
-            _ if form == DialogForm::Jsonl => output::record_sink(io)?,
-            _ => {
-                output::use_pager(globals, io);
-                output::take_sink(io)?
-            }
+        let sink = if form == DialogForm::Jsonl {
+            output::record_sink(io)?
+        } else {
+            output::use_pager(globals, io);
+            output::take_sink(io)?
         };
         let mut printer = DialogPrinter::new(look, grouping, group_label, Writer::new(sink));
         if look.selection.tools == ToolDetail::Edits {
@@ -206,7 +191,6 @@ impl SessionShowArguments {
 
     fn form(&self, terminal: TerminalFacts) -> DialogForm {
         match self.output {
-            _ if self.html.is_some() => DialogForm::Html,
             Some(form) => form,
             None if terminal.stdout && !self.json => DialogForm::Text,
             None => DialogForm::Jsonl,
@@ -226,21 +210,13 @@ impl SessionShowArguments {
         options.tools = self.calls.unwrap_or(options.tools);
         if self.thinking {
             options.thinking = ThinkingDisplay::Shown;
+            options.context = InjectedDetail::Full;
         } else if self.no_thinking {
             options.thinking = ThinkingDisplay::Hidden;
-        }
-        if self.injected {
-            options.context = InjectedDetail::Full;
         }
         options.redact = self.redact;
         options
     }
-}
-
-/// Returns the file for a page.
-fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(Box::new(file))
 }
 
 /// Print the changes of a session as a patch

@@ -73,8 +73,8 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     branch: Option<String>,
     /// Only sessions whose first directory contains this text
-    #[arg(long, alias = "project", value_name = "TEXT", hide_short_help = true)]
-    first_cwd: Option<String>,
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    project: Option<String>,
     /// Only sessions whose last model's name contains this text
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     last_model: Option<String>,
@@ -263,7 +263,7 @@ impl FilterArguments {
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
-        selection.first_cwd.clone_from(&self.first_cwd);
+        selection.project.clone_from(&self.project);
         selection.model.clone_from(&self.last_model);
     }
 

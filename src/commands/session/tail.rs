@@ -71,7 +71,7 @@ pub(crate) struct SessionTailArguments {
     )]
     subagents: bool,
     /// Start at this byte offset, e.g. from a cursor
-    #[arg(long, alias = "from", value_name = "OFFSET", conflicts_with = "limit")]
+    #[arg(long, value_name = "OFFSET", conflicts_with = "limit")]
     offset: Option<u64>,
     /// Write a cursor record after each batch: the offset at which to continue reading
     #[arg(long, hide_short_help = true)]

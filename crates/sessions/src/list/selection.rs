@@ -40,7 +40,7 @@ pub struct Selection {
     /// Contains this text in the last model.
     pub model: Option<String>,
     /// Contains this text in the first directory.
-    pub first_cwd: Option<String>,
+    pub project: Option<String>,
     /// Changed a file at this absolute path or below it. This reads whole files.
     pub changed: Option<PathBuf>,
     /// Leaves out sessions without a prompt, a title or a reply.
@@ -95,7 +95,7 @@ impl Selection {
             && contains(facts.heading(), self.title.as_ref())
             && contains(facts.branch.as_ref(), self.branch.as_ref())
             && contains(facts.model.as_ref(), self.model.as_ref())
-            && contains(facts.first_cwd.as_ref(), self.first_cwd.as_ref())
+            && contains(facts.first_cwd.as_ref(), self.project.as_ref())
     }
 }
 
