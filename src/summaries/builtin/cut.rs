@@ -31,7 +31,12 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     }
     let cells = cells.saturating_sub(1);
     let is_east = is_east_asian(text);
-    if is_east && text.contains(puts_verb_last) {
+    let is_verb_last = is_east && text.contains(puts_verb_last);
+    if is_verb_last
+        || text
+            .trim_end_matches(BETWEEN_CLAUSES)
+            .ends_with(puts_verb_last)
+    {
         return format!("{MORE}{}", suffix(text, cells));
     }
     let fit = prefix(text, cells);
@@ -96,10 +101,14 @@ fn suffix(text: &str, cells: usize) -> &str {
     let ends = starts.map(|(at, _)| &text[at..]);
     let fits = ends.take_while(|rest| display_width(rest) <= cells);
     let all = fits.last().unwrap_or_default();
-    let clause = all
-        .split_once(BETWEEN_CLAUSES)
-        .or_else(|| all.split_once(' '));
-    let clause = clause.map(|(_, rest)| rest.trim_start());
+    let starts = all.match_indices(BETWEEN_CLAUSES);
+    let starts = starts.map(|(at, sign)| &all[at + sign.len()..]);
+    let clause = starts
+        .zip(all.matches(BETWEEN_CLAUSES))
+        .find_map(|(rest, sign)| {
+            (!sign.is_ascii() || rest.starts_with(' ')).then(|| rest.trim_start())
+        });
+    let clause = clause.or_else(|| Some(all.split_once(' ')?.1.trim_start()));
     clause
         .filter(|rest| display_width(rest) * 2 >= cells)
         .unwrap_or(all)

@@ -30,10 +30,10 @@ static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"^(?:[<>|{}$%=+~^❯➜⏺●⎿│✓✗✔✖×]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
+        r#"^(?:[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
         r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|.*\d\d:\d\d:\d\d"#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
-        r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR)\b",
+        r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
         r"|[\w.]+(?:::|\.|/)[A-Z]\w+:\s|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b",
         r"|(?:def|class|const|let|var|import|fn|func|function|public|return)\b.*[{;:\])]$)",
     ))
@@ -69,7 +69,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         as_sections(paragraph, is_form, is_announced || is_paste)
     });
     let lines = lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
-    let (mut found, mut place) = (Vec::new(), Place::default());
+    let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
     for (at, line) in lines.iter().enumerate() {
         place.is_item = !matches!(line.kind, Kind::Text);
         match line.kind {
@@ -82,29 +82,29 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                 let heading = heading.filter(|one| !place.is_in_goal && one.has_topic());
                 match (&found[..], heading) {
                     // It says more than `Implement the following plan:`.
-                    (
-                        [
-                            Quotation {
-                                aim: Aim::Aside, ..
-                            },
-                        ],
-                        Some(heading),
-                    ) => return vec![heading],
+                    ([one], Some(heading)) if one.text.ends_with(COLONS) => return vec![heading],
                     (_, heading) => found.extend(heading),
                 }
             }
             Kind::Text | Kind::Item => {
                 let sentences = split(&line.text);
-                found.extend(
-                    sentences
-                        .iter()
-                        .filter_map(|text| Quotation::of(text, place)),
-                );
+                let quoted = sentences
+                    .iter()
+                    .filter_map(|text| Quotation::of(text, place));
+                let is_alone = |at: Option<usize>| {
+                    let line = at.map(|at| lines.get(at).map(|line| line.text.is_empty()));
+                    line.is_none_or(|is_blank| is_blank == Some(true))
+                };
+                let is_title = is_alone(at.checked_sub(1)) && is_alone(Some(at + 1));
+                found.extend(quoted.map(|mut one| {
+                    one.place.is_item |= is_title && one.is_like_a_heading();
+                    one
+                }));
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
                 let opens = next.is_some_and(|next| !matches!(next.kind, Kind::Text | Kind::Item));
                 if let Some(last) = found
                     .last_mut()
-                    .filter(|_| opens && line.text.ends_with(COLONS))
+                    .filter(|one| opens && line.text.ends_with(COLONS) && one.aim >= Aim::Open)
                 {
                     last.aim = last.aim.max(Aim::Aside);
                 }

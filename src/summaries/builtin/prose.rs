@@ -9,6 +9,9 @@ use crate::text::pattern;
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
 
+/// The signs after which a sentence goes on.
+const COMMAS: [char; 3] = [',', '，', '、'];
+
 /// Code, a table, a quotation, or a drawing.
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>+]|[\u{2500}-\u{259f}]|^`[^`]+`$"));
 
@@ -87,13 +90,15 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
         } else {
             plain(line)
         };
-        let continues = kind == Kind::Text && line.starts_with(char::is_lowercase);
+        let continues = line.starts_with(|letter: char| letter.is_lowercase() || letter == '$');
         let is_wrapped = |last: &&mut Line| {
             matches!(last.kind, Kind::Text | Kind::Item)
-                && last.text.len() >= WRAPPED_BYTES
+                && (continues && last.text.len() >= WRAPPED_BYTES || last.text.ends_with(COMMAS))
                 && !last.text.ends_with(['.', '?', '!', ':', ';'])
         };
-        match lines.last_mut().filter(|_| continues).filter(is_wrapped) {
+        let may_continue = kind == Kind::Text && !line.is_empty();
+        match lines.last_mut().filter(|_| may_continue).filter(is_wrapped) {
+            Some(last) if last.text.ends_with(['，', '、']) => last.text += &text,
             Some(last) => last.text.extend([" ", &text]),
             None => lines.push(Line { text, kind }),
         }

@@ -18,6 +18,9 @@ const ENOUGH_CELLS: usize = 24;
 /// Maximum width of the name of a section, in cells.
 const NAME_CELLS: usize = 28;
 
+/// Signs at the end of a whole sentence.
+pub(super) const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
+
 /// The words of each section of the file, as alternatives of a regular expression.
 static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let sections = include_str!("words/prompt.txt").split("\n\n");
@@ -44,10 +47,20 @@ static GREETING: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| words("", "greetings", r"[\s.!]*$"));
 static PERSON: LazyLock<Regex> = LazyLock::new(|| words("^", "persons", ""));
+/// `You are debugging a test` tells what it is about.
+static SCENE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing\b"));
 static ASIDE: LazyLock<Regex> =
     LazyLock::new(|| words("^(?:please |bitte |por favor,? )?", "asides", ""));
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| words("^", "statements", ""));
-static REQUEST: LazyLock<Regex> = LazyLock::new(|| words("", "requests", ""));
+/// Words at the start of a sentence; anywhere in scripts without spaces.
+static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
+    words(
+        r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])",
+        "requests",
+        "",
+    )
+});
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| words("^", "commands", ""));
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| words("", "references", ""));
 static GOAL_MARK: LazyLock<Regex> = LazyLock::new(|| words("^", "goals", " ?[:：]"));
@@ -98,6 +111,7 @@ impl Quotation {
         let is_greeted = text.len() < whole.len();
         let aim = match &*text {
             text if is_greeted && display_width(text) < TOPIC_CELLS => Aim::Greeting,
+            text if SCENE.is_match(text) => Aim::Statement,
             text if PERSON.is_match(text) => Aim::Person,
             text if ASIDE.is_match(text) => Aim::Aside,
             text if text.ends_with(['?', '？', '؟']) => Aim::Question,
@@ -118,21 +132,27 @@ impl Quotation {
         has_words && self.width() >= TOPIC_CELLS
     }
 
+    /// Whether it is short and neither a sentence nor a request: `Low Severity`.
+    pub(super) fn is_like_a_heading(&self) -> bool {
+        let is_title = self.is_short() && !is_east_asian(&self.text);
+        is_title && self.aim >= Aim::Open && !self.text.ends_with(STOPS)
+    }
+
     /// Whether it hardly says enough alone.
     pub(super) fn is_short(&self) -> bool {
         self.width() < ENOUGH_CELLS
     }
 
-    /// Whether it starts with a reference to something before it, or is short and ends with one.
+    /// Whether it goes on about what was said before: `It covers the menu`.
+    pub(super) fn opens_with_reference(&self) -> bool {
+        REFERENCE
+            .find(&self.text)
+            .is_some_and(|word| word.start() == 0)
+    }
+
+    /// Whether it refers to something outside of it.
     pub(super) fn refers(&self) -> bool {
-        let words: Vec<&str> = self.text.split(' ').collect();
-        let at_end = if self.width() < 2 * ENOUGH_CELLS {
-            2
-        } else {
-            0
-        };
-        let mut near = words.iter().take(5).chain(words.iter().rev().take(at_end));
-        near.any(|word| REFERENCE.is_match(word))
+        REFERENCE.is_match(&self.text)
     }
 
     pub(super) fn width(&self) -> usize {

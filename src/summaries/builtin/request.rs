@@ -2,10 +2,11 @@
 
 use super::quotation::{Aim, Quotation};
 
-/// Maximum number of sentences between a request and what it refers to.
-const MAX_BACK: usize = 3;
+/// Maximum number of sentences from the first one to the request; what follows may be pasted.
+const MAX_AHEAD: usize = 6;
 
-/// Finds the sentence of a prompt that is most likely the request, or what the request is about.
+/// Finds the first sentence of a prompt about its subject. After a statement, that is a later sentence that asks in so
+/// many words, or a paragraph that starts with a command, if it says enough alone.
 pub(super) fn request(found: &[Quotation]) -> Option<usize> {
     let is_together =
         |one: &Quotation, other: &Quotation| one.place.paragraph == other.place.paragraph;
@@ -23,39 +24,24 @@ pub(super) fn request(found: &[Quotation]) -> Option<usize> {
         &|one| one.aim < Aim::Greeting,
     ];
     let level = levels.into_iter().find(|is_in| found.iter().any(is_in))?;
-    let first = found.iter().position(level)?;
-    // After a statement, what the user tells to do is what matters; after another sentence, what they ask for.
-    let opens = opening(&found[first]).is_some_and(|opening| opening.aim < Aim::Aside);
-    let most = match found[first].aim {
-        aim if found[first].place.is_in_goal => aim,
-        Aim::Open if opens => Aim::Request,
-        Aim::Open | Aim::Statement => Aim::Command,
-        aim => aim,
-    };
-    let tells = |one: &Quotation| level(one) && one.aim <= most;
-    let asks =
-        |one: &Quotation| tells(one) && (one.aim < Aim::Command || opening(one) == Some(one));
-    let mut asked = [found.iter().position(asks), found.iter().position(tells)]
-        .into_iter()
-        .flatten();
-    let start = asked.next().unwrap_or(first);
-    Some(referent(found, start).unwrap_or(start))
-}
-
-/// Finds the sentence that a short request, or one with a reference, is about.
-fn referent(found: &[Quotation], start: usize) -> Option<usize> {
-    let request = &found[start];
-    if !request.refers() && !request.is_short() {
-        return None;
+    let in_level = || found.iter().enumerate().filter(|(_, one)| level(one));
+    let with_topic = in_level().find(|(_, one)| one.has_topic());
+    let (first, one) = with_topic.or_else(|| in_level().next())?;
+    let is_after = |at: usize| is_together(one, &found[at]) && found[at].aim == Aim::Aside;
+    if let Some(before) = first
+        .checked_sub(1)
+        .filter(|at| is_after(*at) && one.opens_with_reference())
+    {
+        return Some(before);
     }
-    let is_near = |one: &Quotation| match one.aim {
-        Aim::Person | Aim::Greeting => false,
-        Aim::Aside => request.refers() && one.place.paragraph == request.place.paragraph,
-        _ => !one.place.is_item,
+    if one.aim <= Aim::Command || one.place.is_in_goal {
+        return Some(first);
+    }
+    let asks = |one: &Quotation| {
+        one.aim <= Aim::Request || one.aim == Aim::Command && opening(one) == Some(one)
     };
-    // The first sentence can only refer to what is not quoted.
-    let is_first = |at: usize| at == 0 || found[at - 1].aim > Aim::Aside;
-    let back = (start.saturating_sub(MAX_BACK)..start).rev();
-    let mut back = back.take_while(|at| is_near(&found[*at]));
-    back.find(|at| !found[*at].is_short() && (is_first(*at) || !found[*at].refers()))
+    let near = first + 1..=first + MAX_AHEAD;
+    let mut rest = in_level().filter(|(at, _)| near.contains(at));
+    let asked = rest.find(|(_, one)| asks(one) && !one.is_short() && !one.refers());
+    Some(asked.map_or(first, |(at, _)| at))
 }

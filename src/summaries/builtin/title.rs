@@ -6,16 +6,13 @@
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill};
 use super::prompt::{prompt, quotations};
-use super::quotation::{Aim, Quotation, is_closed};
+use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::request;
 use crate::message::Message;
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.
 const TITLE_CELLS: usize = 72;
-
-/// Signs at the end of a whole sentence.
-const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
 /// Minimum width of a request that says enough alone, in cells.
 const ENOUGH_CELLS: usize = 40;

@@ -364,7 +364,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["I pasted the log below. Tell me which request is slow."],
-        "Tell me which request is slow",
+        "I pasted the log below. Tell me which request is slow",
     ),
     // Pasted text and forms.
     (
@@ -471,7 +471,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "I'm working on a small CLI for our data team. It reads parquet files and writes summaries into Postgres. Everything works on my machine, but in the container we run out of memory for files above 2 GB.\n\nWhat would you change so that it streams row groups instead of loading whole files?",
         ],
-        "What would you change so that it streams row groups instead of loading…",
+        "I'm working on a small CLI for our data team. It reads parquet files…",
     ),
     (
         &[
@@ -505,13 +505,13 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "Hallo Claude,\n\nich hoffe, es geht dir gut. Ich arbeite seit zwei Wochen an einem Plugin für Nextcloud. Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr erzeugt. Woran kann das liegen?",
         ],
-        "Leider werden seit dem Update auf Version 30 keine Vorschaubilder mehr…",
+        "Ich arbeite seit zwei Wochen an einem Plugin für Nextcloud. Leider…",
     ),
     (
         &[
             "C'est parfait merci. Par contre le bouton « Envoyer » reste désactivé après une erreur réseau, il faut recharger la page. Corrige ça stp",
         ],
-        "Par contre le bouton « Envoyer » reste désactivé après une erreur…",
+        "C'est parfait merci. Par contre le bouton « Envoyer » reste désactivé…",
     ),
     (
         &[
@@ -529,13 +529,13 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "ok so\n\nnpm run build fails on ci but not local. node 20 both\n\n```\n> web@0.3.1 build\n> vite build\n✓ 312 modules transformed.\nx Build failed in 3.21s\nerror during build:\nRollupError: Could not resolve \"./Header\" from \"src/App.tsx\"\n```",
         ],
-        "Npm run build fails on ci but not local. node 20 both",
+        "Npm run build fails on ci but not local",
     ),
     (
         &[
             "I just inherited this codebase from a contractor.\n\nIt's a Rails 5 monolith. There are no tests. Production runs on a single Heroku dyno.\n\nFirst thing I want: a list of all background jobs with their schedule and what they touch.",
         ],
-        "First thing I want: a list of all background jobs with their schedule…",
+        "I just inherited this codebase from a contractor. It's a Rails…",
     ),
     (
         &[
@@ -547,7 +547,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "The tests pass. The linter passes. The build is green. And yet the deployed page is blank. Help me find out why.",
         ],
-        "And yet the deployed page is blank. Help me find out why",
+        "The tests pass. The linter passes. The build is green. And…",
     ),
     (
         &[
@@ -565,7 +565,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "大家好，我这边有一个 Python 爬虫，最近目标网站改版了。\n\n价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑。",
         ],
-        "价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑",
+        "我这边有一个 Python 爬虫，最近目标网站改版了。价格字段解析不出来…",
     ),
     (
         &[
@@ -663,7 +663,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "I have been using your tool for three months now and I love it. Today is the first time something went wrong. After an update the history command shows sessions from other projects. How do I filter them?",
         ],
-        "After an update the history command shows sessions from other projects…",
+        "I have been using your tool for three months now and I love it. Today…",
     ),
     (
         &[
@@ -693,7 +693,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "Je travaille sur un jeu en Godot 4. Le personnage traverse le sol quand il tombe trop vite. Que puis-je faire ?",
         ],
-        "Le personnage traverse le sol quand il tombe trop vite. Que puis-je…",
+        "Je travaille sur un jeu en Godot 4. Le personnage traverse le sol quand…",
     ),
 ];
 
