@@ -18,7 +18,7 @@ struct Sample {
     other: &'static str,
 }
 
-const SAMPLES: [Sample; 9] = [
+const SAMPLES: [Sample; 10] = [
     Sample {
         agent: Agent::Claude,
         files: &[
@@ -111,6 +111,24 @@ const SAMPLES: [Sample; 9] = [
         )],
         other: ".cursor/projects/-w/agent-transcripts/22222222-2222-4333-8444-000000000002/\
                 22222222-2222-4333-8444-000000000002.jsonl",
+    },
+    Sample {
+        agent: Agent::Kimi,
+        files: &[
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/main/wire.jsonl",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/main/wire.jsonl",
+            ),
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/agent-0/wire.jsonl",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/agent-0/wire.jsonl",
+            ),
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/state.json",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/state.json",
+            ),
+        ],
+        other: ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000002/agents/main/wire.jsonl",
     },
 ];
 

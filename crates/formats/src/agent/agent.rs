@@ -24,6 +24,8 @@ pub enum Agent {
     Droid,
     /// Cursor.
     Cursor,
+    /// Kimi Code.
+    Kimi,
     /// Any agent, as a trajectory in the format ATIF.
     Atif,
     /// Agents built with turnpipe.
@@ -32,7 +34,7 @@ pub enum Agent {
 
 names! {
     Agent: Claude = "claude", Qwen = "qwen", Codex = "codex", Gemini = "gemini", Pi = "pi",
-    Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Atif = "atif",
+    Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Kimi = "kimi", Atif = "atif",
     Turnpipe = "turnpipe",
 }
 
@@ -49,6 +51,7 @@ impl Agent {
             Self::Copilot => "GitHub Copilot CLI",
             Self::Droid => "Droid",
             Self::Cursor => "Cursor",
+            Self::Kimi => "Kimi Code",
             Self::Atif | Self::Turnpipe => return None,
         })
     }
