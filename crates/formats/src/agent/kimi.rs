@@ -31,7 +31,12 @@ use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolR
 pub(super) static KIMI: Format = Format {
     reading: Reading {
         shape: Shape::Replay,
-        cost_words: &["\"usage.record\"", "\"llm.request\""],
+        cost_words: &[
+            "\"usage.record\"",
+            "\"llm.request\"",
+            "\"stepUuid\"",
+            "\"assistant\"",
+        ],
         activity_words: &["\"context.append_", "\"turn."],
         ..Reading::SEQUENCE
     },
