@@ -360,7 +360,7 @@ fn read_said(said: &Said<'_>) -> Vec<Message> {
             .collect(),
         Some("user") => {
             let typed = typed_command(&source);
-            let mut messages = match text(source.kind).as_deref() {
+            let messages = match text(source.kind).as_deref() {
                 None | Some("user") => user_messages(Origin::Prompt, blocks),
                 Some("system_trigger") if is(source.name, "subagent") => {
                     vec![message(Role::User, Origin::Prompt, blocks)]
@@ -368,11 +368,14 @@ fn read_said(said: &Said<'_>) -> Vec<Message> {
                 Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
                 Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
             };
-            messages.extend(typed.map(|typed| note(Role::User, Origin::Prompt, typed)));
-            for message in &mut messages {
-                message.id = string(said.id);
-            }
+            let typed = typed.map(|typed| note(Role::User, Origin::Prompt, typed));
+            let messages = typed.into_iter().chain(messages);
             messages
+                .map(|message| Message {
+                    id: string(said.id),
+                    ..message
+                })
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -445,4 +448,99 @@ fn end_in(output: &str) -> Option<CallEnd> {
     }
     let status = last.strip_prefix("Command failed with exit code: ")?;
     Some(CallEnd::Exited(status.strip_suffix('.')?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnpipe_core::message::ResultPart;
+
+    use super::*;
+
+    fn said(message: &str) -> Vec<Message> {
+        let record = format!(r#"{{"type":"context.append_message","message":{message}}}"#);
+        KIMI.messages(&record)
+    }
+
+    #[test]
+    fn a_skill_is_the_command_that_was_typed() {
+        let messages = said(
+            r#"{"role":"user","id":"m","content":[{"type":"text","text":"Review it."}],"toolCalls":[],
+            "origin":{"kind":"skill_activation","trigger":"user-slash","skillName":"review","skillArgs":"src"}}"#,
+        );
+        let [typed, body] = messages.as_slice() else {
+            panic!("{messages:?}");
+        };
+        assert_eq!(body.origin, Origin::Injected);
+        assert_eq!(
+            (typed.origin, typed.text().as_str()),
+            (Origin::Prompt, "/review src")
+        );
+    }
+
+    #[test]
+    fn messages_of_older_versions_are_whole() {
+        for called in [
+            r#"{"type":"function","id":"c","name":"Bash","arguments":"{\"command\":\"ls\"}"}"#,
+            r#"{"type":"function","id":"c","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}"#,
+        ] {
+            let messages = said(&format!(
+                r#"{{"role":"assistant","content":[],"toolCalls":[{called}]}}"#
+            ));
+            let call = messages[0].calls().next().unwrap();
+            assert_eq!(
+                (call.name.as_str(), call.input.get()),
+                ("Bash", r#"{"command":"ls"}"#)
+            );
+        }
+        let messages = said(
+            r#"{"role":"tool","toolCallId":"c","content":[{"type":"text","text":"a"}],"toolCalls":[]}"#,
+        );
+        assert_eq!(messages[0].results().next().unwrap().text(), "a");
+    }
+
+    #[test]
+    fn images_are_read_if_the_file_holds_them() {
+        let record = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"c","result":{"output":[
+            {"type":"image_url","imageUrl":{"url":"data:image/png;base64,AAAA"}},
+            {"type":"image_url","imageUrl":{"url":"blobref:image/png;0123"}}]}}}"#;
+        let messages = KIMI.messages(record);
+        let result = messages[0].results().next().unwrap();
+        let held = result.parts.iter().map(|part| match part {
+            ResultPart::Media(media) => media.data.as_deref(),
+            ResultPart::Text(_) => None,
+        });
+        assert_eq!(held.collect::<Vec<_>>(), [Some("AAAA"), None]);
+    }
+
+    #[test]
+    fn a_turn_that_failed_has_an_error() {
+        let record = r#"{"type":"turn.ended","turnId":0,"reason":"failed","error":{"code":"x","message":"no quota"}}"#;
+        let messages = KIMI.messages(record);
+        assert_eq!(
+            (messages[0].origin, messages[0].text().as_str()),
+            (Origin::Error, "no quota")
+        );
+    }
+
+    #[test]
+    fn other_types_are_unknown() {
+        let is_known = |record: &str| KIMI.read(record, Detail::Full).unwrap().is_known;
+        assert!(is_known(r#"{"type":"turn.steer","input":[]}"#));
+        assert!(!is_known(r#"{"type":"turn.new"}"#));
+        assert!(!is_known(
+            r#"{"type":"context.append_loop_event","event":{"type":"step.new"}}"#
+        ));
+    }
+
+    /// The user may have made other directories with such names.
+    #[test]
+    fn only_a_directory_with_an_id_belongs_to_a_session() {
+        let belongings = |dir: &str| {
+            let path = format!("/h/sessions/p/{dir}/agents/main/wire.jsonl");
+            (KIMI.layout.belongings)(Path::new(&path), "id")
+        };
+        let own = "session_33333333-2222-4333-8444-000000000001";
+        assert_eq!(belongings(own), [Path::new("/h/sessions/p").join(own)]);
+        assert!(belongings("mine").is_empty());
+    }
 }
