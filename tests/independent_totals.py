@@ -111,6 +111,18 @@ def droid(path, session, totals):
         totals.add("droid", session, [number(usage.get(name)) for name in names])
 
 
+def kimi(records, totals):
+    for r in records:
+        if r.get("type") == "usage.record":  # a fork repeats rows with their times
+            names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
+            tokens = [number(r["usage"].get(name)) for name in names]
+            totals.add("kimi", (r.get("agentId"), r.get("time"), *tokens), tokens)
+
+
+# The type of the first record tells these agents apart.
+BY_FIRST_RECORD = {"session.start": copilot, "metadata": kimi}
+
+
 class Rollout:
     """A file of Codex: the requests that it states, and the readings of its meter."""
 
@@ -202,8 +214,8 @@ def total(argument):
         document, records = read(path)
         first = records[0] if records else {}
         agent = agent_of(document, records)
-        if first.get("type") == "session.start":
-            copilot(records, totals)
+        if first.get("type") in BY_FIRST_RECORD:
+            BY_FIRST_RECORD[first["type"]](records, totals)
         elif first.get("type") == "session_start" and "owner" in first:
             droid(path, first["id"], totals)
         elif agent == "claude":

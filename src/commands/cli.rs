@@ -50,7 +50,7 @@ const COMMANDS: &[Command] = &[
     Command::group(
         "session",
         "Read the session files of coding agents",
-        "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
+        "`turnpipe help files` lists the agents and their directories; a file's content says which \
                  agent wrote it. A session is named by its path, its id or a prefix of it, \
                  its title, or `latest`; `-` is standard input.",
         &[

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Status, output};
+use crate::agent::{Agent, session_roots};
 use crate::commands::session::source::SourceArguments;
 use crate::config::VARIABLES;
 use crate::io::Io;
@@ -160,7 +161,7 @@ type Topic = (&'static str, fn() -> String);
 
 const TOPICS: [Topic; 3] = [
     ("environment", environment),
-    ("files", || include_str!("help/files.txt").to_owned()),
+    ("files", files),
     ("exit-status", || {
         include_str!("help/exit_status.txt").to_owned()
     }),
@@ -202,6 +203,18 @@ impl Run for HelpArguments {
         (globals.parser)().try_get_matches_from_mut(words.chain(["--help".to_owned()]))?;
         Ok(Status::Done)
     }
+}
+
+/// Returns the files, with the places of the sessions of each agent.
+fn files() -> String {
+    let roots = session_roots(&[("HOME", "~")].into_iter().collect());
+    let rows = Agent::ALL.into_iter().filter_map(|agent| {
+        let paths = roots.iter().filter(|root| root.agent == Some(agent));
+        let paths: Vec<String> = paths.map(|root| root.path.display().to_string()).collect();
+        let (paths, product) = (paths.join(", "), agent.product()?);
+        Some(format!("  {paths}\n          sessions of {product}\n"))
+    });
+    include_str!("help/files.txt").to_owned() + &rows.collect::<String>()
 }
 
 /// Returns the environment variables, wrapped for 80 columns.

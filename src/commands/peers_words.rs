@@ -29,6 +29,7 @@ const PEERS_WORDS: &[(&str, &str)] = &[
     ("copilot-cli", "`copilot`"),
     ("cursor-agent", "`cursor`"),
     ("factory", "`droid`"),
+    ("kimi-code", "`kimi`"),
 ];
 
 /// Returns a hint about a word of another tool.

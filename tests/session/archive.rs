@@ -93,6 +93,7 @@ impl Home {
             (format!("{other}/copilot"), ".copilot/session-state"),
             (format!("{other}/cursor"), ".cursor/projects"),
             (format!("{other}/droid"), ".factory/sessions"),
+            (format!("{other}/kimi"), ".kimi-code/sessions"),
         ] {
             home.copy(Path::new(&from), to);
         }

@@ -18,7 +18,7 @@ struct Sample {
     other: &'static str,
 }
 
-const SAMPLES: [Sample; 9] = [
+const SAMPLES: [Sample; 10] = [
     Sample {
         agent: Agent::Claude,
         files: &[
@@ -112,6 +112,24 @@ const SAMPLES: [Sample; 9] = [
         other: ".cursor/projects/-w/agent-transcripts/22222222-2222-4333-8444-000000000002/\
                 22222222-2222-4333-8444-000000000002.jsonl",
     },
+    Sample {
+        agent: Agent::Kimi,
+        files: &[
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/main/wire.jsonl",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/main/wire.jsonl",
+            ),
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/agent-0/wire.jsonl",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/agents/agent-0/wire.jsonl",
+            ),
+            (
+                "more_agents/kimi/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/state.json",
+                ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000001/state.json",
+            ),
+        ],
+        other: ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000002/agents/main/wire.jsonl",
+    },
 ];
 
 /// A home directory with the sample of an agent.
@@ -203,13 +221,14 @@ fn every_agent_has_a_sample() {
 
 #[test]
 fn pages_and_help_name_every_agent_and_its_directories() {
-    let said = |arguments: &[&str]| said(turnpipe(arguments)).text;
-    let squeezed = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let help = squeezed(said(&["session", "--help"]));
-    let files = said(&["help", "files"]);
-    let (readme, sessions) = (squeezed(page("README.md")), page("docs/sessions.md"));
+    let files = said(turnpipe(&["help", "files"])).text;
+    let readme = page("README.md");
+    let (readme, sessions) = (
+        readme.split_whitespace().collect::<Vec<_>>().join(" "),
+        page("docs/sessions.md"),
+    );
     for product in Agent::ALL.into_iter().filter_map(Agent::product) {
-        assert!(help.contains(product), "session --help: {product}");
+        assert!(files.contains(product), "help files: {product}");
         assert!(readme.contains(product), "README.md: {product}");
         assert!(
             sessions.contains(&format!("\n| {product} | ")),

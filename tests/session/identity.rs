@@ -20,9 +20,10 @@ enum Agent {
     Pi,
     Copilot,
     Droid,
+    Kimi,
 }
 
-const AGENTS: [Agent; 7] = [
+const AGENTS: [Agent; 8] = [
     Agent::Claude,
     Agent::Qwen,
     Agent::Codex,
@@ -30,6 +31,7 @@ const AGENTS: [Agent; 7] = [
     Agent::Pi,
     Agent::Copilot,
     Agent::Droid,
+    Agent::Kimi,
 ];
 
 const ROOT: &str = "11111111-0000-4000-8000-00000000000a";
@@ -74,7 +76,12 @@ fn plans() -> impl Strategy<Value = Plan> {
         has_subagent: has_subagent
             && matches!(
                 agent,
-                Agent::Claude | Agent::Qwen | Agent::Codex | Agent::Gemini | Agent::Copilot
+                Agent::Claude
+                    | Agent::Qwen
+                    | Agent::Codex
+                    | Agent::Gemini
+                    | Agent::Copilot
+                    | Agent::Kimi
             ),
         end,
     })
@@ -345,6 +352,43 @@ fn rows(agent: Agent, id: &str, turn: u32, from: Option<&str>, is_side: bool) ->
                 row(4, "z", "assistant", json!({"type": "text", "text": answer})),
             ]
         }
+        Agent::Kimi => {
+            let row = |second: u32, kind: &str, mut members: Value| {
+                members["type"] = kind.into();
+                members["agentId"] = if id == CHILD { "agent-1" } else { "main" }.into();
+                members["time"] = at(second).into();
+                members
+            };
+            let event = |second: u32, event: Value| {
+                row(second, "context.append_loop_event", json!({"event": event}))
+            };
+            let used = |second: u32, (input, output): (u64, u64)| {
+                row(
+                    second,
+                    "usage.record",
+                    json!({"model": "m", "usage": {"inputOther": input, "output": output}}),
+                )
+            };
+            let prompted = json!({"role": "user", "id": name("u"), "origin": {"kind": "user"},
+                "content": [{"type": "text", "text": prompt}]});
+            vec![
+                row(1, "context.append_message", json!({"message": prompted})),
+                used(2, first),
+                event(
+                    2,
+                    json!({"type": "tool.call", "stepUuid": name("a"), "toolCallId": call, "name": "Bash", "args": {"command": "ls"}}),
+                ),
+                event(
+                    3,
+                    json!({"type": "tool.result", "toolCallId": call, "result": {"output": "a"}}),
+                ),
+                used(4, second),
+                event(
+                    4,
+                    json!({"type": "content.part", "stepUuid": name("z"), "part": {"type": "text", "text": answer}}),
+                ),
+            ]
+        }
     }
 }
 
@@ -385,6 +429,9 @@ fn head(agent: Agent, id: &str, start: &str, fork: Option<(&Path, u32)>) -> Vec<
                 json!({"type": "session_start", "id": id, "title": "New", "cwd": "/w", "parent": parent, "forkedAtMessageId": point}),
             ]
         }
+        Agent::Kimi => {
+            vec![json!({"type": "metadata", "protocol_version": "1.5", "created_at": start})]
+        }
     }
 }
 
@@ -399,6 +446,8 @@ fn file(agent: Agent, root: &Path, id: &str) -> PathBuf {
         Agent::Gemini => dir.join(format!("chats/session-2026-01-01T00-00-{}.jsonl", &id[..8])),
         Agent::Pi => dir.join(format!("2026-01-01T00-00-00-000Z_{id}.jsonl")),
         Agent::Copilot => dir.join(format!("{id}/events.jsonl")),
+        Agent::Kimi if id == CHILD => dir.join(format!("{ROOT}/agents/agent-1/wire.jsonl")),
+        Agent::Kimi => dir.join(format!("{id}/agents/main/wire.jsonl")),
     }
 }
 
@@ -509,6 +558,10 @@ impl Plan {
                 rows(agent, FORK, turn, parent, false)
             }));
             write(&fork, &all, "");
+            if agent == Agent::Kimi {
+                let state = json!({"cwd": "/w", "createdAt": start, "forkedFrom": ROOT});
+                write(&root.join(format!("p/{FORK}/state.json")), &[state], "");
+            }
             write_totals(agent, &fork, &own.collect::<Vec<_>>());
         }
         if agent == Agent::Gemini {
@@ -615,7 +668,7 @@ fn check(plan: &Plan) {
     if plan.agent != Agent::Claude {
         for one in records(&["stats", "--root", &at, "--by", "session"]) {
             let id = one["dimensions"]["session"].as_str().unwrap();
-            let in_file = matches!(plan.agent, Agent::Qwen | Agent::Copilot);
+            let in_file = matches!(plan.agent, Agent::Qwen | Agent::Copilot | Agent::Kimi);
             let side = model
                 .of_subagent
                 .iter()

@@ -113,6 +113,90 @@ fn cursor_has_the_time_of_its_file_and_no_tokens() {
     assert!(!shown.text.contains("REDACTED"), "{}", shown.text);
 }
 
+/// A session of Kimi Code, by the end of its id.
+fn kimi(end: u32) -> String {
+    format!("session_33333333-2222-4333-8444-{end:012}")
+}
+
+#[test]
+fn kimi_counts_requests_of_forks_and_subagents_once() {
+    let root = data("kimi");
+    let listed = session(&["list", "--root", &root, "--all", "--counts", "--json"]).records();
+    let of = |id: String| {
+        let mut found = listed.iter().filter(|one| one["session_id"] == id);
+        let one = found.next().unwrap();
+        assert_eq!(found.next(), None);
+        one
+    };
+    let (parent, fork) = (of(kimi(1)), of(kimi(2)));
+    assert_eq!(parent["title"], "Failing test");
+    assert_eq!(parent["title_source"], "manual");
+    assert_eq!(parent["model"], "kimi-k2");
+    assert_eq!(parent["cwd"], "/w");
+    assert_eq!(parent["subagents"], 1);
+    assert_eq!(parent["resume"], format!("kimi -r {}", kimi(1)));
+    assert_eq!(parent["counts"]["failed"], 1);
+    assert_eq!(parent["counts"]["compactions"], 1);
+    // Requests 1 to 4, the compaction with 50, and those of the subagent with 40 and 60.
+    assert_eq!(parent["counts"]["usage"]["output_tokens"], 160);
+    assert_eq!(fork["title_source"], "auto");
+    assert_eq!(fork["fork_parent"], kimi(1));
+    assert_eq!(fork["counts"]["usage"]["output_tokens"], 7);
+    let usage = &stats(&root)["usage"];
+    assert_eq!(usage["output_tokens"], 167);
+    assert_eq!(usage["input_tokens"], 167 * 90);
+    assert_eq!(usage["cache_read_input_tokens"], 1670);
+}
+
+#[test]
+fn what_was_undone_in_kimi_is_on_another_branch() {
+    let root = data("kimi");
+    let shown = |arguments: &[&str]| {
+        let name = kimi(1);
+        let start = ["show", "--root", &root, &name, "-o", "text"];
+        session(&[&start, arguments].concat()).text
+    };
+    let (live, all) = (shown(&[]), shown(&["--all-branches"]));
+    assert!(!live.contains("undone") && !live.contains("Take it back"));
+    assert!(all.contains("This is undone."), "{all}");
+    let told = live.find("Once upon").unwrap();
+    assert!(told < live.find("interrupted").unwrap(), "{live}");
+    let calls = session(&["calls", "--root", &root, &kimi(1)]).records();
+    let exits: Vec<_> = calls.iter().map(|call| &call["exit_status"]).collect();
+    assert!(exits.contains(&&json!(3)), "{calls:?}");
+}
+
+/// All files of Kimi Code have the same name.
+#[test]
+fn a_subagent_of_kimi_is_named_by_its_directory() {
+    let root = data("kimi");
+    let shown = session(&["show", "--root", &root, "agent-0", "-o", "text"]);
+    assert!(shown.text.contains("Read README.md"), "{}", shown.messages);
+    let pages = tempfile::tempdir().unwrap();
+    let to = pages.path().to_str().unwrap();
+    assert_eq!(
+        session(&["export", "--root", &root, to, "-o", "md"]).status,
+        Some(0)
+    );
+    assert!(
+        pages
+            .path()
+            .join(format!("{}-agent-0.md", kimi(1)))
+            .exists()
+    );
+}
+
+#[test]
+fn sound_files_of_kimi_have_no_findings() {
+    let checked = session(&["check", "--root", &data("kimi"), "--all"]).records();
+    let (total, files) = checked.split_last().unwrap();
+    assert_eq!(total["ok"], 2, "{checked:?}");
+    for file in files {
+        assert_eq!(file["type"], "session_check", "{file}");
+        assert_eq!(file["findings"], json!({}), "{file}");
+    }
+}
+
 const SCHEMA: &str =
     "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, slug TEXT, directory TEXT,
     title TEXT, version TEXT, model TEXT, time_created INTEGER, time_updated INTEGER);

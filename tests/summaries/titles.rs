@@ -334,6 +334,7 @@ fn sessions_of_all_agents_can_be_renamed() {
         ("copilot", "11111111"),
         ("droid", "droid-one"),
         ("cursor", "22222222"),
+        ("kimi", "session_33333333-2222-4333-8444-000000000002"),
     ] {
         let root = folder.path().join("more_agents").join(agent);
         let root = root.to_str().unwrap();

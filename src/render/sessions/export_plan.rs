@@ -64,11 +64,17 @@ impl<'a> ExportPlan<'a> {
             let links: Arc<[Subagent]> = started
                 .iter()
                 .map(|started| {
-                    let stem = stem(started);
-                    let page = folder.name(&format!("{id}-{stem}"), &started.path);
+                    let (stem, own_id) = (stem(started), subagent_id(started.agent, &started.path));
+                    // The files of some agents have the same names in other directories.
+                    let part = if stem.contains(&own_id) {
+                        &stem
+                    } else {
+                        &own_id
+                    };
+                    let page = folder.name(&format!("{id}-{part}"), &started.path);
                     Subagent {
                         page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
-                        id: subagent_id(started.agent, &started.path),
+                        id: own_id,
                     }
                 })
                 .collect();

@@ -2,54 +2,52 @@
 
 use turnpipe_core::text::names;
 
-/// A coding agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Agent {
+/// Declares the agents: the name in options and records, and the product.
+macro_rules! agents {
+    ($($(#[$documentation:meta])+ $agent:ident = $name:literal, $product:expr;)+) => {
+        /// A coding agent.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+        pub enum Agent {
+            $($(#[$documentation])+ $agent,)+
+        }
+
+        names! { Agent: $($agent = $name),+ }
+
+        impl Agent {
+            /// Returns the name of the product, as in documentation. `None` for files that are not an agent's own.
+            pub const fn product(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$agent => $product,)+
+                }
+            }
+        }
+    };
+}
+
+agents! {
     /// Claude Code.
-    Claude,
+    Claude = "claude", Some("Claude Code");
     /// Qwen Code.
-    Qwen,
+    Qwen = "qwen", Some("Qwen Code");
     /// Codex CLI.
-    Codex,
+    Codex = "codex", Some("Codex");
     /// Gemini CLI.
-    Gemini,
+    Gemini = "gemini", Some("Gemini CLI");
     /// pi.
-    Pi,
+    Pi = "pi", Some("pi");
     /// opencode.
-    Opencode,
+    Opencode = "opencode", Some("opencode");
     /// GitHub Copilot CLI.
-    Copilot,
+    Copilot = "copilot", Some("GitHub Copilot CLI");
     /// Droid.
-    Droid,
+    Droid = "droid", Some("Droid");
     /// Cursor.
-    Cursor,
+    Cursor = "cursor", Some("Cursor");
+    /// Kimi Code.
+    Kimi = "kimi", Some("Kimi Code");
     /// Any agent, as a trajectory in the format ATIF.
-    Atif,
+    Atif = "atif", None;
     /// Agents built with turnpipe.
-    Turnpipe,
-}
-
-names! {
-    Agent: Claude = "claude", Qwen = "qwen", Codex = "codex", Gemini = "gemini", Pi = "pi",
-    Opencode = "opencode", Copilot = "copilot", Droid = "droid", Cursor = "cursor", Atif = "atif",
-    Turnpipe = "turnpipe",
-}
-
-impl Agent {
-    /// Returns the name of the product, as in documentation. `None` for files that are not an agent's own.
-    pub const fn product(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Claude => "Claude Code",
-            Self::Qwen => "Qwen Code",
-            Self::Codex => "Codex",
-            Self::Gemini => "Gemini CLI",
-            Self::Pi => "pi",
-            Self::Opencode => "opencode",
-            Self::Copilot => "GitHub Copilot CLI",
-            Self::Droid => "Droid",
-            Self::Cursor => "Cursor",
-            Self::Atif | Self::Turnpipe => return None,
-        })
-    }
+    Turnpipe = "turnpipe", None;
 }

@@ -17,9 +17,12 @@ use turnpipe_core::message::{
 };
 pub(super) use turnpipe_core::message::{input_of, result_parts};
 
-/// Returns the time in a record.
+/// Returns the time in a record: RFC 3339, or milliseconds since 1970.
 pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
-    timestamp(text(raw).as_deref())
+    match number(raw) {
+        Some(milliseconds) => Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok(),
+        None => timestamp(text(raw).as_deref()),
+    }
 }
 
 /// Parses a time as stored in a record; `None` if it is not RFC 3339.

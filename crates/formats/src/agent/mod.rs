@@ -28,6 +28,7 @@ mod format;
 mod gemini;
 mod gemini_edits;
 mod hook_settings;
+mod kimi;
 mod layout;
 mod opencode;
 mod opencode_database;
@@ -71,7 +72,7 @@ pub(crate) use sign::{PI_FILE, sign};
 pub use stream_conversation::StreamItem;
 pub use table::{
     Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
-    is_subagent_file, own_format, session_roots, trajectory_format,
+    is_subagent_file, own_format, session_roots, subagent_of_file, trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};

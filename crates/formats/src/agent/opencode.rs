@@ -4,13 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
     call, count, decimal, end_of_exit, input_of, is_in, is_true, message, note, results,
-    session_stem, string, tokens,
+    session_stem, string, time_in, tokens,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -23,7 +22,7 @@ use super::reading::{Detail, Reading};
 use super::stream_conversation::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, number, object, text};
+use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage,
 };
@@ -144,7 +143,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let info = row.info?;
     let role = string(info.role);
-    let created = time_of(info.time.as_ref().and_then(|time| time.created));
+    let created = time_in(info.time.as_ref().and_then(|time| time.created));
     let mut entry = Entry {
         kind: role.clone().unwrap_or_else(|| "session".to_owned()),
         is_known: role
@@ -173,11 +172,6 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// Returns a time in milliseconds.
-fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
-    Timestamp::from_millisecond(i64::try_from(number(raw)?).ok()?).ok()
-}
-
 fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
     let time = info.time.unwrap_or_default();
     let ends = [time.created, time.updated, time.completed];
@@ -198,8 +192,8 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
         model: [model.id, model.model_id, info.model_id]
             .into_iter()
             .find_map(string),
-        started: time_of(time.created),
-        last_activity: ends.into_iter().filter_map(time_of).max(),
+        started: time_in(time.created),
+        last_activity: ends.into_iter().filter_map(time_in).max(),
         ..Facts::default()
     }
     .in_directory(directory)

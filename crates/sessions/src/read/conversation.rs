@@ -395,7 +395,7 @@ impl ConversationReader<'_> {
     }
 
     fn entry(&mut self, mut entry: Entry) {
-        if self.session.format().reading.shape == Shape::Sequence {
+        if self.session.format().reading.shape != Shape::Tree {
             self.model = entry.facts.model.clone().or(self.model.take());
             for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
                 if message.role == Role::Assistant {

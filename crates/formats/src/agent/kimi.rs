@@ -1,0 +1,546 @@
+//! Kimi Code: `~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl`, a file for the session (`main`)
+//! and one for each subagent, with the title and the parent of a fork in `state.json` of the session.
+//!
+//! The parts of a reply are rows of their own. Events for clients (`agent.message.appended`) repeat them, and are older
+//! than the rows before them.
+
+use std::path::Path;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::content::{
+    call, input_of, is_in, is_true, is_unique_id, message, note, reply, result_parts, results,
+    session_stem, string, time_in, tokens, user_messages,
+};
+use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
+use super::entry::{Change, Entry, Part};
+use super::facts::Facts;
+use super::format::Format;
+use super::layout::{Layout, SubagentFiles, Subagents};
+use super::reading::{Detail, Reading, Shape};
+use super::sign::Row as Marks;
+use super::title::{ManualTitle, StoredTitle, TitleSource};
+use super::title_format::TitleFormat;
+use turnpipe_core::io::read_regular;
+use turnpipe_core::json::{is, non_empty, object, text};
+use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult};
+
+/// The format of Kimi Code.
+pub(super) static KIMI: Format = Format {
+    reading: Reading {
+        shape: Shape::Replay,
+        cost_words: &[
+            "\"usage.record\"",
+            "\"llm.request\"",
+            "\"stepUuid\"",
+            "\"assistant\"",
+        ],
+        activity_words: &["\"context.append_", "\"turn."],
+        ..Reading::SEQUENCE
+    },
+    counting: TokenCounting {
+        ids: IdScope::Global,
+        tokens: TokenSource::Records,
+        copies_are_older: true,
+        ..TokenCounting::REPLIES
+    },
+    layout: Layout {
+        home_variables: &["KIMI_CODE_HOME"],
+        home: ".kimi-code",
+        session_dirs: &["sessions"],
+        beside,
+        subagents: Subagents::Files(SubagentFiles {
+            directory: |session| Some(Place::of(session)?.session.join("agents")),
+            is_file: |path| Place::of(path).is_some_and(|place| place.agent != MAIN),
+            id: |path| Some(Place::of(path)?.agent.to_owned()),
+            is_reserved: true,
+        }),
+        belongings: |session, _| {
+            let own = Place::of(session).filter(Place::is_own);
+            let own = own.map(|place| place.session.to_owned());
+            own.into_iter().collect()
+        },
+        resume: |id, _| Some(format!("kimi -r {id}")),
+        ..Layout::NONE
+    },
+    titles: TitleFormat {
+        words: &["\"session.state\""],
+        ..TitleFormat::NONE
+    },
+    ..Format::new(Agent::Kimi, read, wrote)
+};
+
+object! {
+    Row {
+        kind = "type", form = "kind", time, created = "created_at", agent = "agentId", message: Said<'a>, event: Event<'a>,
+        usage: Tokens<'a>, model, alias = "modelAlias", turn = "turnId", first_turn = "fromTurnId", reason,
+        error: Failure<'a>, summary, environment: Surroundings<'a> = "environmentDisclosure",
+        session, state: State<'a>,
+    }
+}
+
+object! {
+    State {
+        cwd, title, is_custom_title = "isCustomTitle", forked_from = "forkedFrom", created = "createdAt",
+    }
+}
+
+object! {
+    Event {
+        kind = "type", uuid, step = "stepUuid", of_call = "parentUuid", call_id = "toolCallId", name, args,
+        part: ContentPart<'a>, result: Outcome<'a>,
+    }
+}
+
+object! {
+    Said {
+        role, id, content, origin: Source<'a>, calls = "toolCalls", call_id = "toolCallId", is_error = "isError",
+    }
+}
+
+object! {
+    Source {
+        kind, name, trigger, skill = "skillName", skill_args = "skillArgs", command = "commandName",
+        command_args = "commandArgs",
+    }
+}
+
+object! {
+    ContentPart {
+        kind = "type", text, think, image: Address<'a> = "imageUrl", audio: Address<'a> = "audioUrl",
+        video: Address<'a> = "videoUrl",
+    }
+}
+
+object! { Address { url } }
+object! { Called { id, name, arguments, function: Function<'a> } }
+object! { Function { name, arguments } }
+object! { Outcome { output, is_error = "isError" } }
+object! { Failure { message } }
+object! { Surroundings { cwd } }
+
+object! {
+    Tokens {
+        input = "inputOther", output, cache_read = "inputCacheRead", cache_write = "inputCacheCreation",
+    }
+}
+
+/// The name of the agent that is not a subagent.
+const MAIN: &str = "main";
+
+/// Known types. The first one is derived from `state.json`.
+const KINDS: &str = "session.state metadata agent.message.appended agent.switched agent.turn.ended agent.turn.started \
+    config.update context.append_loop_event context.append_message context.apply_compaction context.clear \
+    context.undo context.undone context.update_token_count cron.add cron.cursor cron.delete \
+    file_history.checkpoint file_history.tracked forked full_compaction.begin full_compaction.cancel \
+    full_compaction.complete goal.clear goal.create goal.update interaction.request interaction.resolved \
+    interruptionReminder.recorded llm.request llm.tools_snapshot mcp.tools_discovered micro_compaction.apply \
+    permission.record_approval_result permission.set_mode plan.revision plan_mode.cancel plan_mode.enter \
+    plan_mode.exit plugin.session_start profile.bind prompt.aborted prompt.accepted prompt.completed prompt.steered \
+    runtime.set_binding staleGuard.cleared staleGuard.recorded subagent.completed subagent.spawned subagent.started \
+    swarm_mode.enter swarm_mode.exit task.started task.terminated task.waitDelivered token_counting.measured \
+    token_counting.rebased token_counting.truncated token_counting.turn_recorded tools.register_user_tool \
+    tools.reset_active_tools tools.set_active_tools tools.unregister_user_tool tools.update_store tower_mode.enter \
+    tower_mode.exit turn.cancel turn.ended turn.prompt turn.steer turn.step.interrupted turn.step.retrying \
+    usage.record";
+
+/// Known types of events in a turn.
+const EVENTS: &str = "step.begin content.part tool.call tool.result step.end";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    let is_first = row.is("metadata") && row.protocol.is_some() && row.created.is_some();
+    is_first || row.is_any("context.append_message context.append_loop_event usage.record")
+}
+
+/// The place of a file among those of its session.
+struct Place<'a> {
+    session: &'a Path,
+    agent: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(file: &'a Path) -> Option<Self> {
+        let agent = file.parent()?;
+        let agents = agent.parent()?;
+        let is_usual = session_stem(file)? == "wire" && agents.file_name()? == "agents";
+        let place = Self {
+            session: agents.parent()?,
+            agent: agent.file_name()?.to_str()?,
+        };
+        is_usual.then_some(place)
+    }
+
+    /// Returns the id of the session.
+    fn id(&self) -> Option<&str> {
+        self.session.file_name()?.to_str()
+    }
+
+    /// Whether the directory is certainly of one session.
+    fn is_own(&self) -> bool {
+        let id = self.id().and_then(|id| id.strip_prefix("session_"));
+        id.is_some_and(|id| is_unique_id(id.as_ref()))
+    }
+}
+
+/// Returns the facts in `state.json` and in the path.
+fn beside(file: &Path) -> Vec<String> {
+    let row = Place::of(file).map(|place| {
+        let state = read_regular(&place.session.join("state.json"));
+        let state = state.ok().and_then(|json| serde_json::from_str(&json).ok());
+        json!({
+            "type": "session.state", "session": place.id(), "agentId": place.agent,
+            "state": state.unwrap_or(Value::Null),
+        })
+    });
+    row.iter().map(ToString::to_string).collect()
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let state = row.state.unwrap_or_default();
+    let event = row.event.unwrap_or_default();
+    let subtype = string(event.kind);
+    let time = row.time.or(row.created).or(state.created);
+    let time = time.filter(|_| !is(row.form, "event"));
+    let is_known_event = || subtype.as_ref().is_none_or(|kind| is_in(EVENTS, kind));
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind) && is_known_event(),
+        uuid: [
+            event.uuid,
+            event.of_call,
+            row.message.and_then(|said| said.id),
+        ]
+        .into_iter()
+        .find_map(string),
+        part: Part::Turn,
+        time: time_in(time).map(|time| time.to_string()),
+        facts: facts(&row, &state, time),
+        title: title(&row, &state),
+        meters: request(&row).into_iter().collect(),
+        subtype,
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let messages = read_messages(&row, &event, &entry.kind);
+    let change = change(&row, &entry.kind, !messages.is_empty());
+    Some(Entry {
+        change,
+        ..entry.with_messages(messages)
+    })
+}
+
+fn facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Facts {
+    let surroundings = row.environment.unwrap_or_default();
+    let forked_from = string(state.forked_from);
+    let facts = Facts {
+        session_id: string(row.session),
+        is_subagent: row.session.is_some() && !is(row.agent, MAIN),
+        is_head: forked_from.is_some(),
+        forked_from,
+        // Tokens have only the name that the user's configuration gives the model.
+        model: string(row.model.filter(|_| is(row.kind, "llm.request")))
+            .or_else(|| string(row.alias)),
+        ..Facts::at(time)
+    };
+    facts.in_directory(string(state.cwd.or(surroundings.cwd)))
+}
+
+fn title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
+    let title = non_empty(state.title).filter(|_| is(row.agent, MAIN))?;
+    let source = if is_true(state.is_custom_title) {
+        TitleSource::Manual
+    } else {
+        TitleSource::Auto
+    };
+    Some(StoredTitle::new(title, source, None, ManualTitle::Keep))
+}
+
+/// Returns the tokens of a request. Those of one that was interrupted are zero.
+fn request(row: &Row<'_>) -> Option<Meter> {
+    let spent = row.usage.filter(|_| is(row.kind, "usage.record"))?;
+    let counts = [
+        spent.input,
+        spent.output,
+        spent.cache_read,
+        spent.cache_write,
+    ];
+    let usage = tokens(counts);
+    let id = [row.agent, row.time].into_iter().chain(counts);
+    let id: Vec<&str> = id.flatten().map(RawValue::get).collect();
+    usage.is_billable().then(|| Meter::Request {
+        id: id.join(" "),
+        usage,
+        is_first: false,
+        session: None,
+    })
+}
+
+/// Returns the effect on earlier rows. A turn starts at its prompt, and is undone by its number.
+fn change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
+    let turn = |number: Option<&RawValue>| Some(format!("turn {}", number?.get()));
+    match kind {
+        "turn.prompt" => Change::Put(turn(row.turn).unwrap_or_default()),
+        "context.undone" => turn(row.first_turn).map_or(Change::Nothing, Change::RewindTo),
+        // It names the model of the replies that follow.
+        "llm.request" => Change::Put(String::new()),
+        _ if has_messages => Change::Put(String::new()),
+        _ => Change::Nothing,
+    }
+}
+
+fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
+    let one = match kind {
+        "context.append_message" => {
+            return row.message.map(|said| read_said(&said)).unwrap_or_default();
+        }
+        "context.append_loop_event" => read_event(event),
+        "context.apply_compaction" => {
+            let summary = string(row.summary).unwrap_or_default();
+            Some(note(Role::System, Origin::Compaction, summary))
+        }
+        "turn.ended" if is(row.reason, "cancelled") => {
+            let notice = "[Request interrupted by user]".to_owned();
+            Some(note(Role::User, Origin::Injected, notice))
+        }
+        "turn.ended" if is(row.reason, "failed") => {
+            let reason = row.error.and_then(|error| string(error.message));
+            Some(note(
+                Role::System,
+                Origin::Error,
+                reason.unwrap_or_default(),
+            ))
+        }
+        _ => None,
+    };
+    one.into_iter().collect()
+}
+
+/// Returns the part of a message in an event of a turn.
+fn read_event(event: &Event<'_>) -> Option<Message> {
+    let block = match text(event.kind)?.as_ref() {
+        "content.part" => read_block(&event.part?)?,
+        "tool.call" => call(
+            string(event.call_id)?,
+            string(event.name).unwrap_or_default(),
+            input_of(event.args),
+        ),
+        "tool.result" => {
+            let outcome = event.result.unwrap_or_default();
+            return Some(result(
+                string(event.call_id)?,
+                outcome.output,
+                outcome.is_error,
+            ));
+        }
+        _ => return None,
+    };
+    Some(Message {
+        id: string(event.step),
+        ..reply(vec![block])
+    })
+}
+
+fn read_said(said: &Said<'_>) -> Vec<Message> {
+    let source = said.origin.unwrap_or_default();
+    let mut blocks = read_blocks(said.content);
+    match text(said.role).as_deref() {
+        Some("assistant") => {
+            blocks.extend(Called::list(said.calls).iter().filter_map(read_call));
+            vec![reply(blocks)]
+        }
+        Some("tool") => string(said.call_id)
+            .map(|id| result(id, said.content, said.is_error))
+            .into_iter()
+            .collect(),
+        Some("user") => {
+            let typed = typed_command(&source);
+            let messages = match text(source.kind).as_deref() {
+                None | Some("user") => user_messages(Origin::Prompt, blocks),
+                Some("system_trigger") if is(source.name, "subagent") => {
+                    vec![message(Role::User, Origin::Prompt, blocks)]
+                }
+                Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
+                Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
+            };
+            let typed = typed.map(|typed| note(Role::User, Origin::Prompt, typed));
+            let messages = typed.into_iter().chain(messages);
+            messages
+                .map(|message| Message {
+                    id: string(said.id),
+                    ..message
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the command that the user typed, if the text of a skill or a plugin took its place.
+fn typed_command(source: &Source<'_>) -> Option<String> {
+    let name =
+        text(source.skill.or(source.command)).filter(|_| is(source.trigger, "user-slash"))?;
+    let arguments = text(source.skill_args.or(source.command_args)).unwrap_or_default();
+    Some(format!("/{name} {arguments}").trim_end().to_owned())
+}
+
+/// Returns a call in a whole message, as older versions store it.
+fn read_call(called: &Called<'_>) -> Option<Block> {
+    let function = called.function.unwrap_or_default();
+    let arguments = text(called.arguments.or(function.arguments));
+    let input = arguments.and_then(|json| RawValue::from_string(json.into_owned()).ok());
+    let name = string(called.name.or(function.name)).unwrap_or_default();
+    Some(call(string(called.id)?, name, input_of(input.as_deref())))
+}
+
+/// Returns content, which is a text or a list of parts.
+fn read_blocks(content: Option<&RawValue>) -> Vec<Block> {
+    let whole = string(content).map(Block::Text);
+    let parts = ContentPart::list(content);
+    let parts = parts.iter().filter_map(read_block);
+    whole.into_iter().chain(parts).collect()
+}
+
+fn read_block(part: &ContentPart<'_>) -> Option<Block> {
+    let media = part.image.or(part.audio).or(part.video);
+    match text(part.kind)?.as_ref() {
+        "text" => string(part.text).map(Block::Text),
+        "think" => string(part.think).map(Block::thinking),
+        "image_url" | "audio_url" | "video_url" => {
+            Some(Block::Media(read_media(&text(media?.url)?)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns what an address holds. Most refer to a file.
+fn read_media(url: &str) -> Media {
+    let held = url
+        .strip_prefix("data:")
+        .and_then(|data| data.split_once(";base64,"));
+    Media {
+        media_type: held.map(|(kind, _)| kind.to_owned()).unwrap_or_default(),
+        data: held.map(|(_, data)| data.to_owned()),
+    }
+}
+
+fn result(id: String, output: Option<&RawValue>, is_error: Option<&RawValue>) -> Message {
+    let mut result = ToolResult {
+        id,
+        parts: result_parts(read_blocks(output)),
+        failed: is_true(is_error),
+        end: None,
+    };
+    result.end = end_in(&result.text()).filter(|_| result.failed);
+    results(vec![Block::Result(result)])
+}
+
+/// Returns the end of a command that failed, in the last line of its output.
+fn end_in(output: &str) -> Option<CallEnd> {
+    let last = output.lines().next_back()?;
+    if last == "Session closed" {
+        return Some(CallEnd::Interrupted);
+    }
+    let status = last.strip_prefix("Command failed with exit code: ")?;
+    Some(CallEnd::Exited(status.strip_suffix('.')?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnpipe_core::message::ResultPart;
+
+    use super::*;
+
+    fn said(message: &str) -> Vec<Message> {
+        let record = format!(r#"{{"type":"context.append_message","message":{message}}}"#);
+        KIMI.messages(&record)
+    }
+
+    #[test]
+    fn a_skill_is_the_command_that_was_typed() {
+        let messages = said(
+            r#"{"role":"user","id":"m","content":[{"type":"text","text":"Review it."}],"toolCalls":[],
+            "origin":{"kind":"skill_activation","trigger":"user-slash","skillName":"review","skillArgs":"src"}}"#,
+        );
+        let [typed, body] = messages.as_slice() else {
+            panic!("{messages:?}");
+        };
+        assert_eq!(body.origin, Origin::Injected);
+        assert_eq!(
+            (typed.origin, typed.text().as_str()),
+            (Origin::Prompt, "/review src")
+        );
+    }
+
+    #[test]
+    fn messages_of_older_versions_are_whole() {
+        for called in [
+            r#"{"type":"function","id":"c","name":"Bash","arguments":"{\"command\":\"ls\"}"}"#,
+            r#"{"type":"function","id":"c","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}"#,
+        ] {
+            let messages = said(&format!(
+                r#"{{"role":"assistant","content":[],"toolCalls":[{called}]}}"#
+            ));
+            let call = messages[0].calls().next().unwrap();
+            assert_eq!(
+                (call.name.as_str(), call.input.get()),
+                ("Bash", r#"{"command":"ls"}"#)
+            );
+        }
+        let messages = said(
+            r#"{"role":"tool","toolCallId":"c","content":[{"type":"text","text":"a"}],"toolCalls":[]}"#,
+        );
+        assert_eq!(messages[0].results().next().unwrap().text(), "a");
+    }
+
+    #[test]
+    fn images_are_read_if_the_file_holds_them() {
+        let record = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"c","result":{"output":[
+            {"type":"image_url","imageUrl":{"url":"data:image/png;base64,AAAA"}},
+            {"type":"image_url","imageUrl":{"url":"blobref:image/png;0123"}}]}}}"#;
+        let messages = KIMI.messages(record);
+        let result = messages[0].results().next().unwrap();
+        let held = result.parts.iter().map(|part| match part {
+            ResultPart::Media(media) => media.data.as_deref(),
+            ResultPart::Text(_) => None,
+        });
+        assert_eq!(held.collect::<Vec<_>>(), [Some("AAAA"), None]);
+    }
+
+    #[test]
+    fn a_turn_that_failed_has_an_error() {
+        let record = r#"{"type":"turn.ended","turnId":0,"reason":"failed","error":{"code":"x","message":"no quota"}}"#;
+        let messages = KIMI.messages(record);
+        assert_eq!(
+            (messages[0].origin, messages[0].text().as_str()),
+            (Origin::Error, "no quota")
+        );
+    }
+
+    #[test]
+    fn other_types_are_unknown() {
+        let is_known = |record: &str| KIMI.read(record, Detail::Full).unwrap().is_known;
+        assert!(is_known(r#"{"type":"turn.steer","input":[]}"#));
+        assert!(!is_known(r#"{"type":"turn.new"}"#));
+        assert!(!is_known(
+            r#"{"type":"context.append_loop_event","event":{"type":"step.new"}}"#
+        ));
+    }
+
+    /// The user may have made other directories with such names.
+    #[test]
+    fn only_a_directory_with_an_id_belongs_to_a_session() {
+        let belongings = |dir: &str| {
+            let path = format!("/h/sessions/p/{dir}/agents/main/wire.jsonl");
+            (KIMI.layout.belongings)(Path::new(&path), "id")
+        };
+        let own = "session_33333333-2222-4333-8444-000000000001";
+        assert_eq!(belongings(own), [Path::new("/h/sessions/p").join(own)]);
+        assert!(belongings("mine").is_empty());
+    }
+}
