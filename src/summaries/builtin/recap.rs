@@ -74,6 +74,13 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// The heading of a section with the next steps. A plan may be what was done.
+static STEPS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\bnext (?:steps?|up)\b|nächste|próximos|prochaines|prossimi|следующ|次の|다음|接下来|下一步",
+    )
+});
+
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
 enum Next {
@@ -151,7 +158,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let said = sentences(&text);
     let opens_work = text.trim_end().ends_with(':');
     let done = done(after);
-    let is_working = !done.is_empty();
+    let is_working = after.iter().flat_map(Message::results).next().is_some();
     let replies = before.iter().rev().filter(|message| is_reply(message));
     let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&told_by(reply)))));
     let mut replies = replies.peekable();
@@ -278,17 +285,17 @@ impl Reply {
             if sentence.kind == Kind::Heading || opens_list && text.contains("ummary") {
                 is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
                 is_plan = !is_summary && PLAN.is_match(&text);
+                if is_plan && STEPS.is_match(&text) {
+                    let mut sections = after.split(|next| next.kind == Kind::Heading);
+                    plan = sections.next().and_then(section_plan).or(plan);
+                }
                 continue;
             }
             if opens_list {
                 let is_item =
                     |next: &&Sentence| next.kind == Kind::Item && next.line > sentence.line;
                 let items = after.iter().take_while(is_item).count();
-                let mut line = sentence.line;
-                let opens_item =
-                    |item: &&Sentence| std::mem::replace(&mut line, item.line) != item.line;
-                let heads = after[..items].iter().filter(opens_item);
-                let heads: Vec<&str> = heads.map(|item| head(&item.text)).collect();
+                let heads = heads(&after[..items]);
                 rest = &after[items..];
                 if PLAN.is_match(&text) && !heads.is_empty() {
                     plan = Some(cut(&heads.join("; "), NEXT_CELLS));
@@ -313,6 +320,26 @@ impl Reply {
         let statements = statements.into_iter().map(|(text, _)| text).collect();
         Self { statements, plan }
     }
+}
+
+/// Returns the items of a section about the next steps, or its first sentence.
+fn section_plan(section: &[Sentence]) -> Option<String> {
+    let heads = heads(section);
+    let first = section.first()?.text.clone();
+    let steps = if heads.is_empty() {
+        first
+    } else {
+        heads.join("; ")
+    };
+    Some(cut(&steps, NEXT_CELLS))
+}
+
+/// Returns the head of each item.
+fn heads(found: &[Sentence]) -> Vec<&str> {
+    let mut line = None;
+    let items = found.iter().filter(|next| next.kind == Kind::Item);
+    let first = items.filter(|item| line.replace(item.line) != Some(item.line));
+    first.map(|item| head(&item.text)).collect()
 }
 
 fn is_long(text: &str, words: usize) -> bool {
@@ -345,7 +372,7 @@ fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
     }
     let asks =
         |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
-    let question = found.iter().rev().take(3).find(asks)?;
+    let question = found.iter().rev().take(2).find(asks)?;
     Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }
 

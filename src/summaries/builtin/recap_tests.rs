@@ -150,7 +150,7 @@ fn a_plan_is_the_next_step_and_no_report() {
         (
             "Add dark mode",
             "I've added it:\n\n- New theme\n- Toggle\n\n## Next steps\n\n- Update the docs",
-            "Goal: Add dark mode. Last report: I've added it: New theme; Toggle.",
+            "Goal: Add dark mode. Last report: I've added it: New theme; Toggle. Next: Update the docs.",
         ),
     ];
     for (asked, told, expected) in rows {
