@@ -107,10 +107,10 @@ fn report_usage(
         }
         _ => {
             io.messages.error(&problem(error));
-            for hint in hints(error) {
+            let command = cli::command_name(arguments);
+            for hint in hints(error, &command) {
                 io.messages.hint(&hint);
             }
-            let command = cli::command_name(arguments);
             io.messages
                 .hint(&format!("for more information, try `{command} --help`"));
         }
@@ -159,14 +159,24 @@ fn problem(error: &clap::Error) -> String {
     }
 }
 
-/// Returns the parser's suggestions.
-fn hints(error: &clap::Error) -> Vec<String> {
-    let words = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
-    let mut words = words.map(|kind| context(error, kind)).into_iter();
-    if let Some(hint) = words.find_map(|word| hint_about(&word)) {
+/// Returns suggestions for an error of `command`.
+fn hints(error: &clap::Error, command: &str) -> Vec<String> {
+    // A word may have another meaning in other groups: `hook remove`.
+    let is_general = matches!(command, "turnpipe" | "turnpipe session");
+    let words = [
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidArg,
+        ContextKind::InvalidValue,
+    ];
+    let words = words.map(|kind| context(error, kind));
+    let mut known = words.iter().filter_map(|word| hint_about(word, is_general));
+    if let Some(hint) = known.next() {
         return vec![hint];
     }
-    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
+    if let Some(ContextValue::String(name)) = error
+        .get(ContextKind::InvalidSubcommand)
+        .filter(|_| is_general)
+    {
         let mut commands = cli::names_in_groups(name).peekable();
         if commands.peek().is_some() {
             return commands
@@ -179,11 +189,22 @@ fn hints(error: &clap::Error) -> Vec<String> {
         ContextKind::SuggestedArg,
         ContextKind::SuggestedValue,
     ];
-    let similar = similar.map(|kind| context(error, kind)).into_iter();
-    similar
-        .filter(|names| !names.is_empty())
-        .map(|names| format!("did you mean {names}?"))
-        .collect()
+    let names = similar.into_iter().filter_map(|kind| error.get(kind));
+    let names = names.flat_map(|names| match names {
+        ContextValue::Strings(names) => names.clone(),
+        name => vec![name.to_string()],
+    });
+    let is_close = |name: &String| words.iter().any(|word| is_similar(word, name));
+    let close: Vec<String> = names.filter(is_close).collect();
+    let hint = || format!("did you mean {}?", close.join(", "));
+    (!close.is_empty()).then(hint).into_iter().collect()
+}
+
+/// Whether a word is a mistyped or shortened name.
+fn is_similar(word: &str, name: &str) -> bool {
+    let (word, name) = (word.trim_start_matches('-'), name.trim_start_matches('-'));
+    let distance = strsim::osa_distance(word, name);
+    word.len() >= 3 && name.starts_with(word) || distance <= 1 || distance == 2 && word.len() > 6
 }
 
 /// Returns a part of the error as text: lists separated by commas; empty if the error lacks it.
@@ -258,8 +279,15 @@ mod usage_tests {
 
     #[test]
     fn similar_names_are_suggested() {
+        let said = |line: &str| {
+            let words = std::iter::once("turnpipe").chain(line.split(' '));
+            let words: Vec<OsString> = words.map(OsString::from).collect();
+            hints(&error(line), &cli::command_name(&words))
+        };
         let rows = [
             ("completons", "did you mean completions?"),
+            ("list --sice 2d", "did you mean --since?"),
+            ("hook instal", "did you mean install?"),
             ("check text --kin", "did you mean --kind?"),
             ("export", "did you mean `turnpipe session export`?"),
             ("monthly", "did you mean `turnpipe stats --by month`?"),
@@ -270,9 +298,16 @@ mod usage_tests {
             ),
         ];
         for (arguments, expected) in rows {
-            assert_eq!(hints(&error(arguments)), [expected], "{arguments}");
+            assert_eq!(said(arguments), [expected], "{arguments}");
         }
-        assert!(hints(&error("nonsense")).is_empty());
+        for unlike in ["nonsense", "hook remove", "session open", "stats --today"] {
+            let hints = said(unlike).concat();
+            assert!(
+                !hints.contains("remove") && !hints.contains("append"),
+                "{hints}"
+            );
+        }
+        assert!(said("nonsense").is_empty());
     }
 }
 

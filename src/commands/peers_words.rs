@@ -7,6 +7,21 @@ const PEERS_WORDS: &[(&str, &str)] = &[
     ("monthly", "`turnpipe stats --by month`"),
     ("blocks", "`turnpipe stats --by block`"),
     ("usage", "`turnpipe stats`"),
+    ("cost", "`turnpipe stats`"),
+    ("tokens", "`turnpipe stats`"),
+    ("history", "`turnpipe list`"),
+    ("find", "`turnpipe search`"),
+    ("view", "`turnpipe show`"),
+    ("open", "`turnpipe show`"),
+    ("info", "`turnpipe show`"),
+    ("follow", "`turnpipe session tail -f latest`"),
+    ("watch", "`turnpipe session tail -f latest`"),
+    ("delete", "`turnpipe session remove`"),
+    ("prune", "`turnpipe session remove --before 30d`"),
+    ("convert", "`turnpipe session export DIR -o atif`"),
+    ("--today", "`--since today`"),
+    ("--here", "`--cwd .`"),
+    ("--older-than", "`--before`"),
     ("statusline", "`turnpipe stats --statusline`"),
     ("ls", "`turnpipe list`"),
     ("cat", "`turnpipe show`"),
@@ -32,8 +47,10 @@ const PEERS_WORDS: &[(&str, &str)] = &[
     ("kimi-code", "`kimi`"),
 ];
 
-/// Returns a hint about a word of another tool.
-pub(super) fn hint_about(word: &str) -> Option<String> {
+/// Returns a hint about a word of another tool. Commands only fit if `is_general`: not in every group of commands.
+pub(super) fn hint_about(word: &str, is_general: bool) -> Option<String> {
     let known = PEERS_WORDS.iter().find(|(peers, _)| *peers == word);
-    known.map(|(_, own)| format!("did you mean {own}?"))
+    let fits = |own: &&str| is_general || !own.starts_with("`turnpipe ");
+    let own = known.map(|(_, own)| *own).filter(fits)?;
+    Some(format!("did you mean {own}?"))
 }

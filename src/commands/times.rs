@@ -94,6 +94,18 @@ impl TimeArgument {
             Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::MIN),
         }
     }
+
+    /// Returns the end of a period that ends with this time, or with this day.
+    pub(super) fn end(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+        let start = self.time(now, zone);
+        match self {
+            Self::On(_) | Self::DaysAgo(_) => {
+                let next = start.to_zoned(zone.clone()).checked_add(1.day());
+                next.map_or(Timestamp::MAX, |next| next.timestamp())
+            }
+            Self::At(_) | Self::Ago(_) => start,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Lines and pages of commands: calls, findings in files and in the installation, archived sessions, installed hooks.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
@@ -79,6 +80,9 @@ pub(crate) fn call_count_page(counts: &[SessionCallCountRecord], columns: Option
     count_table(heads, rows, columns)
 }
 
+/// Maximum number of findings of a kind that a page lists.
+const MAX_FINDINGS: u64 = 3;
+
 /// Returns the verdict about a session file with findings, followed by these. Empty without findings.
 pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord]) -> String {
     if findings.is_empty() {
@@ -86,11 +90,16 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
     }
     let path = terminal_safe_line(&totals.path);
     let verdict = if totals.ok { "ok" } else { "damaged" };
-    let mut page = format!(
-        "{path}: {verdict}, {} records on {} lines\n",
-        totals.records, totals.lines
-    );
+    let records = count_noun(totals.records, "record", "records");
+    let lines = count_noun(totals.lines, "line", "lines");
+    let mut page = format!("{path}: {verdict}, {records} on {lines}\n");
+    let mut counts = BTreeMap::new();
     for finding in findings {
+        let count = counts.entry(name_of(finding.kind)).or_insert(0_u64);
+        *count += 1;
+        if *count > MAX_FINDINGS {
+            continue;
+        }
         let place = match (finding.line, finding.offset) {
             (Some(line), _) => format!("line {line}: "),
             (None, Some(offset)) => format!("byte {offset}: "),
@@ -98,7 +107,13 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
         };
         let detail = terminal_safe_line(&finding.detail);
         let kind = name_of(finding.kind).replace('_', " ");
+        // Writing to a string cannot fail.
         let _ = writeln!(page, "  {place}{kind}: {detail}");
+    }
+    for (kind, count) in counts.iter().filter(|(_, count)| **count > MAX_FINDINGS) {
+        let (more, kind) = (count - MAX_FINDINGS, kind.replace('_', " "));
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "  and {more} more: {kind}");
     }
     page
 }

@@ -7,6 +7,7 @@ mod atif_model;
 mod columns;
 mod command_pages;
 mod cost_table;
+mod csv_table;
 mod decision_text;
 mod dialog;
 mod harmless_markdown;
@@ -36,6 +37,7 @@ pub(crate) use command_pages::{
     doctor_page, hooks_page, removal_sum, removed_line,
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
+pub(crate) use csv_table::csv_table;
 pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
 pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_line};
 pub(crate) use hits::{hit_line, hits_heading};

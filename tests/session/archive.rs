@@ -197,7 +197,7 @@ fn every_command_reads_an_archive_like_the_originals() {
         let id = record["session_id"].as_str().unwrap();
         for command in [
             &["show", "-o", "text"][..],
-            &["show", "--tools", "full", "-o", "text"],
+            &["show", "--calls", "full", "-o", "text"],
             &["diff"],
         ] {
             // Some commands print the path.

@@ -57,7 +57,7 @@ fn the_system_prompt_of_copilot_is_never_shown() {
     let to = pages.path().display().to_string();
     let runs: [&[&str]; 3] = [
         &[
-            "show", "--root", &root, "latest", "--tools", "full", "-o", "text",
+            "show", "--root", &root, "latest", "--calls", "full", "-o", "text",
         ],
         &["show", "--root", &root, "latest", "-o", "jsonl"],
         &[

@@ -370,7 +370,7 @@ fn secrets_are_masked_in_every_form_and_found_by_check() {
             "show",
             path,
             "--all-branches",
-            "--tools",
+            "--calls",
             "full",
             "-o",
             form,
@@ -406,8 +406,8 @@ fn only_calls_that_changed_files_are_shown_as_diffs() {
     ] {
         let path = recordings().join(recording);
         let path = path.to_str().unwrap();
-        let all = session(&["show", path, "--tools", "full"]).records();
-        let edits = session(&["show", path, "--tools", "edits"]).records();
+        let all = session(&["show", path, "--calls", "full"]).records();
+        let edits = session(&["show", path, "--calls", "edits"]).records();
         let blocks = |records: &[Value], kind: &str| -> Vec<Value> {
             let contents = records
                 .iter()
@@ -426,7 +426,7 @@ fn only_calls_that_changed_files_are_shown_as_diffs() {
             let text = result["content"].as_str().unwrap();
             assert!(diff.contains(text.trim_end()), "{recording}: {text}");
         }
-        let shown = session(&["show", path, "--tools", "edits", "-o", "text"]).text;
+        let shown = session(&["show", path, "--calls", "edits", "-o", "text"]).text;
         assert!(
             shown.contains("+    line.split(',').map(str::trim).collect()"),
             "{shown}"

@@ -63,7 +63,8 @@ struct ChangeArguments {
         ignore_case = true,
         value_delimiter = ',',
         required = true,
-        value_name = "NAME", hide_short_help = true)]
+        value_name = "NAME"
+    )]
     agent: Vec<Agent>,
     /// Change the settings of the project in the working directory instead of the user's
     #[arg(long)]

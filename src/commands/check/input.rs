@@ -15,9 +15,6 @@ use crate::jsonl::{LineReader, TextLine, TextLineForm, read_text_line};
 use crate::records::CheckErrorRecord;
 use crate::render::ProgressLine;
 
-/// The hint for a missing file, which may be a command or text.
-const STDIN_HINT: &str = "arguments are files; to check a command or text, pipe it in: `echo 'ls -l' | turnpipe check shell --plain`";
-
 /// Maximum line length, in bytes.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
@@ -97,7 +94,14 @@ impl CheckInput {
                 Err(error) if path.exists() || is_standard_stream(path) => {
                     errors.report(&name, &error);
                 }
-                Err(error) => errors.report(&name, &error.with_hint(STDIN_HINT)),
+                Err(error) => {
+                    let name_of_check = check.name;
+                    let hint = format!(
+                        "arguments are files; to check a command or text, pipe it in: \
+                         `echo 'ls -l' | turnpipe check {name_of_check} --plain`"
+                    );
+                    errors.report(&name, &error.with_hint(hint));
+                }
             }
         }
         let LineChecker {

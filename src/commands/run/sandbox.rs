@@ -84,7 +84,7 @@ pub(crate) struct SandboxArguments {
     #[arg(long)]
     required: bool,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 

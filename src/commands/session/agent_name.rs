@@ -64,7 +64,7 @@ impl AgentName {
                 known.join(", ")
             )
         };
-        let hint = hint_about(name).unwrap_or_else(all);
+        let hint = hint_about(name, true).unwrap_or_else(all);
         Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
     }
 }

@@ -9,7 +9,7 @@ use crate::agent::{EditKind, FileEdit};
 use crate::commands::{Globals, Run, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::message::{Block, SessionId};
+use crate::message::{Block, Origin, SessionId, Thread};
 use crate::records::{MessageContext, to_record};
 use crate::render::sessions::{dialog_facts, is_shown, omission_text, print_dialog};
 use crate::render::{
@@ -28,11 +28,13 @@ use crate::text::{count_noun, terminal_safe, terminal_safe_line};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe show latest
+  turnpipe show --prompts -o md
   turnpipe show latest --range -5.. --calls full
   turnpipe show latest -o md > session.md
   turnpipe show latest -o html > session.html")]
 pub(crate) struct SessionShowArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
+    #[arg(default_value = "latest")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
@@ -60,6 +62,9 @@ pub(crate) struct SessionShowArguments {
     /// `--json` prints its record.
     #[arg(long, conflicts_with = "range")]
     last_answer: bool,
+    /// Show only the prompts of the user
+    #[arg(long, conflicts_with_all = ["calls", "thinking"])]
+    prompts: bool,
     /// Show abandoned branches too
     #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
@@ -137,6 +142,11 @@ impl Run for SessionShowArguments {
                 edits.add(part.edits().map_err(failed)?, &facts);
             }
             printer.filter = Some(Box::new(move |message| edits.apply(message)));
+        }
+        if self.prompts {
+            printer.filter = Some(Box::new(|message| {
+                message.origin == Origin::Prompt && message.thread == Thread::Main
+            }));
         }
         printer.head(&about, known, Vec::new())?;
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)

@@ -33,8 +33,8 @@ pub(crate) struct SourceArguments {
     /// Search for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     root: Vec<PathBuf>,
-    /// Only sessions of this agent
-    #[arg(long, value_parser = AgentNameParser, value_name = "NAME", hide_short_help = true)]
+    /// Only sessions of this agent, e.g. `claude` or `codex`
+    #[arg(long, value_parser = AgentNameParser, value_name = "NAME", hide_possible_values = true)]
     pub(crate) agent: Option<AgentName>,
     /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
@@ -53,11 +53,11 @@ pub(crate) struct SourceArguments {
 /// Filters of commands for many sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct FilterArguments {
-    /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
-    /// 2d)
+    /// Only sessions active at this time or later (RFC 3339, a date, `today`, or an age like 2d)
     #[arg(long, value_name = "TIME")]
     since: Option<TimeArgument>,
-    /// Only sessions that started before this time; with `--since`, those that overlap with the period
+    /// Only sessions that started before this time, or until the end of this day; with `--since`, those that overlap
+    /// with the period
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     until: Option<TimeArgument>,
     /// Only sessions last active before this time
@@ -273,8 +273,8 @@ impl FilterArguments {
         now: Timestamp,
         zone: &TimeZone,
     ) -> (Option<Timestamp>, Option<Timestamp>) {
-        let time = |moment: TimeArgument| moment.time(now, zone);
-        (self.since.map(time), self.until.map(time))
+        let since = self.since.map(|moment| moment.time(now, zone));
+        (since, self.until.map(|moment| moment.end(now, zone)))
     }
 
     /// Whether sessions that continued later are selected too.

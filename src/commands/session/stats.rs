@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -13,11 +13,11 @@ use crate::commands::inputs::take_stdin;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::gates::{amount, gate_status};
 use crate::commands::session::source::{MatchArguments, SourceArguments};
-use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
+use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::Dimension;
 use crate::render::sessions::status_line;
-use crate::render::{ProgressLine, cost_cell, cost_page, stats_page, tool_page};
+use crate::render::{ProgressLine, cost_cell, cost_page, csv_table, stats_page, tool_page};
 use crate::session::{Agent, Depth, Detail, Prices, Tally, subagents_beside};
 use crate::summaries::max_cost;
 use crate::text::{dollars, terminal_safe_line};
@@ -37,6 +37,7 @@ use crate::text::{dollars, terminal_safe_line};
   turnpipe stats --since 1w --json
   turnpipe stats --by day,model --since 1w
   turnpipe stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe stats --by day,model -o csv
   turnpipe stats --by tool --since yesterday
   turnpipe stats --since today --max-cost 20 || echo 'enough for today'
   turnpipe stats latest")]
@@ -65,8 +66,23 @@ pub(crate) struct SessionStatsArguments {
     /// context. Only sessions of the last 24 hours are read
     #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"], hide_short_help = true)]
     statusline: bool,
-    #[command(flatten)]
-    form: FormArguments,
+    /// The output form [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<StatsForm>,
+    /// The same as `-o jsonl`
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
+    json: bool,
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StatsForm {
+    /// A table for the terminal
+    Text,
+    /// Records, one JSON object per line
+    Jsonl,
+    /// A table for spreadsheets
+    Csv,
 }
 
 fn zone(name: &str) -> Result<TimeZone, &'static str> {
@@ -78,7 +94,11 @@ impl Run for SessionStatsArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
-        let form = self.form.form(io.terminal);
+        let form = match self.output {
+            Some(form) => form,
+            None if io.terminal.stdout && !self.json => StatsForm::Text,
+            None => StatsForm::Jsonl,
+        };
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
         let (since, until) = self.matching.filter.period(now, &zone);
         let prices = globals.prices(self.prices.as_deref(), io)?;
@@ -107,7 +127,7 @@ impl Run for SessionStatsArguments {
         }
         let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
-        if count == 0 && form == Form::Text && self.max_cost.is_none() {
+        if count == 0 && form == StatsForm::Text && self.max_cost.is_none() {
             self.matching.source.note_none(count, io);
             return Ok(errors.outcome(Status::Done));
         }
@@ -174,16 +194,17 @@ impl Run for SessionStatsArguments {
 
 /// Prints records, or a page of text.
 fn print<Record: Serialize>(
-    form: Form,
+    form: StatsForm,
     records: &[Record],
     page: impl FnOnce(&[Record]) -> String,
     globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<()> {
-    if form == Form::Text {
-        return output::page(&page(records), globals, io);
+    match form {
+        StatsForm::Text => output::page(&page(records), globals, io),
+        StatsForm::Jsonl => output::records(records, io),
+        StatsForm::Csv => output::print(io, &csv_table(records)?),
     }
-    output::records(records, io)
 }
 
 /// Maximum size of the input, in bytes.

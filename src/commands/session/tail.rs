@@ -41,6 +41,7 @@ use crate::summaries::builtin::group_label;
   turnpipe session tail latest --follow --until-idle 1s")]
 pub(crate) struct SessionTailArguments {
     /// The session: a path, an id or a prefix of it, a title, or `latest`
+    #[arg(default_value = "latest")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
