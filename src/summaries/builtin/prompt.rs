@@ -82,7 +82,9 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                 let heading = heading.filter(|one| !place.is_in_goal && one.has_topic());
                 match (&found[..], heading) {
                     // It says more than `Implement the following plan:`.
-                    ([one], Some(heading)) if one.text.ends_with(COLONS) => return vec![heading],
+                    ([one], Some(heading)) if !one.place.is_item && one.text.ends_with(COLONS) => {
+                        return vec![heading];
+                    }
                     (_, heading) => found.extend(heading),
                 }
             }
@@ -95,7 +97,12 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                     let line = at.map(|at| lines.get(at).map(|line| line.text.is_empty()));
                     line.is_none_or(|is_blank| is_blank == Some(true))
                 };
-                let is_title = is_alone(at.checked_sub(1)) && is_alone(Some(at + 1));
+                let opens_list = lines
+                    .get(at + 1)
+                    .is_some_and(|next| next.kind == Kind::Item);
+                let is_title = line.kind == Kind::Text
+                    && is_alone(at.checked_sub(1))
+                    && (opens_list || is_alone(Some(at + 1)));
                 found.extend(quoted.map(|mut one| {
                     one.place.is_item |= is_title && one.is_like_a_heading();
                     one

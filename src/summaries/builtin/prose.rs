@@ -12,6 +12,9 @@ const WRAPPED_BYTES: usize = 50;
 /// The signs after which a sentence goes on.
 const COMMAS: [char; 3] = [',', '，', '、'];
 
+/// Minimum length of what is typed before a drawing on its line, in bytes.
+const DRAWN_BYTES: usize = 12;
+
 /// Code, a table, a quotation, or a drawing.
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>+]|[\u{2500}-\u{259f}]|^`[^`]+`$"));
 
@@ -71,6 +74,15 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
     let (mut depth, mut follows_pasted) = (0, false);
     for whole in text.lines() {
         let line = whole.trim();
+        // What is typed before a pasted drawing is kept.
+        let drawing = line.find(|sign| matches!(sign, '\u{2500}'..='\u{259f}'));
+        let line = drawing.map_or(line, |at| {
+            if at < DRAWN_BYTES {
+                line
+            } else {
+                line[..at].trim_end()
+            }
+        });
         if let Some(info) = line.strip_prefix("```") {
             // A block in a block has an information string.
             let opens = depth == 0 || !info.trim_matches(['`', ' ']).is_empty();

@@ -47,9 +47,9 @@ static GREETING: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| words("", "greetings", r"[\s.!]*$"));
 static PERSON: LazyLock<Regex> = LazyLock::new(|| words("^", "persons", ""));
-/// `You are debugging a test` tells what it is about.
+/// `You are debugging a test` tells what it is about, `you are acting as` does not.
 static SCENE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing\b"));
+    LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing (?:[^a]|a[^s]|as\w)"));
 static ASIDE: LazyLock<Regex> =
     LazyLock::new(|| words("^(?:please |bitte |por favor,? )?", "asides", ""));
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| words("^", "statements", ""));

@@ -13,7 +13,8 @@ pub(super) fn request(found: &[Quotation]) -> Option<usize> {
     let opening = |one: &Quotation| found.iter().find(|other| is_together(one, other));
     // A paragraph that opens with persons or ways to work may be about nothing else.
     let is_own = |one: &Quotation| {
-        opening(one).is_some_and(|first| !matches!(first.aim, Aim::Aside | Aim::Person))
+        one.aim == Aim::Request && !one.refers()
+            || opening(one).is_some_and(|first| !matches!(first.aim, Aim::Aside | Aim::Person))
     };
     let is_text = |one: &Quotation| !one.place.is_item && one.aim < Aim::Aside;
     let levels: [&dyn Fn(&Quotation) -> bool; 5] = [
