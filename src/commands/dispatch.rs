@@ -204,7 +204,8 @@ fn hints(error: &clap::Error, command: &str) -> Vec<String> {
 fn is_similar(word: &str, name: &str) -> bool {
     let (word, name) = (word.trim_start_matches('-'), name.trim_start_matches('-'));
     let distance = strsim::osa_distance(word, name);
-    word.len() >= 3 && name.starts_with(word) || distance <= 1 || distance == 2 && word.len() > 6
+    let is_start = name.starts_with(word) || word.starts_with(name);
+    is_start && word.len().min(name.len()) >= 3 || distance <= 1 || distance == 2 && word.len() > 6
 }
 
 /// Returns a part of the error as text: lists separated by commas; empty if the error lacks it.

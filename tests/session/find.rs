@@ -80,7 +80,7 @@ fn filters_apply_to_names() {
     for (arguments, id) in [
         (&["latest"][..], Some("new")),
         (&["latest", "--branch", "topic"], Some("old")),
-        (&["latest", "--until", "2026-01-02"], Some("old")),
+        (&["latest", "--until", "2026-01-01"], Some("old")),
         (&["old", "--branch", "topic"], Some("old")),
         (&["old", "--branch", "main"], None),
     ] {

@@ -489,13 +489,13 @@ fn periods_select_what_overlaps_with_them() {
     std::fs::write(folder.path().join("s.jsonl"), text).unwrap();
     let root = folder.path().to_str().unwrap();
     let table: [(&[&str], usize); 7] = [
-        (&["--since", "2026-07-09", "--until", "2026-07-10"], 1),
-        (&["--since", "2026-07-08", "--until", "2026-07-09"], 1),
-        (&["--since", "2026-07-07", "--until", "2026-07-08"], 0),
+        (&["--since", "2026-07-09", "--until", "2026-07-09"], 1),
+        (&["--since", "2026-07-08", "--until", "2026-07-08"], 1),
+        (&["--since", "2026-07-07", "--until", "2026-07-07"], 0),
         (&["--since", "2026-07-10"], 0),
         (&["--before", "2026-07-09"], 0),
         (&["--before", "2026-07-10"], 1),
-        (&["--until", "2026-07-08"], 0),
+        (&["--until", "2026-07-07"], 0),
     ];
     for (period, count) in table {
         for command in [

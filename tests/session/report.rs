@@ -511,7 +511,7 @@ fn several_sessions_and_a_period_are_added_up() {
         count(&["--since", "2026-11-24"]),
         (1, json!(3), json!(300_000), json!(2))
     );
-    let since = ["--since", "2026-11-20T10:00:02Z", "--until", "2026-11-24"];
+    let since = ["--since", "2026-11-20T10:00:02Z", "--until", "2026-11-23"];
     assert_eq!(count(&since), (1, json!(2), json!(200_000), Value::Null));
     assert_eq!(
         count(&["--since", "2026-12-01"]),

@@ -40,7 +40,7 @@ pub(crate) struct SessionSearchArguments {
     /// Search only these sessions: paths, ids or their prefixes, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
-    /// Take all arguments as words, and print the sessions that fit them best, 10 unless `-n` is given
+    /// Find the sessions that fit these words best, 10 unless `-n` is given
     #[arg(
         long,
         conflicts_with_all = [
@@ -60,7 +60,9 @@ pub(crate) struct SessionSearchArguments {
     #[arg(short, long, hide_short_help = true)]
     word: bool,
     /// Whether to search the conversations of subagents
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), num_args = 0..=1, require_equals = true,
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        hide_short_help = true, num_args = 0..=1, require_equals = true,
           default_value = "yes", default_missing_value = "yes")]
     subagents: bool,
     /// The parts of messages to search [default: text]

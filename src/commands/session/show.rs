@@ -66,7 +66,7 @@ pub(crate) struct SessionShowArguments {
     #[arg(long, conflicts_with_all = ["calls", "thinking"])]
     prompts: bool,
     /// Show abandoned branches too
-    #[arg(long, conflicts_with = "since_compact")]
+    #[arg(long, conflicts_with = "since_compact", hide_short_help = true)]
     all_branches: bool,
     /// Show only what follows the last compaction
     #[arg(long, hide_short_help = true)]
