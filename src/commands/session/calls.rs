@@ -54,7 +54,7 @@ pub(crate) struct SessionCallsArguments {
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
     /// Print this member of the input instead of all of it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     field: Option<String>,
     /// Print the number of calls of each tool and program instead
     #[arg(short, long, conflicts_with = "field", hide_short_help = true)]
