@@ -37,6 +37,7 @@ use clap::{Args, ValueEnum as _};
   turnpipe check permission --settings settings.json -o text < reply.jsonl
   turnpipe check permission --settings settings.json --exit-status < reply.jsonl
   turnpipe check permission --history --since 30d --settings settings.json -o text")]
+#[command(mut_arg("agent", |argument| argument.hide_short_help(true)))]
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
