@@ -82,6 +82,11 @@ impl Language {
             || detected(&prose, SURE).is_none_or(|found| found == self)
     }
 
+    /// Whether it is written in Latin letters.
+    pub(super) fn is_latin(self) -> bool {
+        Script::Latin.langs().contains(&self.0)
+    }
+
     fn is_written_in(self, script: Script) -> bool {
         script.langs().contains(&self.0) || (self.0 == Lang::Jpn && script == Script::Mandarin)
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::bench::{Said, data, files, session};
+use crate::bench::{Said, data, files, said, session, turnpipe};
 
 /// Returns a directory with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
@@ -621,4 +621,20 @@ fn a_pattern_of_files_skips_the_list_of_pages() {
     // Alone it was named on purpose.
     let list = folder.path().join(MANIFEST);
     assert_eq!(session(&["stats", list.to_str().unwrap()]).status, Some(2));
+}
+
+#[test]
+fn a_session_in_place_of_the_directory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = data("");
+    let mut command = turnpipe(&["session", "export", "latest", "--root", &root]);
+    command.current_dir(folder.path());
+    let run = said(command);
+    assert_eq!(run.status, Some(2), "{}", run.messages);
+    assert!(
+        run.messages.contains("session export DIR latest"),
+        "{}",
+        run.messages
+    );
+    assert!(!folder.path().join("latest").exists());
 }

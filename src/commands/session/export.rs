@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::commands::session::names::usable_paths;
-use crate::commands::session::source::SelectionArguments;
+use crate::commands::session::source::{SelectionArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::jsonl::Writer;
@@ -69,6 +69,23 @@ enum PageForm {
     Atif,
 }
 
+impl SessionExportArguments {
+    /// Checks that the directory is not meant as a session, as in `session export latest`.
+    fn check_directory(&self, source: &SourceArguments, io: &mut Io) -> Result<(), UsageError> {
+        let name = self.directory.to_string_lossy();
+        let is_id = name.len() >= 4
+            && name
+                .chars()
+                .all(|sign| sign.is_ascii_hexdigit() || sign == '-');
+        let may_be_session = self.sessions.is_empty() && (is_id || name == "latest");
+        if !may_be_session || self.directory.exists() || source.open_one(&name, io).is_err() {
+            return Ok(());
+        }
+        let error = UsageError::new(format!("{name} is a session, not a directory"));
+        Err(error.with_hint(format!("`turnpipe session export DIR {name}` exports it")))
+    }
+}
+
 impl Run for SessionExportArguments {
     reads_sessions!(selection.matching.source);
 
@@ -77,6 +94,7 @@ impl Run for SessionExportArguments {
         let mut errors = InputErrors::new(&io.messages);
         self.selection.matching.source.check_roots(&mut errors);
         let source = &self.selection.matching.source;
+        self.check_directory(source, io)?;
         let named = source.named_for_reading(&self.sessions, io)?;
         let candidates = if self.sessions.is_empty() {
             source.candidates(&io.environment)

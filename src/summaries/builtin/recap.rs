@@ -16,7 +16,7 @@ use crate::message::{
     Call, Message, Origin, Role, Thread, is_interruption, is_remark, without_injected,
 };
 use crate::summaries::Language;
-use crate::summaries::language::certain_language;
+use crate::summaries::language::{certain_language, dominant_language};
 use crate::text::pattern;
 
 /// Maximum number of words in a recap.
@@ -191,7 +191,10 @@ fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
     let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
     let prompts = prompts.join("\n");
     let both = certain_language(&format!("{prompts}\n{reply}"));
-    certain_language(&prompts).or(both.filter(|language| language.is_plausible(&prompts)))
+    let both = both.filter(|language| language.is_plausible(&prompts));
+    // The words of a recap in another script would be out of place.
+    let likely = || dominant_language(&prompts).filter(|language| !language.is_latin());
+    certain_language(&prompts).or(both).or_else(likely)
 }
 
 impl Parts {
