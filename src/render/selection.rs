@@ -79,7 +79,7 @@ impl DisplayOptions {
                 Block::Result(result)
                     if matches!(self.tools, ToolDetail::Summary | ToolDetail::Grouped) =>
                 {
-                    shorten(result)
+                    shorten(result);
                 }
                 Block::Text(text) if is_folded => *text = fold_line(text),
                 _ => {}
