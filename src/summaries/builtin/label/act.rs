@@ -5,7 +5,7 @@ use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{file_names, relative};
 
 /// Maximum width of a subject, in cells.
-const SUBJECT_CELLS: usize = 44;
+const SUBJECT_CELLS: usize = 40;
 
 /// The things that an act may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,6 +124,12 @@ impl Act {
             has_error: false,
             detail: String::new(),
         }
+    }
+
+    /// Returns the act with what tells it from others.
+    pub(super) fn detailed(mut self, detail: String) -> Self {
+        self.detail = detail;
+        self
     }
 
     /// Returns an act with a subject in the words of the model, or in none.

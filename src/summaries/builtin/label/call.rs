@@ -87,11 +87,7 @@ impl<'a> Call<'a> {
             .lines()
             .filter(|line| line.starts_with("*** ") && line.contains(" File: "));
         let mut kept = changes.filter(|change| !change.starts_with("*** Delete"));
-        let verb = if kept.next().is_none() {
-            Verb::Delete
-        } else {
-            Verb::Edit
-        };
+        let verb = kept.next().map_or(Verb::Delete, |_| Verb::Edit);
         Act::on_files(verb, patched_files(patch), self.cwd)
     }
 

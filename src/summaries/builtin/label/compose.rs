@@ -8,7 +8,7 @@ use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::{MORE, cut};
 use crate::summaries::builtin::names::{distinct, file_names, listed};
 use crate::text::{count_noun, display_width};
 
@@ -118,13 +118,17 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     for (at, group) in groups.iter().enumerate() {
         let left: usize = groups[at + 1..].iter().map(Vec::len).sum();
         let reserved = usize::from(left + omitted > 0) * MORE_STEPS.len();
-        let phrase = described(group, cwd, cells - reserved.min(cells / 2));
+        let whole = described(group, cwd, cells - reserved.min(cells / 2));
         if line.is_empty() {
-            line = phrase;
-        } else if display_width(&line) + display_width(&phrase) + 2 + reserved <= cells {
-            line = format!("{line}, {}", lower_first(&phrase));
-        } else {
-            omitted += group.len();
+            line = whole;
+            continue;
+        }
+        let room = cells.saturating_sub(display_width(&line) + 2 + reserved);
+        let short = Some(described(group, cwd, room)).filter(|short| !short.contains(MORE));
+        let mut phrases = [whole].into_iter().chain(short);
+        match phrases.find(|phrase| display_width(phrase) <= room) {
+            Some(phrase) => line = format!("{line}, {}", lower_first(&phrase)),
+            None => omitted += group.len(),
         }
     }
     if omitted > 0 {
@@ -147,7 +151,8 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
             (Object::Named(name), count @ 2..) => names.push(format!("{name} {count} times")),
             (Object::Named(name), _) => {
                 let has_room = display_width(name) + display_width(&act.detail) + 10 < cells;
-                let detail = if has_room { &act.detail } else { "" };
+                let is_shown = has_room && acts.len() == 1;
+                let detail = if is_shown { &act.detail } else { "" };
                 names.push(format!("{name} {detail}"));
             }
         }
@@ -159,11 +164,8 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     }
     let names = distinct(names.into_iter());
     let verb = acts[0].verb.words().0;
-    let ending = if acts[0].has_error {
-        ", errors in output"
-    } else {
-        ""
-    };
+    let ending = Some(", errors in output").filter(|_| acts[0].has_error);
+    let ending = ending.unwrap_or_default();
     let phrase = |count: usize| {
         let more = match names.len() - count {
             0 => ending.to_owned(),

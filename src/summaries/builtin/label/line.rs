@@ -41,9 +41,14 @@ impl Step<'_> {
     fn is_sure(&self) -> bool {
         // A loop may not run at all.
         let has_run = !self.may_be_skipped && !self.program.command.is_repeated();
-        let is_silent = has_run && self.program.is_loud() && !self.may_be_replaced;
+        let is_silent = has_run && self.program.is_loud();
         let is_open = self.has_error || self.is_negated;
         !is_open && (self.known == Known::Succeeded || is_silent)
+    }
+
+    /// Whether it may have failed without a message, or with one.
+    fn may_be_silent(&self) -> bool {
+        self.has_error || !self.program.is_loud()
     }
 
     /// Whether it is worth a name. One that only reads is not, if it may not have run.
@@ -67,7 +72,7 @@ impl Step<'_> {
             // The others say nothing about an end; the output shows the subject of a commit.
             let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            let is_shown = !is_open || self.is_sure();
+            let is_shown = !is_open || self.is_sure() && !self.may_be_replaced;
             Some(act)
                 .filter(|_| is_shown)
                 .unwrap_or_else(|| run.clone())
@@ -180,11 +185,9 @@ impl Line<'_> {
         let mut suspects: Vec<usize> = (0..steps.len()).filter(may).collect();
         let is_alternative = |step: &Step<'_>| step.program.command.follows == Follows::Or;
         // An alternative that decides failed, whatever it says.
-        let is_silent =
-            |step: &Step<'_>| code.is_some() && (!step.program.is_loud() || is_alternative(step));
         let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
             &|step| step.has_error,
-            &is_silent,
+            &|step| code.is_some() && (is_alternative(step) || step.may_be_silent()),
             &|step| !step.program.is_glue(),
             &|step| !step.program.is_passive() && (code.is_some() || !step.program.is_filter()),
         ];
@@ -220,7 +223,10 @@ impl Line<'_> {
             () => self.call.how_it_failed(),
         };
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
-        Told::Failed(Failure::new(name(suspects(), is_one), how, before))
+        let about = suspects().take(usize::from(before.is_empty()));
+        let about: String = about.map(|step| step.program.about()).collect();
+        let name = format!("{} {about}", name(suspects(), is_one));
+        Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
 }
 

@@ -277,12 +277,8 @@ impl<'a> Program<'a> {
 
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
-        let verb = if self.reads() {
-            Verb::RunReader
-        } else {
-            Verb::Run
-        };
-        Act::named(verb, self.words())
+        let reads = self.reads().then_some(Verb::RunReader);
+        Act::named(reads.unwrap_or(Verb::Run), self.words()).detailed(self.about())
     }
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
@@ -342,27 +338,30 @@ impl<'a> Program<'a> {
             let leading = self.arguments().take_while(|word| !word.starts_with('-'));
             let others = self.arguments().skip(leading.clone().count());
             let others = others.take_while(|word| *word != "--");
-            let is_file = |word: &&str| is_file(word) && !word.contains('=');
-            let others = others.filter(|word| is_file(word) || is_address(word));
-            let all = leading.chain(others);
-            all.filter(|word| !word.starts_with('-')).collect()
+            let is_object = |word: &&str| is_address(word) || is_file(word) && !word.contains('=');
+            leading.chain(others.filter(is_object)).collect()
         };
-        words.retain(|word| Some(*word) != subcommand && self.shown(word).is_some());
+        words.retain(|word| {
+            let is_option = word.starts_with('-') || Some(*word) == subcommand;
+            !is_option && word.contains(char::is_alphanumeric) && self.shown(word).is_some()
+        });
         // The last one is where the others go.
-        let has_place = words.len() > 2 && is_one_of("mv cp ln", program);
-        words.truncate(words.len() - usize::from(has_place));
+        let place = usize::from(words.len() > 2 && is_one_of("mv cp ln", program));
+        words.truncate(words.len() - place);
         let are_files = has_files || words.iter().all(|word| is_file(word));
-        let rest = if are_files && words.len() + usize::from(has_place) > 2 {
+        let rest = if are_files && words.len() + place > 2 {
             file_names(&words, self.call.cwd)
         } else {
             let shown = words.iter().filter_map(|word| self.shown(word)).take(2);
             shown.collect::<Vec<_>>().join(" ")
         };
-        let option = self.telling_option().map(|option| format!(" {option}"));
-        let option = option.unwrap_or_default();
-        let script = is_one_of(INTERPRETERS, program).then(|| self.script());
-        let words = || cut(&format!("{name} {rest}"), WORDS_CELLS - option.len());
-        script.unwrap_or_else(words).trim_end().to_owned() + &option
+        let option = self.telling_option();
+        let option = option.map_or(String::new(), |option| format!(" {option}"));
+        let words = match (is_one_of(INTERPRETERS, program), self.script()) {
+            (true, script) => script.unwrap_or_else(|| program.to_owned()),
+            _ => cut(&format!("{name} {rest}"), WORDS_CELLS - option.len()),
+        };
+        words.trim_end().to_owned() + &option
     }
 
     /// Returns an option without which the program may do something else: `--dry-run`, `-n`, `-l`.
@@ -377,31 +376,35 @@ impl<'a> Program<'a> {
         options.find(|word| word.len() < WORDS_CELLS / 2 && !self.reads())
     }
 
-    /// Returns the module or the file that an interpreter runs, if it is the first argument, else its name and the
-    /// words of the model: a script may be in the arguments or the input.
-    fn script(&self) -> String {
+    /// Returns the module or the file that an interpreter runs, if it is the first argument.
+    fn script(&self) -> Option<String> {
         let module = self.value(&["-m"]).map(str::to_owned);
         let mut first = self.arguments().take(1);
         let file = first.find(|word| !word.starts_with('-'));
-        let named = module.or_else(|| self.shown(file?));
-        let about = self.call.argument(&["description"]).unwrap_or_default();
-        let about = quoted(&cut(about, WORDS_CELLS - 4));
-        named.unwrap_or_else(|| format!("{} {about}", self.name()))
+        module.or_else(|| self.shown(file?))
+    }
+
+    /// Returns the words of the model about a script in the arguments or the input; may be empty.
+    pub(super) fn about(&self) -> String {
+        let is_hidden = is_one_of(INTERPRETERS, self.name()) && self.script().is_none();
+        let about = self.call.argument(&["description"]).filter(|_| is_hidden);
+        quoted(about.unwrap_or_default())
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.
     fn shown(&self, word: &str) -> Option<String> {
         let has_files = is_one_of(WITH_FILES, self.name());
         let is_plain = |sign: char| {
-            sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign) || sign == ' ' && has_files
+            let is_of_file = has_files && " ,{}[]?".contains(sign);
+            sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign) || is_of_file
         };
         match word {
             _ if is_address(word) => Some(address(word)),
-            _ if !word.contains(char::is_alphanumeric) || !word.chars().all(is_plain) => None,
+            _ if !word.chars().all(is_plain) => None,
             _ if is_file(word) || word.ends_with('/') => {
                 Some(file_name(word.trim_end_matches("..."), self.call.cwd))
             }
-            _ if last_part(word).len() > 32 => None,
+            _ if last_part(word).len() > 32 => has_files.then(|| file_name(word, self.call.cwd)),
             _ if word.len() > 32 => Some(last_part(word).to_owned()),
             _ => Some(word.to_owned()),
         }
@@ -410,7 +413,7 @@ impl<'a> Program<'a> {
 
 /// Whether a word is an address, not a text with one.
 fn is_address(word: &str) -> bool {
-    word.contains("://") && !word.contains([' ', '"', '{', '\n'])
+    word.contains("://") && !word.contains([' ', '"', '{', '$', '\n'])
 }
 
 /// Whether a word is short options with this one, before `-e`, whose value may be in the same word.

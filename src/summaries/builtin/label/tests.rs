@@ -303,7 +303,7 @@ fn a_batch_names_changes_first_and_all_failures() {
         // What changes nothing does not lead, and what does not fit is counted call by call.
         (
             vec![read("a"), mcp("list_memories", "x"), mcp("create_doc", "y")],
-            "Called create doc (a) \"y\" and 1 more, read a.rs",
+            "Called create doc (a) and list memories (a), read a.rs",
         ),
         (
             vec![

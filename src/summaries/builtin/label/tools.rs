@@ -112,10 +112,7 @@ fn act(call: &Call<'_>) -> Act {
             let looks = tool.split(' ').any(|word| LOOKS.contains(&word));
             let verb = if looks { AskTool } else { CallTool };
             let named = cut(&format!("{tool} ({server})"), NAME_CELLS);
-            Act {
-                detail: argument(call),
-                ..Act::named(verb, named)
-            }
+            Act::named(verb, named).detailed(argument(call))
         }
         _ => Act::named(UseTool, cut(call.name, NAME_CELLS)),
     }

@@ -135,6 +135,13 @@ fn a_command_that_may_not_have_run_is_not_said_to_have_run() {
         ("a || b", "Exit code 1", true, "a and b failed"),
         ("[ -d x ] || mkdir x", "Exit code 1", true, "mkdir x failed"),
         ("exit 0; rm a", "", false, "May have run rm a"),
+        ("cd x && a || echo no", "no", false, "Ran a"),
+        (
+            "rm a && cat b",
+            "Exit code 1\nrm: cannot remove 'a'",
+            true,
+            "rm a failed",
+        ),
         ("a || exit 1; b", "", false, "Ran a and b"),
     ]);
 }
