@@ -129,18 +129,11 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
         "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),
         "file_change" => {
-            let changes = Change::list(item.changes).into_iter();
-            let lines = changes.filter_map(|change| {
-                let path = text(change.path)?;
-                Some(match text(change.kind).as_deref() {
-                    Some("add") => format!("*** Add File: {path}\n"),
-                    Some("delete") => format!("*** Delete File: {path}\n"),
-                    _ => format!("*** Update File: {path}\n"),
-                })
-            });
-            let lines = lines.collect::<String>();
-            let patch = format!("*** Begin Patch\n{lines}*** End Patch");
-            ("apply_patch", json!({"input": patch}))
+            let changes = Change::list(item.changes);
+            let path = text(changes.first()?.path)?;
+            let are_removed = changes.iter().all(|change| is(change.kind, "delete"));
+            let name = if are_removed { "Delete" } else { "Edit" };
+            (name, json!({"file_path": path, "changes": item.changes}))
         }
         "web_search" => ("WebSearch", json!({"query": text(item.query)?})),
         "todo_list" => {

@@ -90,14 +90,11 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn tell(&self, text: &str) -> Told {
-        let steps = self.steps(text);
+        let (steps, how) = (self.steps(text), self.call.how_it_failed());
         match self.call.outcome {
             CallOutcome::Ok => Told::Done(self.acts(&steps)),
             CallOutcome::Failed => self.tell_failure(&steps),
-            _ => {
-                let name = name(steps.iter(), false);
-                Told::Failed(Failure::new(name, self.call.how_it_failed(), Vec::new()))
-            }
+            _ => Told::Failed(Failure::new(name(steps.iter(), false), how, Vec::new())),
         }
     }
 

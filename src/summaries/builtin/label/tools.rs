@@ -53,7 +53,12 @@ fn act(call: &Call<'_>) -> Act {
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let place = call.path().unwrap_or_default();
-    let on_path = |verb| Act::on_files(verb, call.path(), call.cwd);
+    // Codex lists the files of an edit in its streams.
+    let changes = call.input.get("changes").and_then(Value::as_array);
+    let listed = changes.into_iter().flatten();
+    let listed = listed.filter_map(|change| change.get("path")?.as_str());
+    let path = call.path().filter(|_| changes.is_none()).into_iter();
+    let on_path = |verb| Act::on_files(verb, path.clone().chain(listed.clone()), call.cwd);
     match call.purpose {
         Purpose::Read => on_path(Read),
         Purpose::Edit if given(&["command"]) == "view" => on_path(Read),
