@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told, Verb};
+use super::act::{Act, Effect, Failure, Object, Told, Verb, quoted};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
@@ -150,9 +150,10 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
             (Object::Files(files), _) => paths.extend(files.iter().cloned()),
             (Object::Named(name), count @ 2..) => names.push(format!("{name} {count} times")),
             (Object::Named(name), _) => {
-                let has_room = display_width(name) + display_width(&act.detail) + 10 < cells;
-                let is_shown = has_room && acts.len() == 1;
-                let detail = if is_shown { &act.detail } else { "" };
+                // Beside the verb, a blank and quotes.
+                let room = cells.saturating_sub(display_width(name) + 12);
+                let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
+                let detail = quoted(&cut(detail.unwrap_or_default(), room));
                 names.push(format!("{name} {detail}"));
             }
         }

@@ -1,6 +1,6 @@
 //! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
-use super::act::{Act, Effect, Failure, Told, Verb};
+use super::act::{Act, Effect, Failure, Told, Verb, quoted};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
@@ -222,7 +222,7 @@ impl Line<'_> {
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
         let about = suspects().take(usize::from(before.is_empty()));
         let about: String = about.map(|step| step.program.about()).collect();
-        let name = format!("{} {about}", name(suspects(), is_one));
+        let name = format!("{} {}", name(suspects(), is_one), quoted(&about));
         Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
 }

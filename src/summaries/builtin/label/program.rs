@@ -1,6 +1,6 @@
 //! The act of one command of a command line, from its program and its operands.
 
-use super::act::{Act, Effect, Verb, quoted};
+use super::act::{Act, Effect, Verb};
 use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
 use crate::summaries::builtin::cut::cut;
@@ -388,7 +388,7 @@ impl<'a> Program<'a> {
     pub(super) fn about(&self) -> String {
         let is_hidden = is_one_of(INTERPRETERS, self.name()) && self.script().is_none();
         let about = self.call.argument(&["description"]).filter(|_| is_hidden);
-        quoted(about.unwrap_or_default())
+        about.unwrap_or_default().to_owned()
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.

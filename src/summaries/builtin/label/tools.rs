@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::act::{Act, Failure, Told, Verb, quoted};
+use super::act::{Act, Failure, Told, Verb};
 use super::call::Call;
 use super::line::tell_command;
 use crate::message::CallOutcome;
@@ -131,7 +131,7 @@ fn argument(call: &Call<'_>) -> String {
     let is_text = |text: &&str| is_short(text) && digits(text) * 3 < text.len();
     let members = call.input.as_object().into_iter().flat_map(Map::values);
     let texts: Vec<&str> = members.filter_map(Value::as_str).filter(is_text).collect();
-    <[&str; 1]>::try_from(texts).map_or(String::new(), |[only]| quoted(only))
+    <[&str; 1]>::try_from(texts).map_or(String::new(), |[only]| only.to_owned())
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.
