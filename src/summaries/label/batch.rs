@@ -70,6 +70,8 @@ pub(super) struct BatchResult {
     pub(super) shown: String,
     /// Whether the call failed.
     pub(super) failed: bool,
+    /// The exit status of its process, if that is stated apart from the text.
+    status: Option<i64>,
 }
 
 impl Batch {
@@ -124,6 +126,7 @@ impl Batch {
                 input: &call.input,
                 text: &result.text,
                 failed: result.failed,
+                status: result.status,
             })
         });
         calls.collect()
@@ -171,6 +174,7 @@ impl BatchResult {
             text,
             shown,
             failed: content.failed,
+            status: content.status,
         }
     }
 }

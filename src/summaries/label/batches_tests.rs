@@ -1,5 +1,6 @@
 use super::*;
 use crate::assemble::Decoder;
+use crate::summaries::builtin::label;
 
 fn batches(lines: &[&str]) -> Vec<Vec<String>> {
     let mut decoder = Decoder::detecting();
@@ -76,6 +77,54 @@ fn the_commands_of_codex_are_batches() {
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(batches(&lines), [vec!["a", "b"], vec!["d"]]);
+}
+
+#[test]
+fn the_items_of_codex_are_told_as_its_calls() {
+    let label_of = |rest: &str| {
+        let item = format!(r#"{{"type":"item.completed","item":{{"id":"a",{rest}}}}}"#);
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Rules);
+        for line in [r#"{"type":"thread.started","thread_id":"t"}"#, &item] {
+            decoder.decode(line, |decoded| {
+                batches.record(&decoded.source, decoded.events);
+            });
+        }
+        let due = batches.take_before_boundary();
+        label(&due[0].0.finished_calls(), None)
+    };
+    let command = |script: &str, status: &str, code: &str| {
+        label_of(&format!(
+            r#""type":"command_execution","command":"/bin/bash -lc '{script}'","aggregated_output":"","exit_code":{code},"status":"{status}""#
+        ))
+    };
+    let changes = |changes: &str, status: &str| {
+        label_of(&format!(
+            r#""type":"file_change","changes":[{changes}],"status":"{status}""#
+        ))
+    };
+    let (add, remove) = (
+        r#"{"path":"/a.rs","kind":"add"}"#,
+        r#"{"path":"/b.rs","kind":"delete"}"#,
+    );
+    let both = format!("{add},{remove}");
+    let rows = [
+        (
+            command("rg foo src", "failed", "1"),
+            "No matches for foo in src",
+        ),
+        (command("test -f x", "failed", "1"), "Ran test"),
+        (command("git diff --quiet", "failed", "1"), "Ran git diff"),
+        (command("make", "failed", "2"), "make failed"),
+        (command("make", "completed", "0"), "Ran make"),
+        (command("make", "declined", "null"), "make declined"),
+        (changes(remove, "completed"), "Deleted b.rs"),
+        (changes(&both, "completed"), "Edited a.rs and b.rs"),
+        (changes(&both, "failed"), "Edit of a.rs and b.rs failed"),
+    ];
+    for (label, expected) in rows {
+        assert_eq!(label, expected);
+    }
 }
 
 #[test]

@@ -108,6 +108,16 @@ pub struct ToolResult {
     pub end: Option<CallEnd>,
 }
 
+impl ToolResult {
+    /// Returns the exit status of its process, if the file states it apart from the text.
+    pub fn status(&self) -> Option<i64> {
+        match self.end {
+            Some(CallEnd::Exited(status)) => Some(status),
+            _ => None,
+        }
+    }
+}
+
 /// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallEnd {

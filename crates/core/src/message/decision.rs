@@ -143,14 +143,24 @@ pub enum CallOutcome {
 }
 
 /// Beginnings of results that agents do not mark as failed.
-const BEGINNINGS: [(&str, CallOutcome); 11] = [
+const BEGINNINGS: [(&str, CallOutcome); 18] = [
     ("<tool_use_error>", CallOutcome::Failed),
+    (
+        "Command was automatically cancelled because it exceeded the timeout",
+        CallOutcome::Failed,
+    ),
+    ("Command was cancelled", CallOutcome::Interrupted),
+    ("Command cancelled by user", CallOutcome::Interrupted),
+    ("Command timed out after ", CallOutcome::Failed),
+    ("command timed out after ", CallOutcome::Failed),
     ("aborted by user", CallOutcome::Interrupted),
     ("exec command rejected by user", CallOutcome::Declined),
     ("patch rejected by user", CallOutcome::Declined),
     ("patch rejected: ", CallOutcome::Denied),
     ("apply_patch verification failed: ", CallOutcome::Failed),
     ("exec_command failed", CallOutcome::Failed),
+    ("exec command failed", CallOutcome::Failed),
+    ("sandbox denied exec error", CallOutcome::Failed),
     ("execution error: ", CallOutcome::Failed),
     ("failed in sandbox ", CallOutcome::Failed),
     ("failed to parse function arguments: ", CallOutcome::Failed),
@@ -158,11 +168,16 @@ const BEGINNINGS: [(&str, CallOutcome); 11] = [
 ];
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 20] = [
+const REFUSALS: [(&str, CallOutcome); 22] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
     ),
+    (
+        "doesn't want to take this action right now",
+        CallOutcome::Declined,
+    ),
+    ("Permission for this action was denied", CallOutcome::Denied),
     ("tool use was rejected", CallOutcome::Declined),
     ("User did not allow tool call", CallOutcome::Declined),
     ("requested permission", CallOutcome::Denied),
@@ -353,6 +368,33 @@ mod outcome_tests {
                 "Wall time: 1 seconds\nOutput:\naborted by user",
                 false,
                 CallOutcome::Ok,
+            ),
+            (
+                "Command was cancelled by user before it could complete.",
+                false,
+                CallOutcome::Interrupted,
+            ),
+            (
+                "Command was automatically cancelled because it exceeded the timeout of 5.0 minutes",
+                false,
+                CallOutcome::Failed,
+            ),
+            ("Command timed out after 2m 0s", false, CallOutcome::Failed),
+            ("Command timed out after 2m 0s", true, CallOutcome::Failed),
+            (
+                "exec command failed: CreateProcess { message: \"Rejected(\\\"no\\\")\" }",
+                false,
+                CallOutcome::Denied,
+            ),
+            (
+                "The user doesn't want to take this action right now. STOP",
+                true,
+                CallOutcome::Declined,
+            ),
+            (
+                "Permission for this action was denied by the classifier. Reason: x",
+                true,
+                CallOutcome::Denied,
             ),
             ("12: aborted by user", false, CallOutcome::Ok),
             ("fine", false, CallOutcome::Ok),

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::codex::usage;
 use super::content::end_of_exit;
 use super::stream_conversation::{StreamConversation, parts};
-use turnpipe_core::json::{is_object, is_true, non_empty, non_null, object, text};
+use turnpipe_core::json::{is, is_object, is_true, non_empty, non_null, object, text};
 use turnpipe_core::message::{Block, ResultPart, ToolResult};
 
 object! { Row { item, usage, message, error } }
@@ -20,7 +20,7 @@ object! {
     }
 }
 
-object! { Change { path } }
+object! { Change { path, kind } }
 object! { McpResult { content } }
 object! { Failure { message } }
 object! { Todo { text, completed } }
@@ -129,9 +129,11 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
         "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),
         "file_change" => {
-            let first = Change::list(item.changes).first()?.path;
-            let path = text(first)?;
-            ("Edit", json!({"file_path": path, "changes": item.changes}))
+            let changes = Change::list(item.changes);
+            let path = text(changes.first()?.path)?;
+            let are_removed = changes.iter().all(|change| is(change.kind, "delete"));
+            let name = if are_removed { "Delete" } else { "Edit" };
+            (name, json!({"file_path": path, "changes": item.changes}))
         }
         "web_search" => ("WebSearch", json!({"query": text(item.query)?})),
         "todo_list" => {
@@ -183,7 +185,10 @@ fn result(item: &Item<'_>) -> Vec<ResultPart> {
     }
     let agents = || item.agents.filter(|agents| is_object(Some(agents)));
     let output = text(item.output).or_else(|| Some(agents()?.get().into()));
-    vec![ResultPart::Text(output.unwrap_or_default().into_owned())]
+    // As the results of the calls that stand for these items say it.
+    let refusal = is(item.status, "declined").then_some("exec command rejected by user".into());
+    let output = refusal.or(output).unwrap_or_default().into_owned();
+    vec![ResultPart::Text(output)]
 }
 
 fn has_failed(item: &Item<'_>) -> bool {

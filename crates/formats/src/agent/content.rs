@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::exit_code::exit_code;
+use super::shell_end::has_failed;
 use crate::api::{self, Signed};
 use turnpipe_core::io::Environment;
 pub(super) use turnpipe_core::json::{is_true, string};
@@ -142,11 +142,8 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
 
 /// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
 pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
-    let code = parts.iter().find_map(|part| match part {
-        ResultPart::Text(text) => exit_code(text),
-        ResultPart::Media(_) => None,
-    });
-    code.is_some_and(|code| code != 0)
+    let mut parts = parts.iter();
+    parts.any(|part| matches!(part, ResultPart::Text(text) if has_failed(text)))
 }
 
 /// Builds an object with one member.

@@ -1,7 +1,7 @@
 //! The exit code in the output of a shell tool. Agents record a failing command as a success.
 
 /// Number of lines at the start and at the end of the output that may contain the code.
-const LINES: usize = 8;
+pub(super) const LINES: usize = 8;
 
 /// Prefixes of the code.
 const MARKS: [&str; 7] = [
@@ -18,8 +18,10 @@ const MARKS: [&str; 7] = [
 pub fn exit_code(text: &str) -> Option<i64> {
     let text = text.trim_start();
     if text.starts_with('{')
-        && let Some((_, rest)) = text.split_once("\"metadata\":{\"exit_code\":")
+        && let Some((_, metadata)) = text.split_once("\"metadata\":")
+        && let Some((_, rest)) = metadata.split_once("\"exit_code\":")
     {
+        let rest = rest.trim_start();
         let end = rest.find(|character: char| !character.is_ascii_digit() && character != '-');
         return rest.get(..end.unwrap_or(rest.len()))?.parse().ok();
     }
@@ -99,6 +101,10 @@ mod tests {
             ("ok\n<exited with exit code 0>", Some(0)),
             ("FAILED\n<shellId: 0 completed with exit code 4>", Some(4)),
             ("{\"output\":\"\",\"metadata\":{\"exit_code\":0}}", Some(0)),
+            (
+                r#"{"output": "", "metadata": {"exit_code": 2, "x": 1}}"#,
+                Some(2),
+            ),
             ("{\"exit_code\":3}\nExit Code: 0", Some(0)),
             ("they said Exit code: 3", None),
             ("", None),

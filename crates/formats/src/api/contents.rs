@@ -35,6 +35,8 @@ pub struct ResultBody<'a> {
     content: Body<'a>,
     /// Whether it reports that the call failed.
     pub failed: bool,
+    /// The exit status of its process, if that is stated apart from the content.
+    pub status: Option<i64>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +50,11 @@ impl<'a> ResultBody<'a> {
     /// Creates the body of a result; `failed` if it is an error.
     pub fn new(content: Option<&'a RawValue>, failed: bool) -> Self {
         let content = Body::Json(non_null(content));
-        Self { content, failed }
+        Self {
+            content,
+            failed,
+            status: None,
+        }
     }
 
     /// Returns the content of a result that has already been read.
@@ -56,6 +62,7 @@ impl<'a> ResultBody<'a> {
         Self {
             content: Body::Text(result.text()),
             failed: result.failed,
+            status: result.status(),
         }
     }
 

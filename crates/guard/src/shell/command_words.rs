@@ -189,6 +189,7 @@ mod tests {
             ("sudo -u me env A=1 /bin/rm -f x", "rm", "x"),
             ("timeout -k 5 10 git -C /x log -n 3 main", "git", "log main"),
             ("uv run python -m pytest -k a b.py", "pytest", "b.py"),
+            ("uv run --with ruff ruff check", "ruff", "check"),
             ("grep -rnA 3 a src", "grep", "a src"),
             ("sort -n a", "sort", "a"),
             ("git commit -am x", "git", "commit"),

@@ -16,7 +16,7 @@ use crate::read::session::Session;
 use crate::read::title::NameIndexes;
 use crate::read::tree::Scope;
 use turnpipe_core::message::{
-    Call, CallEnd, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
+    Call, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
 };
 use turnpipe_formats::agent::{Detail, Entry, exit_code, timestamp};
 
@@ -59,10 +59,7 @@ impl ResultFacts {
         Self {
             time: time.cloned(),
             outcome: result.outcome(),
-            exit_status: match result.end {
-                Some(CallEnd::Exited(status)) => Some(status),
-                _ => exit_code(&text),
-            },
+            exit_status: result.status().or_else(|| exit_code(&text)),
             bytes: text.len() as u64,
         }
     }

@@ -5,7 +5,7 @@ use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{file_names, relative};
 
 /// Maximum width of a subject, in cells.
-const SUBJECT_CELLS: usize = 44;
+const SUBJECT_CELLS: usize = 40;
 
 /// The things that an act may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,7 @@ macro_rules! verbs {
 }
 
 verbs! {
+    AskTool Nothing "Called" ""
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
     CheckTask Nothing "Checked background task" "Background task"
@@ -65,7 +66,7 @@ verbs! {
     SearchWeb Nothing "Searched web for" "Web search for"
     SendInput Unknown "Sent input to background task" "Input to background task"
     StartAgent Unknown "Started agent" "Agent"
-    StartInBackground Unknown "Started in background:" ""
+    StartInBackground Unknown "Started" ""
     StopTask Unknown "Stopped background task" "Stopping of background task"
     UseTool Unknown "Used" ""
     Write Changed "Wrote" "Write of"
@@ -87,13 +88,16 @@ pub(super) struct Act {
     pub(super) object: Object,
     /// Whether its output shows an error, although its status is not known.
     pub(super) has_error: bool,
+    /// What tells it from others with this name; may be empty.
+    pub(super) detail: String,
 }
 
 impl Act {
-    /// Returns a search that left out files by their names.
-    pub(super) fn in_some_files(mut self) -> Self {
-        if let Object::Named(name) = &mut self.object {
-            name.push_str(" (some files)");
+    /// Tells whether a search left out files by their names.
+    pub(super) fn in_some_files(mut self, left_out: bool) -> Self {
+        match &mut self.object {
+            Object::Named(name) if left_out => name.push_str(" (some files)"),
+            _ => {}
         }
         self
     }
@@ -114,19 +118,23 @@ impl Act {
     }
 
     pub(super) fn named(verb: Verb, name: impl Into<String>) -> Self {
-        let (object, has_error) = (Object::Named(name.into()), false);
         Self {
             verb,
-            object,
-            has_error,
+            object: Object::Named(name.into()),
+            has_error: false,
+            detail: String::new(),
         }
+    }
+
+    /// Returns the act with what tells it from others.
+    pub(super) fn detailed(mut self, detail: String) -> Self {
+        self.detail = detail;
+        self
     }
 
     /// Returns an act with a subject in the words of the model, or in none.
     pub(super) fn about(verb: Verb, subject: &str) -> Self {
-        let subject = cut(subject.lines().next().unwrap_or_default(), SUBJECT_CELLS);
-        let quoted = format!("\"{}\"", subject.replace('"', "'"));
-        Self::named(verb, if subject.is_empty() { subject } else { quoted })
+        Self::named(verb, quoted(subject))
     }
 
     /// Returns the words for an attempt.
@@ -142,6 +150,13 @@ impl Act {
             (attempt, object) => format!("{attempt} {object}").trim_end().to_owned(),
         }
     }
+}
+
+/// Quotes the first line of a text of the model; nothing if it is empty.
+pub(super) fn quoted(text: &str) -> String {
+    let line = cut(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
+    let quoted = format!("\"{}\"", line.replace('"', "'"));
+    if line.is_empty() { line } else { quoted }
 }
 
 /// The end of a call that did not succeed.

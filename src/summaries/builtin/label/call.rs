@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::act::{Act, Verb};
+use crate::agent::{exit_code, has_failed};
 use crate::message::CallOutcome;
 use crate::text::{redact, redact_strings};
 use crate::tool_facts::{Parameter, Purpose, parameters, patched_files};
@@ -21,6 +22,8 @@ pub struct FinishedCall<'a> {
     pub text: &'a str,
     /// Whether the call failed.
     pub failed: bool,
+    /// The exit status of its process, if that is stated apart from the text.
+    pub status: Option<i64>,
 }
 
 /// A parsed finished call.
@@ -31,6 +34,8 @@ pub(super) struct Call<'a> {
     pub(super) input: Value,
     pub(super) text: Cow<'a, str>,
     pub(super) outcome: CallOutcome,
+    /// The exit status of its command.
+    pub(super) status: Option<i64>,
     pub(super) cwd: Option<&'a str>,
 }
 
@@ -41,12 +46,17 @@ impl<'a> Call<'a> {
         // Arguments that are not JSON name nothing.
         let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
         redact_strings(&mut input);
+        let purpose = Purpose::of(call.name);
+        // Claude Code marks failed commands itself.
+        let has_status = matches!(purpose, Purpose::Shell | Purpose::Patch) && call.name != "Bash";
+        let has_failed = call.failed || has_status && has_failed(call.text);
         Self {
             name: call.name,
-            purpose: Purpose::of(call.name),
+            purpose,
             input,
             text: redact(call.text),
-            outcome: CallOutcome::of_result(call.text, call.failed),
+            outcome: CallOutcome::of_result(call.text, has_failed),
+            status: call.status.or_else(|| exit_code(call.text)),
             cwd,
         }
     }
@@ -66,7 +76,9 @@ impl<'a> Call<'a> {
 
     /// Whether the model asked for the call to run in the background.
     pub(super) fn is_in_background(&self) -> bool {
-        self.input.get("run_in_background").and_then(Value::as_bool) == Some(true)
+        let names = ["run_in_background", "is_background"];
+        let is_set = |name: &&str| self.input.get(name) == Some(&Value::Bool(true));
+        names.iter().any(is_set)
     }
 
     /// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
@@ -75,11 +87,7 @@ impl<'a> Call<'a> {
             .lines()
             .filter(|line| line.starts_with("*** ") && line.contains(" File: "));
         let mut kept = changes.filter(|change| !change.starts_with("*** Delete"));
-        let verb = if kept.next().is_none() {
-            Verb::Delete
-        } else {
-            Verb::Edit
-        };
+        let verb = kept.next().map_or(Verb::Delete, |_| Verb::Edit);
         Act::on_files(verb, patched_files(patch), self.cwd)
     }
 
@@ -107,7 +115,7 @@ pub fn is_look(tool: &str) -> bool {
 /// start, and contents of files are not used.
 pub fn needed_of_result(tool: &str) -> usize {
     match Purpose::of(tool) {
-        Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit | Purpose::Patch => 768,
+        Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit => 768,
         _ => usize::MAX,
     }
 }

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told};
+use super::act::{Act, Effect, Failure, Object, Told, Verb, quoted};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::{MORE, cut};
 use crate::summaries::builtin::names::{distinct, file_names, listed};
 use crate::text::{count_noun, display_width};
 
@@ -34,7 +34,10 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             Told::Cancelled => {}
         }
     }
-    let bad = clean(&failed(&failures));
+    let how = failures.first().map_or("", |first| first.how);
+    let is_alike = failures.iter().all(|failure| failure.how == how);
+    let how = if is_alike { how } else { "did not succeed" };
+    let bad = clean(&failed(&failures, how));
     let good = |cells| cut(&clean(&done(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
@@ -48,7 +51,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             let left = MAX_CELLS.saturating_sub(display_width(&named));
             let named = match left {
                 20.. => named,
-                _ => format!(", {count} failed"),
+                _ => format!(", {count} {how}"),
             };
             good(MAX_CELLS - display_width(&named)) + &named
         }
@@ -75,22 +78,25 @@ pub(crate) fn label_of_answered(
         input: &call.input,
         text,
         failed: result.failed,
+        status: result.status(),
     });
     label(&calls.collect::<Vec<_>>(), cwd)
 }
 
-/// Describes failures: by their names if these fit, else by their number.
-fn failed(failures: &[Failure]) -> String {
-    let how = failures.first().map_or("", |first| first.how);
-    let is_alike = failures.iter().all(|failure| failure.how == how);
-    let how = if is_alike { how } else { "failed" };
+/// Describes failures: by their names if these fit, else by the first one and their number.
+fn failed(failures: &[Failure], how: &str) -> String {
     let names = distinct(failures.iter().map(|failure| failure.name.clone()));
     let whole = format!("{} {how}", listed(&names));
-    match names.as_slice() {
-        [only] => format!("{} {how}", cut(only, MAX_CELLS - 1 - how.len())),
-        _ if display_width(&whole) <= MAX_CELLS => whole,
-        _ => format!("{} calls {how}", failures.len()),
+    if display_width(&whole) <= MAX_CELLS {
+        return whole;
     }
+    let others = match names.len() {
+        1 => String::new(),
+        _ => format!(" and {} more", failures.len() - 1),
+    };
+    let ending = format!("{others} {how}");
+    let first = names.first().map_or("", String::as_str);
+    cut(first, MAX_CELLS - ending.len()) + &ending
 }
 
 /// Describes acts in up to about `cells`, those that may have changed the most first.
@@ -98,7 +104,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let effect = |act: &Act| act.verb.effect();
     let most = acts.iter().map(effect).max();
     let is_shown = |act: &&Act| effect(act) > Effect::Notes || most == Some(Effect::Notes);
-    let mut acts = distinct(acts.iter().filter(is_shown));
+    let mut acts: Vec<&Act> = acts.iter().filter(is_shown).collect();
     acts.sort_by_key(|act| Reverse(effect(act)));
     let kind = |act: &Act| (act.verb.words(), act.has_error);
     let mut groups: Vec<Vec<&Act>> = Vec::new();
@@ -108,21 +114,26 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
             None => groups.push(vec![act]),
         }
     }
-    let mut line = String::new();
+    let (mut line, mut omitted) = (String::new(), 0);
     for (at, group) in groups.iter().enumerate() {
-        let left: usize = groups[at..].iter().map(Vec::len).sum();
-        let reserved = usize::from(left > group.len()) * MORE_STEPS.len();
-        let phrase = described(group, cwd, cells - reserved.min(cells / 2));
+        let left: usize = groups[at + 1..].iter().map(Vec::len).sum();
+        let reserved = usize::from(left + omitted > 0) * MORE_STEPS.len();
+        let whole = described(group, cwd, cells - reserved.min(cells / 2));
         if line.is_empty() {
-            line = phrase;
-        } else if display_width(&line) + display_width(&phrase) + 2 + reserved <= cells {
-            line = format!("{line}, {}", lower_first(&phrase));
-        } else {
-            return format!(
-                "{line}, {}",
-                count_noun(left as u64, "more step", "more steps")
-            );
+            line = whole;
+            continue;
         }
+        let room = cells.saturating_sub(display_width(&line) + 2 + reserved);
+        let short = Some(described(group, cwd, room)).filter(|short| !short.contains(MORE));
+        let mut phrases = [whole].into_iter().chain(short);
+        match phrases.find(|phrase| display_width(phrase) <= room) {
+            Some(phrase) => line = format!("{line}, {}", lower_first(&phrase)),
+            None => omitted += group.len(),
+        }
+    }
+    if omitted > 0 {
+        let steps = count_noun(omitted as u64, "more step", "more steps");
+        line = format!("{line}, {steps}");
     }
     line
 }
@@ -131,21 +142,31 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
 fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     let (mut paths, mut names) = (Vec::new(), Vec::new());
     for act in acts {
-        match &act.object {
-            Object::Files(files) => paths.extend(files.iter().cloned()),
-            Object::Named(name) => names.extend(Some(name.clone()).filter(|name| !name.is_empty())),
+        let counts = matches!(act.verb, Verb::AskTool | Verb::CallTool | Verb::CheckTask);
+        let same = acts
+            .iter()
+            .filter(|other| counts && other.object == act.object);
+        match (&act.object, same.count()) {
+            (Object::Files(files), _) => paths.extend(files.iter().cloned()),
+            (Object::Named(name), count @ 2..) => names.push(format!("{name} {count} times")),
+            (Object::Named(name), _) => {
+                // Beside the verb, a blank and quotes.
+                let room = cells.saturating_sub(display_width(name) + 12);
+                let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
+                let detail = quoted(&cut(detail.unwrap_or_default(), room));
+                names.push(format!("{name} {detail}"));
+            }
         }
     }
+    let trimmed = names.iter().map(|name| name.trim().to_owned());
+    let mut names: Vec<String> = trimmed.filter(|name| !name.is_empty()).collect();
     if !paths.is_empty() {
         names.insert(0, file_names(&distinct(paths.into_iter()), cwd));
     }
     let names = distinct(names.into_iter());
     let verb = acts[0].verb.words().0;
-    let ending = if acts[0].has_error {
-        ", errors in output"
-    } else {
-        ""
-    };
+    let ending = Some(", errors in output").filter(|_| acts[0].has_error);
+    let ending = ending.unwrap_or_default();
     let phrase = |count: usize| {
         let more = match names.len() - count {
             0 => ending.to_owned(),

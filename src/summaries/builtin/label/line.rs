@@ -1,36 +1,24 @@
 //! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
-use std::borrow::Cow;
-
-use super::act::{Act, Effect, Failure, Told, Verb};
+use super::act::{Act, Effect, Failure, Told, Verb, quoted};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
-use crate::agent::exit_code;
-use crate::message::{CallOutcome, start_of_result};
+use crate::agent::{goes_on, is_stopped_at_limit};
+use crate::message::CallOutcome;
 use crate::session::command_of;
 use crate::shell::{CommandLine, CommandPart, Follows, parse};
 use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::names::distinct;
 use crate::text::terminal_safe;
 
 /// Maximum width of the name of a failed command, in cells.
-const NAME_CELLS: usize = 44;
-
-/// Beginnings of the results of commands that still run.
-const GOES_ON: [&str; 3] = [
-    "running in background",
-    "running in the background",
-    "Process running with session ID",
-];
+const NAME_CELLS: usize = 52;
 
 /// Tells what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
     let text = command_of(call.input.as_object()?)?;
-    let output = match &*call.text {
-        plain if !plain.contains('\x1b') => Cow::Borrowed(plain),
-        coloured => terminal_safe(coloured).into(),
-    };
-    let (read, output) = (parse(&text), &*output);
+    let (read, output) = (parse(&text), &*terminal_safe(&call.text));
     Some(Line { call, read, output }.tell(&text))
 }
 
@@ -41,6 +29,11 @@ struct Step<'a> {
     has_error: bool,
     /// Whether it may not have run: it is in a branch, or depends on the end of another command.
     may_be_skipped: bool,
+    goes_on: bool,
+    /// Whether it succeeds if its program fails, as in `! x`.
+    is_negated: bool,
+    /// Whether an alternative to it speaks in its place.
+    may_be_replaced: bool,
 }
 
 impl Step<'_> {
@@ -49,7 +42,13 @@ impl Step<'_> {
         // A loop may not run at all.
         let has_run = !self.may_be_skipped && !self.program.command.is_repeated();
         let is_silent = has_run && self.program.is_loud();
-        !self.has_error && (self.known == Known::Succeeded || is_silent)
+        let is_open = self.has_error || self.is_negated;
+        !is_open && (self.known == Known::Succeeded || is_silent)
+    }
+
+    /// Whether it may have failed without a message, or with one.
+    fn may_be_silent(&self) -> bool {
+        self.has_error || !self.program.is_loud()
     }
 
     /// Whether it is worth a name. One that only reads is not, if it may not have run.
@@ -64,15 +63,16 @@ impl Step<'_> {
     fn acts(&self) -> Vec<Act> {
         let mut run = self.program.run();
         run.has_error = self.has_error;
-        if self.may_be_skipped {
-            run.verb = Verb::MayRun;
+        if self.goes_on || self.may_be_skipped {
+            let started = self.goes_on.then_some(Verb::StartInBackground);
+            run.verb = started.unwrap_or(Verb::MayRun);
             return vec![run];
         }
         let shown = |act: Act| {
             // The others say nothing about an end; the output shows the subject of a commit.
             let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            let is_shown = !is_open || self.is_sure();
+            let is_shown = !is_open || self.is_sure() && !self.may_be_replaced;
             Some(act)
                 .filter(|_| is_shown)
                 .unwrap_or_else(|| run.clone())
@@ -90,75 +90,60 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn tell(&self, text: &str) -> Told {
-        let code = exit_code(self.output);
-        // Claude Code marks failed commands itself.
-        let is_bad = code.is_some_and(|code| code != 0) && self.call.name != "Bash";
-        let is_ok = self.call.outcome == CallOutcome::Ok && !is_bad;
-        let steps = self.steps(is_ok);
+        let (steps, how) = (self.steps(text), self.call.how_it_failed());
         match self.call.outcome {
-            CallOutcome::Ok if is_ok && self.is_in_background(text) => {
-                let ends_list = |step: &Step<'_>| step.program.command.follows == Follows::Next;
-                let is_part = text.trim_end().ends_with('&');
-                // The commands before the last list ended before it started.
-                let last = steps.iter().rposition(ends_list).filter(|_| is_part);
-                let (before, started) = steps.split_at(last.unwrap_or(0));
-                let mut acts = changes(before);
-                acts.push(Act::named(
-                    Verb::StartInBackground,
-                    name(started.iter(), false),
-                ));
-                Told::Done(acts)
-            }
-            CallOutcome::Ok if is_ok => Told::Done(self.acts(&steps)),
-            CallOutcome::Ok | CallOutcome::Failed => self.tell_failure(&steps, code),
-            _ => {
-                let name = name(steps.iter(), false);
-                Told::Failed(Failure::new(name, self.call.how_it_failed(), Vec::new()))
-            }
+            CallOutcome::Ok => Told::Done(self.acts(&steps)),
+            CallOutcome::Failed => self.tell_failure(&steps),
+            _ => Told::Failed(Failure::new(name(steps.iter(), false), how, Vec::new())),
         }
     }
 
-    fn steps(&self, is_ok: bool) -> Vec<Step<'_>> {
+    fn steps(&self, text: &str) -> Vec<Step<'_>> {
         let commands = self.read.commands.iter();
         let commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
+        let is_ok = self.call.outcome == CallOutcome::Ok;
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
+        let all_go_on = is_ok && (self.call.is_in_background() || goes_on(self.output));
+        let line = text.trim_end();
+        let last_goes_on = line.ends_with('&') && !line.ends_with("&&");
+        let is_echo = |last: &CommandPart| last.own_program() == "echo";
+        let alternative = commands.last().filter(|last| last.follows == Follows::Or);
+        let mut has_left = false;
         let mut steps: Vec<Step<'_>> = Vec::new();
-        for (command, known) in commands.into_iter().zip(known) {
-            let program = self.program(command);
+        for (at, (command, known)) in commands.iter().zip(known).enumerate() {
+            let program = Program {
+                command,
+                call: self.call,
+                output: self.output,
+            };
             let has_error = errors.contains(program.name());
+            let mut rest = commands[at + 1..].iter().map(|next| next.follows);
+            let end = rest.find(|follows| matches!(follows, Follows::Next | Follows::Background));
             let last = steps.last().filter(|last| !last.may_be_skipped);
             let is_reached = match command.follows {
+                _ if has_left => false,
                 Follows::Next | Follows::Background => !command.is_conditional(),
                 Follows::And => known == Known::Succeeded || last.is_some_and(Step::is_sure),
                 Follows::Or => last.is_some_and(|last| last.has_error),
                 Follows::Pipe => last.is_some(),
             };
-            let may_be_skipped = !is_reached && !has_error;
+            has_left |= is_reached && program.is_exit() && self.read.is_flat;
+            let before = text.get(..command.span.start).unwrap_or_default();
+            let feeds = steps.last().filter(|_| command.follows == Follows::Pipe);
+            let is_negated = before.trim_end_matches([' ', '\t']).ends_with('!')
+                || feeds.is_some_and(|last| last.is_negated);
             steps.push(Step {
                 program,
                 known,
                 has_error,
-                may_be_skipped,
+                may_be_skipped: !is_reached && !has_error,
+                goes_on: all_go_on || end.map_or(last_goes_on, |end| end == Follows::Background),
+                is_negated,
+                may_be_replaced: end.is_none() && alternative.is_some_and(|last| is_echo(last)),
             });
         }
         steps
-    }
-
-    fn program<'a>(&'a self, command: &'a CommandPart) -> Program<'a> {
-        Program {
-            command,
-            call: self.call,
-            output: self.output,
-        }
-    }
-
-    fn is_in_background(&self, text: &str) -> bool {
-        let line = text.trim_end();
-        let mut start = start_of_result(self.output).lines().take(4);
-        line.ends_with('&') && !line.ends_with("&&")
-            || self.call.is_in_background()
-            || start.any(|line| GOES_ON.iter().any(|words| line.contains(words)))
     }
 
     /// Returns the acts of the whole line: those that may have changed something, else all reads.
@@ -172,17 +157,17 @@ impl Line<'_> {
         }
         if acts.is_empty() {
             let first = steps.iter().find(|step| !step.program.name().is_empty());
-            let run = first.map(|step| step.program.run());
-            acts.push(run.unwrap_or_else(|| Act::named(Verb::Run, "a command")));
+            acts = first.map_or_else(|| vec![Act::named(Verb::Run, "a command")], Step::acts);
         }
         acts
     }
 
     /// Finds the command that failed. A program that names itself in its errors and did not, succeeded.
-    fn tell_failure(&self, steps: &[Step<'_>], code: Option<i64>) -> Told {
-        let is_stopped = is_stopped_at_limit(self.output, code);
-        // Without a code, the line may have been stopped anywhere.
-        let code = code.filter(|_| !is_stopped);
+    fn tell_failure(&self, steps: &[Step<'_>]) -> Told {
+        let is_stopped = is_stopped_at_limit(self.output);
+        // Without a code, or by a signal, the line may have been stopped anywhere.
+        let code = self.call.status;
+        let code = code.filter(|code| !is_stopped && !(129..=192).contains(code));
         // `exit` may hand over the status of any command.
         let is_any = code.is_none() || steps.last().is_some_and(|last| last.program.is_exit());
         let may = |at: &usize| {
@@ -191,13 +176,15 @@ impl Line<'_> {
             // The status behind one that only passes text on is of what feeds it.
             let end = rest.last().filter(|end| end.program.is_passive());
             let is_bad = |step: &Step<'_>| step.known == Known::MayHaveFailed;
-            is_any || is_bad(&steps[*at]) || end.is_some_and(is_bad)
+            let is_possible = is_any || is_bad(&steps[*at]) || end.is_some_and(is_bad);
+            is_possible && !steps[*at].goes_on
         };
         let mut suspects: Vec<usize> = (0..steps.len()).filter(may).collect();
-        let is_silent = |step: &Step<'_>| code.is_some() && !step.program.is_loud();
+        let is_alternative = |step: &Step<'_>| step.program.command.follows == Follows::Or;
+        // An alternative that decides failed, whatever it says.
         let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
             &|step| step.has_error,
-            &is_silent,
+            &|step| code.is_some() && (is_alternative(step) || step.may_be_silent()),
             &|step| !step.program.is_glue(),
             &|step| !step.program.is_passive() && (code.is_some() || !step.program.is_filter()),
         ];
@@ -215,8 +202,11 @@ impl Line<'_> {
             _ => false,
         };
         let answers = suspects().filter(may_answer);
-        let answers: Vec<Act> = answers.filter_map(|step| step.program.answer()).collect();
-        let is_alternative = |step: &Step<'_>| step.program.command.follows == Follows::Or;
+        let answer = |step: &Step<'_>| {
+            let negated = step.is_negated.then(|| step.acts());
+            negated.map_or_else(|| step.program.answer(), |mut acts| acts.pop())
+        };
+        let answers: Vec<Act> = answers.filter_map(answer).collect();
         let are_alternatives = suspects().skip(1).all(is_alternative);
         let are_answers = answers.len() == suspects().count() && !has_error_of_shell(self.output);
         if are_answers && are_alternatives && !answers.is_empty() {
@@ -229,17 +219,12 @@ impl Line<'_> {
             () if may_answer => "ended with status 1",
             () => self.call.how_it_failed(),
         };
-        Told::Failed(Failure::new(name(suspects(), true), how, before))
+        let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
+        let about = suspects().take(usize::from(before.is_empty()));
+        let about: String = about.map(|step| step.program.about()).collect();
+        let name = format!("{} {}", name(suspects(), is_one), quoted(&about));
+        Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
-}
-
-/// Whether the tool says that it stopped the command at its time limit.
-fn is_stopped_at_limit(output: &str, code: Option<i64>) -> bool {
-    let says = |line: &str| {
-        let line = line.to_ascii_lowercase();
-        line.starts_with("command timed out") || line.contains("command after exceeding timeout")
-    };
-    code.is_none_or(|code| matches!(code, 124 | 137 | 143)) && output.lines().any(says)
 }
 
 /// Returns the acts of the commands that are worth a name.
@@ -266,12 +251,17 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     if names.is_empty() && steps.clone().count() == 1 {
         names.extend(steps.filter(|step| step.program.is_loud()).map(words));
     }
+    let (count, names) = (names.len(), distinct(names.into_iter()));
+    let word = if is_one_of_them { " or " } else { " and " };
     match names.as_slice() {
         [] => "Command".to_owned(),
         [only] => cut(only, NAME_CELLS),
-        [first, second] if is_one_of_them => cut(&format!("{first} or {second}"), NAME_CELLS),
-        several if is_one_of_them => format!("One of {} commands", several.len()),
-        [first, second] => cut(&format!("{first} and {second}"), NAME_CELLS),
-        [first, rest @ ..] => format!("{} and {} more", cut(first, NAME_CELLS / 2), rest.len()),
+        [others @ .., last] if names.len() < 4 => {
+            let share = (NAME_CELLS - word.len()) / names.len();
+            let others: Vec<String> = others.iter().map(|name| cut(name, share)).collect();
+            format!("{}{word}{}", others.join(", "), cut(last, share))
+        }
+        _ if is_one_of_them => format!("One of {count} commands"),
+        [first, ..] => format!("{} and {} more", cut(first, NAME_CELLS / 2), count - 1),
     }
 }

@@ -9,7 +9,7 @@ use crate::summaries::builtin::names::{
 };
 
 /// Maximum width of the words of a command, in cells.
-const WORDS_CELLS: usize = 40;
+const WORDS_CELLS: usize = 44;
 
 /// The verbs of programs. Others are said to run.
 const PROGRAMS: [(&str, Verb); 5] = [
@@ -29,9 +29,12 @@ const WITH_SCRIPT: &str = "sed gsed awk gawk mawk jq yq perl";
 /// Other programs that name themselves in their errors.
 const LOUD: &str = "ls mv cp mkdir wc stat ln";
 
+/// Programs whose operands are files, or names without an order.
+const WITH_FILES: &str = "ls mv cp mkdir wc stat ln rm rmdir touch cat head tail which type";
+
 /// Programs that are not worth a name with others.
 const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source . unset wait shift local declare \
-                    read test [ [[ false exit return alias shopt ulimit umask clear";
+                    read test [ [[ false exit return alias shopt ulimit umask clear disown";
 
 /// Glue that fails without a message.
 const SILENT: &str = "test [ [[ false exit return";
@@ -45,6 +48,15 @@ const READERS: &str =
 
 /// Commands of git that change nothing in the repository, although its configuration may make them run programs.
 const GIT_READS: &str = "diff log show status grep blame";
+
+/// Those of them that fail only with a message.
+const LOUD_OF_GIT: &str = "log show status blame";
+
+/// Parts of the names of options with which a program changes nothing, or only a part of what it would.
+const HARMLESS: &str = "dry check diff help list no-run only plan version";
+
+/// Letters beside `n` in short options for a dry run: `git clean -nfdx`, `rsync -avzn`.
+const CLUSTER: &str = "-adfnvxz";
 
 /// Options of `find` that change something.
 const FIND_ACTIONS: &str = "-exec -execdir -ok -okdir -delete";
@@ -126,7 +138,7 @@ impl<'a> Program<'a> {
         let is_known = match self.verb() {
             Some(verb) => verb != Verb::Search,
             None if self.is_glue() => !is_one_of(SILENT, self.name()),
-            None => is_one_of(LOUD, self.name()),
+            None => is_one_of(LOUD, self.name()) || self.is_git(LOUD_OF_GIT),
         };
         is_known && !self.command.discards_errors()
     }
@@ -164,6 +176,8 @@ impl<'a> Program<'a> {
             return None;
         }
         let mut operands = self.operands();
+        // `find ! -name`, `sed -i ''`
+        operands.retain(|word| *word != "!" && !(takes_script && word.is_empty()));
         match verb {
             Verb::Search => self.search(operands),
             Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
@@ -194,13 +208,15 @@ impl<'a> Program<'a> {
         if self.arguments().any(|word| word == "--files") {
             return Some(Act::named(Verb::LookFor, "files"));
         }
-        let option = self.value(&["-e", "--regexp", "-f", "--file"]);
+        let file = self.value(&["-f", "--file"]);
+        let option = self.value(&["-e", "--regexp"]).or(file);
         operands.retain(|word| Some(*word) != option);
         let mut operands = operands.into_iter();
         let pattern = option.or_else(|| operands.next())?;
         let is_inverse = |word: &str| word == "--invert-match" || has_flag(word, 'v');
+        let is_unknown = file.is_some() || self.arguments().any(is_inverse);
         let noun = match pattern_noun(pattern) {
-            noun if noun.is_empty() || self.arguments().any(is_inverse) => "lines".to_owned(),
+            noun if noun.is_empty() || is_unknown => "lines".to_owned(),
             noun => noun,
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
@@ -213,9 +229,10 @@ impl<'a> Program<'a> {
 
     fn sought_files(&self, operands: &[&str]) -> String {
         let names = ["-name", "-iname", "-path", "-regex"];
+        let is_negated = self.arguments().any(|word| matches!(word, "!" | "-not"));
         let pattern = match self.arguments().filter(|word| names.contains(word)).count() {
             0 if self.name() == "fd" => operands.first().copied(),
-            1 => self.value(&names),
+            1 if !is_negated => self.value(&names),
             _ => None,
         };
         let pattern = pattern
@@ -248,36 +265,26 @@ impl<'a> Program<'a> {
             .command
             .output()
             .map(|file| self.on_files(Verb::Write, &[file]));
-        let reads = self
-            .verb()
-            .is_some_and(|verb| verb.effect() == Effect::Nothing);
+        let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The file says more than a program that only prints.
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
         let own = self.committed().or_else(|| self.known());
-        written
-            .into_iter()
-            .chain([own.unwrap_or_else(|| self.run())])
-            .collect()
+        let own = own.unwrap_or_else(|| self.run());
+        written.into_iter().chain([own]).collect()
     }
 
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
-        let verb = if self.reads() {
-            Verb::RunReader
-        } else {
-            Verb::Run
-        };
-        Act::named(verb, self.words())
+        let reads = self.reads().then_some(Verb::RunReader);
+        Act::named(reads.unwrap_or(Verb::Run), self.words()).detailed(self.about())
     }
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
     pub(super) fn answer(&self) -> Option<Act> {
-        let asks = [
-            "diff", "cmp", "command", "which", "type", "whereis", "pgrep", "test", "[", "[[",
-        ];
-        if self.is_git("diff grep") || asks.contains(&self.name()) {
+        let asks = "diff cmp command which type whereis pgrep lsof test [ [[";
+        if self.name() == "git" && self.reads() || is_one_of(asks, self.name()) {
             return Some(self.run());
         }
         let act = self.known()?;
@@ -289,12 +296,8 @@ impl<'a> Program<'a> {
             Verb::Search => Verb::FindNothing,
             _ => return None,
         };
-        let act = Act { verb, ..act };
-        Some(if self.is_filtered() {
-            act.in_some_files()
-        } else {
-            act
-        })
+        let some_files = self.is_filtered();
+        Some(Act { verb, ..act }.in_some_files(some_files))
     }
 
     /// Whether a search leaves out files by their names.
@@ -314,10 +317,6 @@ impl<'a> Program<'a> {
             ("", _) => return "a program".to_owned(),
             _ if program.contains(['$', '`']) => return "a program".to_owned(),
             ("command", _) => return "command -v".to_owned(),
-            // A script may be in the arguments or the input.
-            _ if is_one_of(INTERPRETERS, program) && self.script().is_none() => {
-                return program.to_owned();
-            }
             ("find", Some(action)) => {
                 let executed = actions.next().filter(|_| action != "-delete");
                 let words = format!("find {action} {}", executed.map_or("", program_name));
@@ -331,51 +330,90 @@ impl<'a> Program<'a> {
         let known: Vec<_> = known.map(PartWord::known).collect();
         let name = program_and_subcommand(&known).unwrap_or_default();
         let subcommand = first.filter(|_| name.len() > program.len());
-        // Words behind options may be their values, or for another program.
-        let is_loud = is_one_of(LOUD, program);
-        let leading = self.arguments().take_while(|word| !word.starts_with('-'));
-        let others = self.arguments().skip(leading.clone().count());
-        let others = others.take_while(|word| *word != "--");
-        let others = others.filter(|word| is_loud || is_file(word) || word.contains("://"));
-        let is_name = |word: &&str| {
-            !word.starts_with('-')
-                && word.contains(char::is_alphanumeric)
-                && Some(*word) != subcommand
+        let has_files = is_one_of(WITH_FILES, program);
+        let mut words = if has_files {
+            self.operands()
+        } else {
+            // Words behind options may be their values, or for another program.
+            let leading = self.arguments().take_while(|word| !word.starts_with('-'));
+            let others = self.arguments().skip(leading.clone().count());
+            let others = others.take_while(|word| *word != "--");
+            let is_object = |word: &&str| is_address(word) || is_file(word) && !word.contains('=');
+            leading.chain(others.filter(is_object)).collect()
         };
-        let words: Vec<&str> = leading.chain(others).filter(is_name).collect();
-        let shown = words.iter().map_while(|word| self.shown(word)).take(2);
-        let shown: Vec<String> = shown.collect();
-        let are_files = is_loud || words.iter().all(|word| is_file(word));
-        let several = Some(file_names(&words, self.call.cwd));
-        let several = several.filter(|_| words.len() > 2 && are_files);
-        let rest = several.unwrap_or_else(|| shown.join(" "));
-        let script = self.script().filter(|_| is_one_of(INTERPRETERS, program));
-        script.unwrap_or_else(|| cut(format!("{name} {rest}").trim_end(), WORDS_CELLS))
+        words.retain(|word| {
+            let is_option = word.starts_with('-') || Some(*word) == subcommand;
+            !is_option && word.contains(char::is_alphanumeric) && self.shown(word).is_some()
+        });
+        // The last one is where the others go.
+        let place = usize::from(words.len() > 2 && is_one_of("mv cp ln", program));
+        words.truncate(words.len() - place);
+        let are_files = has_files || words.iter().all(|word| is_file(word));
+        let rest = if are_files && words.len() + place > 2 {
+            file_names(&words, self.call.cwd)
+        } else {
+            let shown = words.iter().filter_map(|word| self.shown(word)).take(2);
+            shown.collect::<Vec<_>>().join(" ")
+        };
+        let option = self.telling_option();
+        let option = option.map_or(String::new(), |option| format!(" {option}"));
+        let words = match (is_one_of(INTERPRETERS, program), self.script()) {
+            (true, script) => script.unwrap_or_else(|| program.to_owned()),
+            _ => cut(&format!("{name} {rest}"), WORDS_CELLS - option.len()),
+        };
+        words.trim_end().to_owned() + &option
+    }
+
+    /// Returns an option without which the program may do something else: `--dry-run`, `-n`, `-l`.
+    fn telling_option(&self) -> Option<&'a str> {
+        let is_telling = |word: &&str| {
+            let name = word.split('=').next().unwrap_or_default();
+            let is_cluster = has_flag(name, 'n') && name.chars().all(|one| CLUSTER.contains(one));
+            let is_known = HARMLESS.split(' ').any(|part| name.contains(part));
+            name.starts_with('-') && (is_known || is_cluster || name == "-l")
+        };
+        let mut options = self.arguments().filter(is_telling);
+        options.find(|word| word.len() < WORDS_CELLS / 2 && !self.reads())
     }
 
     /// Returns the module or the file that an interpreter runs, if it is the first argument.
     fn script(&self) -> Option<String> {
         let module = self.value(&["-m"]).map(str::to_owned);
-        let first = self
-            .arguments()
-            .next()
-            .filter(|word| !word.starts_with('-'));
-        module.or_else(|| self.shown(first?))
+        let mut first = self.arguments().take(1);
+        let file = first.find(|word| !word.starts_with('-'));
+        module.or_else(|| self.shown(file?))
+    }
+
+    /// Returns the words of the model about a script in the arguments or the input; may be empty.
+    pub(super) fn about(&self) -> String {
+        let is_hidden = is_one_of(INTERPRETERS, self.name()) && self.script().is_none();
+        let about = self.call.argument(&["description"]).filter(|_| is_hidden);
+        about.unwrap_or_default().to_owned()
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.
     fn shown(&self, word: &str) -> Option<String> {
-        let is_plain = |sign: char| sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign);
+        let has_files = is_one_of(WITH_FILES, self.name());
+        let is_plain = |sign: char| {
+            let is_of_file = has_files && " ,{}[]?".contains(sign);
+            sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign) || is_of_file
+        };
         match word {
-            _ if word.contains("://") => Some(address(word)),
+            _ if is_address(word) => Some(address(word)),
+            _ if !word.chars().all(is_plain) => None,
             _ if is_file(word) || word.ends_with('/') => {
                 Some(file_name(word.trim_end_matches("..."), self.call.cwd))
             }
-            _ if !word.chars().all(is_plain) || last_part(word).len() > 32 => None,
+            _ if last_part(word).len() > 32 => has_files.then(|| file_name(word, self.call.cwd)),
             _ if word.len() > 32 => Some(last_part(word).to_owned()),
             _ => Some(word.to_owned()),
         }
     }
+}
+
+/// Whether a word is an address, not a text with one.
+fn is_address(word: &str) -> bool {
+    word.contains("://") && !word.contains([' ', '"', '{', '$', '\n'])
 }
 
 /// Whether a word is short options with this one, before `-e`, whose value may be in the same word.

@@ -53,7 +53,8 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
 pub(super) fn programs_with_errors(output: &str) -> HashSet<&str> {
     let named = output.lines().filter_map(|line| {
         let line = line.strip_prefix("Output: ").unwrap_or(line);
-        let (name, _) = behind_shell(line).unwrap_or(line).split_once(": ")?;
+        let message = behind_shell(line).or_else(|| line.strip_prefix("bash: "));
+        let (name, _) = message.unwrap_or(line).split_once(": ")?;
         Some(match name.rsplit('/').next()? {
             "fatal" | "error" => "git",
             name => name,
@@ -131,6 +132,7 @@ mod tests {
                 true,
             ),
             ("foo", "sh: 1: foo: not found", true),
+            ("cd", "bash: cd: x: No such file or directory", true),
             ("git", "fatal: not a git repository", true),
             ("ls", "false: x\ntools: y", false),
             ("ls", "ls", false),

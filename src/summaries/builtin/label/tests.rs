@@ -1,7 +1,12 @@
+//! Calls of tools, and batches.
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::*;
+
+mod commands;
+mod statuses;
 
 /// A call: tool, input, output, whether it failed.
 type Row<'a> = (&'a str, Value, &'a str, bool);
@@ -19,6 +24,7 @@ fn label_of(calls: &[Row<'_>]) -> String {
             input,
             text,
             failed: *failed,
+            status: None,
         })
         .collect();
     label(&calls, Some("/home/me/app"))
@@ -87,7 +93,20 @@ fn calls_are_named_by_their_act_and_object() {
                 "{}",
                 false,
             ),
-            "Called create issue (tracker)",
+            "Called create issue (tracker) \"x\"",
+        ),
+        (
+            (
+                "mcp__a__create_doc",
+                json!({"book": "20251201113102-ctr4bco", "path": "/a b", "text": "a\nb"}),
+                "{}",
+                false,
+            ),
+            "Called create doc (a) \"/a b\"",
+        ),
+        (
+            ("mcp__a__copy", json!({"from": "x", "to": "y"}), "{}", false),
+            "Called copy (a)",
         ),
         (
             ("mcp__a__merge", json!({}), r#"{"merged":false}"#, false),
@@ -144,7 +163,43 @@ fn calls_are_named_by_their_act_and_object() {
             ),
             "Deletion of a.rs declined",
         ),
+        (
+            (
+                "apply_patch",
+                patch.clone(),
+                r#"{"output":"boom","metadata":{"exit_code":1,"duration_seconds":0.0}}"#,
+                false,
+            ),
+            "Deletion of a.rs failed",
+        ),
+        (
+            (
+                "apply_patch",
+                patch.clone(),
+                "Exit code: 1\nWall time: 0 seconds\nOutput:\nno",
+                false,
+            ),
+            "Deletion of a.rs failed",
+        ),
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
+        (
+            (
+                "Bash",
+                json!({"command": "python3 -c 'x'", "description": "Count the \"books\""}),
+                "3",
+                false,
+            ),
+            "Ran python3 \"Count the 'books'\"",
+        ),
+        (
+            (
+                "Bash",
+                json!({"command": "python3 -c 'x'", "description": "Count the books"}),
+                "Exit code 1",
+                true,
+            ),
+            "python3 \"Count the books\" failed",
+        ),
         (
             ("str_replace_editor", editor("view"), "ok", false),
             "Read a.rs",
@@ -176,483 +231,7 @@ fn calls_are_named_by_their_act_and_object() {
 }
 
 #[test]
-fn commands_are_named_by_what_they_may_change() {
-    let rows = [
-        ("find . -name '*.log' -exec rm {} +", "Ran find -exec rm"),
-        ("find . -name '*.log' -delete", "Ran find -delete"),
-        ("find . -name '*.orig' | xargs rm -f", "Deleted files"),
-        ("grep -rl foo src | xargs sed -i s/foo/bar/", "Edited files"),
-        (
-            "grep -rl foo src | xargs -0 perl -pi -e s/foo/bar/",
-            "Edited files",
-        ),
-        ("sed -i s/a/b/ a.py b.py c.py", "Edited a.py and 2 more"),
-        ("perl -0pi -e 's/a/b/g' A.md B.md", "Edited A.md and B.md"),
-        (
-            "curl -s -X DELETE https://api.example.com/v1/7",
-            "Ran curl api.example.com/…/7",
-        ),
-        ("sort -o a.txt b.txt", "Ran sort a.txt b.txt"),
-        ("cat a.txt | tee b.txt", "Wrote b.txt"),
-        ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
-        (
-            "cat > f.py <<'E'\nx\nE\npython3 f.py",
-            "Wrote f.py, ran f.py",
-        ),
-        ("git diff --output=a.patch", "Ran git diff"),
-        ("find . -name '*.rs' -fprint out", "Ran find *.rs"),
-        (": > a.log", "Wrote a.log"),
-        ("(ls; date) > a.log", "Wrote a.log"),
-        ("ls && $(echo rm) x", "Ran a program"),
-        ("git ls-files | xargs dos2unix", "Ran dos2unix"),
-        ("cargo test && rm -rf tmp/", "Deleted tmp/, ran cargo test"),
-        (
-            "npm run build && npm run deploy",
-            "Ran npm run build and npm run deploy",
-        ),
-        (
-            "docker ps; docker stop web",
-            "Ran docker ps and docker stop web",
-        ),
-        ("bash -c \"rm a.txt\"", "Ran bash"),
-        ("npx eslint . --fix", "Ran eslint"),
-        ("ls `rm a`", "Ran shell script"),
-        (
-            "kubectl get po > po.yml",
-            "Wrote po.yml, ran kubectl get po",
-        ),
-        (
-            "git branch --merged | xargs git branch -d",
-            "Ran git branch",
-        ),
-        ("mkdir -p a b c", "Ran mkdir a and 2 more"),
-        ("git add a.rs b.rs c.rs", "Ran git add a.rs and 2 more"),
-        ("git diff -- a.py b.py c.py", "Ran git diff"),
-        (
-            "mise run test:ci -- -run x | tail -3",
-            "Ran mise run test:ci",
-        ),
-        ("./server --port 80", "Ran server"),
-        ("curl -s https://a.io/b | jq .", "Ran curl a.io/b"),
-        ("ruff check --fix .", "Ran ruff check"),
-        ("perl -ne 'print if /x/' a.txt", "Ran perl"),
-        ("grep -c '' a.txt", "Searched for lines in a.txt"),
-        ("go test ./src/net/...", "Ran go test net/"),
-        ("a; b; c", "Ran a, b and c"),
-        (
-            "ffmpeg -i a b; convert b c; identify c; exiftool c; jhead c",
-            "Ran ffmpeg, convert b c, identify c, exiftool c and jhead c",
-        ),
-        // These only read.
-        (
-            "find . -name '*.rs' | xargs grep -l foo",
-            "Looked for *.rs files",
-        ),
-        ("cat a.txt | sort | uniq -c", "Read a.txt"),
-        ("sed -n 1,5p a.txt", "Read a.txt"),
-        ("grep foo $FILES", "Searched for foo"),
-        (
-            "grep -A 10 '^[[:space:]]*constructor' a.ts",
-            "Searched for ^[[:space:]]*constructor in a.ts",
-        ),
-        ("rg --files", "Looked for files"),
-        ("git diff --stat && cat a.rs", "Ran git diff, read a.rs"),
-        (
-            "command -v nginx || command -v caddy || true",
-            "Ran command -v",
-        ),
-        ("/x/turnpipe sandbox -- bash -c 'cat a.md'", "Read a.md"),
-        ("gh pr view 7 | head", "Ran gh pr view 7"),
-    ];
-    let rows = rows.map(|(command, expected)| (command, "x", false, expected));
-    assert_labels(&rows);
-}
-
-#[test]
-fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_it() {
-    assert_labels(&[
-        ("rm a.txt", "", false, "Deleted a.txt"),
-        ("rm a.txt; true", "", false, "Deleted a.txt"),
-        ("rm a.txt 2>/dev/null; true", "", false, "Ran rm a.txt"),
-        (
-            "rm a.txt || true",
-            "rm: cannot remove 'a.txt'",
-            false,
-            "Ran rm a.txt, errors in output",
-        ),
-        (
-            "ls scripts || true",
-            "ls: cannot access 'scripts'",
-            false,
-            "Ran ls scripts, errors in output",
-        ),
-        (
-            "if [ -f x ]; then cat x; else touch x; fi",
-            "",
-            false,
-            "May have run touch x",
-        ),
-        ("test -f a && rm b; ls", "", false, "May have run rm b"),
-        (
-            "foo | head",
-            "bash: line 1: foo: command not found",
-            false,
-            "Ran foo, errors in output",
-        ),
-        (
-            "cargo test | tail -1",
-            "test result: FAILED. 1 passed; 2 failed",
-            false,
-            "Ran cargo test",
-        ),
-        (
-            "git commit -m x | head -1",
-            "[main 1234567] Fix it",
-            false,
-            "Committed: Fix it",
-        ),
-        (
-            "git commit -m x; git log",
-            "nothing to commit",
-            false,
-            "Ran git commit",
-        ),
-        (
-            "xargs -a list.txt rm",
-            "rm: cannot remove 'x'",
-            false,
-            "Ran rm, errors in output",
-        ),
-        (
-            "pkill x; npm run dev &",
-            "",
-            false,
-            "Ran pkill x, started in background: npm run dev",
-        ),
-        ("git push &", "", false, "Started in background: git push"),
-        (
-            "./serve.sh",
-            "Command running in background with ID: 7",
-            false,
-            "Started in background: serve.sh",
-        ),
-        (
-            "cat notes.md",
-            "a\nb\nc\nd\ne\nit is running in background",
-            false,
-            "Read notes.md",
-        ),
-    ]);
-}
-
-#[test]
-fn a_command_that_may_not_have_run_is_not_said_to_have_run() {
-    assert_labels(&[
-        ("a || b", "", false, "Ran a, may have run b"),
-        ("test -d x && a || b", "", false, "May have run a and b"),
-        ("a && b || c", "", false, "Ran a, may have run b and c"),
-        ("a || b && c", "", false, "Ran a and c, may have run b"),
-        ("a && b; c", "", false, "Ran a and c, may have run b"),
-        ("a && b | tail", "", false, "Ran a and b"),
-        ("cd x && a | tail", "", false, "Ran a"),
-        ("(cd x && a)", "", false, "Ran a"),
-        ("cat a || cat b", "", false, "Read a"),
-        (
-            "cat a || cat b",
-            "cat: a: No such file",
-            false,
-            "Ran cat a and cat b, errors in output",
-        ),
-        ("[ -d x ] || npm ci", "", false, "May have run npm ci"),
-        (
-            "if a; then b; fi; c",
-            "",
-            false,
-            "Ran a and c, may have run b",
-        ),
-        (
-            "case $x in a) b;; esac; c",
-            "",
-            false,
-            "May have run b, ran c",
-        ),
-        ("for f in a b; do c $f; done", "", false, "Ran c"),
-        ("for f in *.o; do rm $f; done", "", false, "Ran rm"),
-        (
-            "a || b; c",
-            "Exit code 1",
-            true,
-            "Ran a, may have run b, c failed",
-        ),
-        ("a || b", "Exit code 1", true, "a or b failed"),
-    ]);
-}
-
-#[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn a_failure_names_the_command_that_failed() {
-    assert_labels(&[
-        ("cargo test", "Exit code 101", true, "cargo test failed"),
-        (
-            "cd web && cargo test",
-            "Exit code 101",
-            true,
-            "cargo test failed",
-        ),
-        (
-            "cd no && cargo test",
-            "Exit code 1\nbash: line 1: cd: no: No such file",
-            true,
-            "cd failed",
-        ),
-        (
-            "npm run lint && npm test",
-            "Exit code 1\nboom",
-            true,
-            "npm run lint or npm test failed",
-        ),
-        (
-            "a && b && c",
-            "Exit code 1",
-            true,
-            "One of 3 commands failed",
-        ),
-        (
-            "touch x; cargo test",
-            "Exit code 101",
-            true,
-            "Wrote x, cargo test failed",
-        ),
-        (
-            "cat > f.py <<'E'\nx\nE\npython3 f.py",
-            "Exit code 1\nTraceback",
-            true,
-            "Wrote f.py, f.py failed",
-        ),
-        ("false && git push", "Exit code 1", true, "git push failed"),
-        (
-            "grep a b.txt | head",
-            "Exit code 2",
-            true,
-            "grep a b.txt failed",
-        ),
-        (
-            "a && b && c",
-            "The user doesn't want to proceed with this tool use.",
-            true,
-            "a and 2 more declined",
-        ),
-        ("sleep 9; echo x", "Command aborted", true, "Command failed"),
-        // `exit` hands over the status of a command before it.
-        (
-            "pytest -q 2>&1 | tail -4; exit ${PIPESTATUS[0]}",
-            "Exit code 1",
-            true,
-            "pytest failed",
-        ),
-        (
-            "make x; rc=$?; echo $rc; exit $rc",
-            "Exit code 2\n2",
-            true,
-            "make x failed",
-        ),
-        (
-            "mvn verify; rc=$?; tail a.log; exit $rc",
-            "Exit code 1",
-            true,
-            "mvn verify failed",
-        ),
-        (
-            "echo bad >&2; exit 7",
-            "Exit code 7\nbad",
-            true,
-            "Command failed",
-        ),
-        ("npm test || exit 1", "Exit code 1", true, "npm test failed"),
-        // The last command of a pipeline decides, unless it only passes text on.
-        (
-            "head -50 a.json | jq . 2>/dev/null",
-            "Exit code 5",
-            true,
-            "jq failed",
-        ),
-        (
-            "cargo test | tee log | tail -3",
-            "Exit code 101",
-            true,
-            "cargo test failed",
-        ),
-        (
-            "set -o pipefail; cargo test | grep foo",
-            "Exit code 1\nx",
-            true,
-            "cargo test or grep foo ended with status 1",
-        ),
-        // `xargs` tells that a command ended with a status from 1 to 125.
-        (
-            "find . -name '*.md' | xargs grep -l foo",
-            "Exit code 123",
-            true,
-            "Looked for *.md files, no matches for foo",
-        ),
-        (
-            "find . -name '*.md' | xargs grep -l foo",
-            "Exit code 123\na.md",
-            true,
-            "Looked for *.md files, searched for foo",
-        ),
-        // Time limits.
-        (
-            "cd web && timeout 60 npm test | tail -5",
-            "Exit code 124",
-            true,
-            "npm test failed",
-        ),
-        (
-            "make && npm test",
-            "Exit code 143\nCommand timed out after 2m 0.0s",
-            true,
-            "make or npm test timed out",
-        ),
-        ("npm test", "Exit code 124", true, "npm test failed"),
-        // Status 1 is an answer of these.
-        (
-            "rg -n foo src",
-            "(no output)\n\nCommand exited with code 1",
-            true,
-            "No matches for foo in src",
-        ),
-        (
-            "rg foo no",
-            "Exit code 2\nrg: no: No such file",
-            true,
-            "rg foo no failed",
-        ),
-        (
-            "grep foo $X*",
-            "Exit code 1\n(eval):1: parse error near `)'",
-            true,
-            "grep foo failed",
-        ),
-        (
-            "command -v a || command -v b",
-            "Exit code 1",
-            true,
-            "Ran command -v",
-        ),
-        (
-            "ls x && command -v magick",
-            "Exit code 1\nicon.png",
-            true,
-            "Ran ls x and command -v",
-        ),
-        (
-            "cargo build | grep ^error",
-            "Exit code 1",
-            true,
-            "Ran cargo build, no matches for ^error",
-        ),
-        (
-            "rg a || rg b",
-            "Exit code 1",
-            true,
-            "No matches for a and b",
-        ),
-        (
-            "rg a && rg b",
-            "Exit code 1",
-            true,
-            "rg a or rg b ended with status 1",
-        ),
-        (
-            "npm test && diff a b",
-            "Exit code 1",
-            true,
-            "npm test or diff a b ended with status 1",
-        ),
-        ("diff a b", "Exit code 1\n< a", true, "Ran diff a b"),
-        ("git diff --quiet", "Exit code 1", true, "Ran git diff"),
-        ("git grep -n TODO", "Exit code 1", true, "Ran git grep"),
-        ("ag foo", "Exit code 1", true, "No matches for foo"),
-        ("pgrep -f foo", "Exit code 1", true, "Ran pgrep"),
-        (
-            "ps | grep -v x",
-            "Exit code 1",
-            true,
-            "Ran ps, no matches for lines",
-        ),
-        (
-            "which rg fd",
-            "Exit code 1\n/usr/bin/rg",
-            true,
-            "Ran which rg fd",
-        ),
-        (
-            "until false; do :; done",
-            "Command timed out",
-            true,
-            "Command timed out",
-        ),
-        ("test -f x", "Exit code 1", true, "Ran test"),
-        (
-            "rg -tpy foo",
-            "Exit code 1",
-            true,
-            "No matches for foo (some files)",
-        ),
-        ("sed -i s/a/b/ x/*.md y", "", false, "Edited x/*.md and y"),
-    ]);
-    // Other agents record the status in the text.
-    let rows = [
-        (
-            "exec_command",
-            "cargo test",
-            "Process exited with code 101\nOutput:\n",
-            "cargo test failed",
-        ),
-        (
-            "exec_command",
-            "rg foo",
-            "Process exited with code 1\nOutput:\n",
-            "No matches for foo",
-        ),
-        (
-            "shell",
-            "npm run e2e",
-            "Wall time: 12.5 seconds\naborted by user",
-            "npm run e2e interrupted",
-        ),
-        (
-            "shell",
-            "npm run e2e",
-            "Exit code: 124\nWall time: 10 seconds\nOutput:\ncommand timed out after 10000 milliseconds\n",
-            "npm run e2e timed out",
-        ),
-        (
-            "bash",
-            "cat x | grep y",
-            "(no output)\n\nCommand exited with code 1",
-            "Read x, no matches for y",
-        ),
-        (
-            "run_shell_command",
-            "ls no",
-            "Output: ls: no such file\nExit Code: 2",
-            "ls no failed",
-        ),
-    ];
-    for (tool, command, output, expected) in rows {
-        let call = (
-            tool,
-            json!({"command": command, "cmd": command}),
-            output,
-            false,
-        );
-        assert_eq!(label_of(&[call]), expected, "{command}");
-    }
-}
-
-#[test]
 fn a_batch_names_changes_first_and_all_failures() {
     let read = |name: &str| {
         let input = json!({"file_path": format!("/home/me/app/src/{name}.rs")});
@@ -661,6 +240,11 @@ fn a_batch_names_changes_first_and_all_failures() {
     let run = |command: &str| ("Bash", bash(command), "", false);
     let fail = |command: &str| ("Bash", bash(command), "Exit code 1", true);
     let agent = |task: &str| ("Task", json!({"description": task}), "x", false);
+    let mcp = |tool: &str, query: &str| match tool {
+        "search" => ("mcp__a__search", json!({"query": query}), "x", false),
+        "create_doc" => ("mcp__a__create_doc", json!({"title": query}), "x", false),
+        _ => ("mcp__a__list_memories", json!({"of": query}), "x", false),
+    };
     let names: Vec<String> = (0..70).map(|number| format!("f{number}")).collect();
     let mut many: Vec<_> = names.iter().map(|name| read(name)).collect();
     many.push(run("rm z"));
@@ -716,6 +300,54 @@ fn a_batch_names_changes_first_and_all_failures() {
             vec![("Bash", bash("cargo doc"), cancelled, true)],
             "Call cancelled",
         ),
+        // What changes nothing does not lead, and what does not fit is counted call by call.
+        (
+            vec![read("a"), mcp("list_memories", "x"), mcp("create_doc", "y")],
+            "Called create doc (a) and list memories (a), read a.rs",
+        ),
+        (
+            vec![
+                run("ls"),
+                mcp("search", "x"),
+                mcp("search", "y"),
+                mcp("search", "z"),
+            ],
+            "Ran ls, called search (a) 3 times",
+        ),
+        (
+            vec![
+                (
+                    "WebSearch",
+                    json!({"query": "how to flatten untagged enums with serde"}),
+                    "x",
+                    false,
+                ),
+                ("BashOutput", json!({}), "x", false),
+                ("BashOutput", json!({}), "x", false),
+                read("a"),
+            ],
+            "Searched web for \"how to flatten untagged…, 3 more steps",
+        ),
+        (
+            vec![
+                read("a"),
+                fail("make && diff a b && npm run lint-of-everything"),
+                read("b"),
+            ],
+            "Read a.rs and b.rs, 1 ended with status 1",
+        ),
+        (
+            vec![
+                fail("make a"),
+                (
+                    "Bash",
+                    bash("x"),
+                    "The user doesn't want to proceed with this tool use.",
+                    true,
+                ),
+            ],
+            "make a and x did not succeed",
+        ),
     ];
     let labels = rows.map(|(calls, expected)| (label_of(&calls), expected));
     let wrong = labels
@@ -723,7 +355,7 @@ fn a_batch_names_changes_first_and_all_failures() {
         .filter(|(label, expected)| label != expected);
     assert_eq!(wrong.collect::<Vec<_>>(), []);
     let many: Vec<_> = names.iter().map(|name| fail(name)).collect();
-    assert_eq!(label_of(&many), "70 calls failed");
+    assert_eq!(label_of(&many), "f0 and 69 more failed");
     // Many commands in one line.
     let long = (0..3000).fold(String::new(), |line, number| format!("{line}c{number};"));
     let label = label_of(&[run(&long)]);

@@ -1,17 +1,22 @@
 //! The acts of calls, by the purpose of their tools. Commands have their own rules.
 
+use serde_json::{Map, Value};
+
 use super::act::{Act, Failure, Told, Verb};
 use super::call::Call;
 use super::line::tell_command;
-use crate::agent::exit_code;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut;
 use crate::summaries::builtin::names::{address, directory_name, pattern_noun, sought};
+use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
 /// Maximum width of a name, in cells.
 const NAME_CELLS: usize = 44;
+
+/// Words in the names of tools that change nothing.
+const LOOKS: [&str; 6] = ["find", "get", "list", "query", "read", "search"];
 
 /// Tells what a finished call did.
 pub(super) fn tell(call: &Call<'_>) -> Told {
@@ -37,27 +42,31 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
 fn task_code(call: &Call<'_>) -> Option<i64> {
     let tagged = call.text.split_once("<exit_code>");
     let tagged = tagged.and_then(|(_, rest)| rest.split('<').next()?.trim().parse().ok());
-    tagged.or_else(|| exit_code(&call.text))
+    tagged.or(call.status)
 }
 
 fn act(call: &Call<'_>) -> Act {
     use Verb::{
-        AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
-        Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
-        Write,
+        AskTool, AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note,
+        PresentPlan, Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask,
+        UseTool, Write,
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let place = call.path().unwrap_or_default();
-    let on_path = |verb| Act::on_files(verb, call.path(), call.cwd);
+    // Codex lists the files of an edit in its streams.
+    let changes = call.input.get("changes").and_then(Value::as_array);
+    let listed = changes.into_iter().flatten();
+    let listed = listed.filter_map(|change| change.get("path")?.as_str());
+    let path = call.path().filter(|_| changes.is_none()).into_iter();
+    let on_path = |verb| Act::on_files(verb, path.clone().chain(listed.clone()), call.cwd);
     match call.purpose {
         Purpose::Read => on_path(Read),
         Purpose::Edit if given(&["command"]) == "view" => on_path(Read),
         Purpose::ReadMany => {
             let held = |held| texts(call.input.as_object()?, held);
-            let paths = [Parameter::Path, Parameter::Glob]
-                .into_iter()
-                .filter_map(held);
-            Act::on_files(Read, paths.flatten(), call.cwd)
+            let held = [Parameter::Path, Parameter::Glob].map(held);
+            let paths = held.into_iter().flatten().flatten();
+            Act::on_files(Read, paths, call.cwd)
         }
         Purpose::Write => on_path(Write),
         Purpose::Delete => on_path(Delete),
@@ -66,11 +75,10 @@ fn act(call: &Call<'_>) -> Act {
             let noun = pattern_noun(given(&["pattern", "query", "regex"]));
             found(call, Search, sought(&noun, place, call.cwd))
         }
-        Purpose::Find => found(
-            call,
-            LookFor,
-            pattern_noun(given(&["pattern", "query", "glob"])),
-        ),
+        Purpose::Find => {
+            let noun = pattern_noun(given(&["pattern", "query", "glob"]));
+            found(call, LookFor, noun)
+        }
         Purpose::List => Act::named(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
             Act::named(CheckTask, "")
@@ -78,17 +86,12 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Background => Act::named(SendInput, ""),
         Purpose::StopBackground => Act::named(StopTask, ""),
         Purpose::Agent => {
-            let is_launched = call
-                .text
-                .lines()
-                .take(1)
-                .any(|line| line.contains("agent launched"));
+            let mut first = call.text.lines().take(1);
+            let is_launched = first.any(|line| line.contains("agent launched"));
             let goes_on = is_launched || call.is_in_background() || call.name.starts_with("spawn");
             let verb = if goes_on { StartAgent } else { RunAgent };
-            Act::about(
-                verb,
-                given(&["description", "task", "title", "prompt", "message"]),
-            )
+            let names = ["description", "task", "title", "prompt", "message"];
+            Act::about(verb, given(&names))
         }
         Purpose::Todo => Act::named(Note, "todos"),
         Purpose::TaskCreate | Purpose::TaskUpdate => Act::named(Note, "tasks"),
@@ -107,14 +110,28 @@ fn act(call: &Call<'_>) -> Act {
         ),
         Purpose::Ask => Act::named(AskUser, ""),
         Purpose::Mcp => {
-            // The name does not tell what the call changes.
             let name = call.name.trim_start_matches("mcp__");
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
-            let named = format!("{} ({server})", tool.replace(['-', '_'], " "));
-            Act::named(CallTool, cut(&named, NAME_CELLS))
+            let tool = tool.replace(['-', '_'], " ");
+            // Only these names tell that the call changes nothing.
+            let looks = tool.split(' ').any(|word| LOOKS.contains(&word));
+            let verb = if looks { AskTool } else { CallTool };
+            let named = cut(&format!("{tool} ({server})"), NAME_CELLS);
+            Act::named(verb, named).detailed(argument(call))
         }
         _ => Act::named(UseTool, cut(call.name, NAME_CELLS)),
     }
+}
+
+/// Returns the only short text among the arguments; may be empty.
+fn argument(call: &Call<'_>) -> String {
+    let is_short = |text: &&str| display_width(text) < NAME_CELLS && !text.contains('\n');
+    // Ids are mostly digits.
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let is_text = |text: &&str| is_short(text) && digits(text) * 3 < text.len();
+    let members = call.input.as_object().into_iter().flat_map(Map::values);
+    let texts: Vec<&str> = members.filter_map(Value::as_str).filter(is_text).collect();
+    <[&str; 1]>::try_from(texts).map_or(String::new(), |[only]| only.to_owned())
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.
@@ -124,9 +141,6 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
     let is_filtered = verb == Verb::Search && call.argument(&["glob", "include", "type"]).is_some();
-    match (has_answer, is_filtered) {
-        (false, _) => Act::named(verb, noun),
-        (true, false) => Act::named(Verb::FindNothing, noun),
-        (true, true) => Act::named(Verb::FindNothing, noun).in_some_files(),
-    }
+    let verb = if has_answer { Verb::FindNothing } else { verb };
+    Act::named(verb, noun).in_some_files(has_answer && is_filtered)
 }

@@ -1,0 +1,111 @@
+//! The end of a shell command, as the text of a result shows it. Most agents record a call that failed as a success.
+
+use super::exit_code::{LINES, exit_code};
+use turnpipe_core::message::start_of_result;
+
+/// Words in the first lines of the results of commands that still run.
+const GOES_ON: [&str; 6] = [
+    "running in background",
+    "running in the background",
+    "Background command started",
+    "Background shell started",
+    "Command moved to background",
+    "Process running with session ID",
+];
+
+/// Beginnings of results that name the parts of an ended process.
+const PARTS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
+
+/// Whether the text says that the command goes on in the background.
+pub fn goes_on(text: &str) -> bool {
+    let mut start = start_of_result(text).lines().take(4);
+    start.any(|line| GOES_ON.iter().any(|words| line.contains(words)))
+}
+
+/// Whether the text says that the command failed: by its exit code, or because it has none.
+pub fn has_failed(text: &str) -> bool {
+    exit_code(text).map_or_else(|| is_broken(text), |code| code != 0)
+}
+
+/// Whether the text says that a signal ended the command, or that it did not start.
+fn is_broken(text: &str) -> bool {
+    let is_signal = |signal: &str| signal.starts_with("SIG") || signal.parse::<u8>().is_ok();
+    let says = |line: &str| {
+        line == "Exit Code: (none)"
+            || line.starts_with("Error: spawn ")
+            || line.strip_prefix("Signal: ").is_some_and(is_signal)
+    };
+    let names_parts = PARTS.iter().any(|part| text.trim_start().starts_with(part));
+    names_parts && text.lines().rev().take(LINES).any(says)
+}
+
+/// Whether the text of a failed call says that the tool stopped the command at its time limit.
+pub fn is_stopped_at_limit(text: &str) -> bool {
+    let says = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        line.starts_with("command timed out")
+            || line.contains("command after exceeding timeout")
+            || line.starts_with("command was automatically cancelled because it exceeded")
+    };
+    exit_code(text).is_none_or(|code| matches!(code, 124 | 137 | 143)) && text.lines().any(says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_a_code_or_no_code() {
+        let rows = [
+            ("Exit code: 1\nOutput:\n", true),
+            ("Exit code: 0\nOutput:\n", false),
+            ("Output: x\nSignal: 9\nProcess Group PGID: 3", true),
+            (
+                "<untrusted_context>\nOutput: x\nSignal: SIGKILL\n</untrusted_context>",
+                true,
+            ),
+            (
+                "Command: x\nOutput: x\nError: (none)\nExit Code: (none)\nSignal: 9",
+                true,
+            ),
+            ("Output: (empty)\nError: spawn ENOENT", true),
+            ("Output: x\nExit Code: 0\nSignal: (none)", false),
+            ("Output: x\nSignal: lost", false),
+            ("x\nSignal: 9", false),
+            ("", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(has_failed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_lines_tell_that_a_command_goes_on() {
+        for text in [
+            "Command running in background with ID: 7",
+            "Command moved to background (PID: 7). Output hidden.",
+            "Background shell started. id: bg_1",
+            "Wall time: 1\nProcess running with session ID 4",
+        ] {
+            assert!(goes_on(text), "{text}");
+        }
+        assert!(!goes_on("a\nb\nc\nd\ne\nrunning in background"));
+    }
+
+    #[test]
+    fn a_time_limit_is_named_with_its_status_or_without_one() {
+        let rows = [
+            ("Command timed out after 2m 0.0s", true),
+            ("Exit code 143\nCommand timed out after 2m 0.0s", true),
+            (
+                "Command was automatically cancelled because it exceeded the timeout",
+                true,
+            ),
+            ("Exit code 1\nCommand timed out after 2m 0.0s", false),
+            ("Exit code 124", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(is_stopped_at_limit(text), expected, "{text}");
+        }
+    }
+}
