@@ -26,19 +26,24 @@ const BETWEEN_CLAUSES: &[char] = &[
 /// Cuts a text to at most `cells`: at the end of a clause if that loses little, else after a word. A text whose verb is
 /// last is cut at its start.
 pub(super) fn cut(text: &str, cells: usize) -> String {
+    let is_verb_last = is_east_asian(text) && text.contains(puts_verb_last);
+    let ends_with_verb = || {
+        text.trim_end_matches(BETWEEN_CLAUSES)
+            .ends_with(puts_verb_last)
+    };
+    if display_width(text) > cells && (is_verb_last || ends_with_verb()) {
+        return format!("{MORE}{}", suffix(text, cells.saturating_sub(1)));
+    }
+    cut_end(text, cells)
+}
+
+/// Cuts the end of a text in any language, to at most `cells`.
+pub(super) fn cut_end(text: &str, cells: usize) -> String {
     if display_width(text) <= cells {
         return text.to_owned();
     }
     let cells = cells.saturating_sub(1);
     let is_east = is_east_asian(text);
-    let is_verb_last = is_east && text.contains(puts_verb_last);
-    if is_verb_last
-        || text
-            .trim_end_matches(BETWEEN_CLAUSES)
-            .ends_with(puts_verb_last)
-    {
-        return format!("{MORE}{}", suffix(text, cells));
-    }
     let fit = prefix(text, cells);
     let is_end =
         |(at, sign): &(usize, &str)| !sign.is_ascii() || text[at + sign.len()..].starts_with(' ');

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use url::Url;
 
-use super::cut::{MORE, cut};
+use super::cut::{MORE, cut_end};
 use crate::text::display_width;
 
 /// Maximum width of the name of a file, in cells.
@@ -94,7 +94,7 @@ fn shortened(part: &str) -> String {
     }
     let dot = part.rfind('.').filter(|dot| part.len() - dot <= 9);
     let (stem, extension) = part.split_at(dot.unwrap_or(part.len()));
-    cut(stem, MAX_CELLS.saturating_sub(display_width(extension))) + extension
+    cut_end(stem, MAX_CELLS.saturating_sub(display_width(extension))) + extension
 }
 
 /// Names several distinct files.
@@ -153,14 +153,14 @@ const PATTERN_CELLS: usize = 34;
 /// Quotes a pattern on one line.
 pub(super) fn pattern_noun(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    cut(&words.join(" "), PATTERN_CELLS)
+    cut_end(&words.join(" "), PATTERN_CELLS)
 }
 
 /// Shortens an address to its host and the end of its path. Pull requests and issues are `repository#1`.
 pub(super) fn address(text: &str) -> String {
     let url = Url::parse(text).ok();
     let Some(host) = url.as_ref().and_then(Url::host_str) else {
-        return cut(text, MAX_PAIR_CELLS);
+        return cut_end(text, MAX_PAIR_CELLS);
     };
     let host = host.strip_prefix("www.").unwrap_or(host);
     let parts = url.iter().filter_map(Url::path_segments).flatten();
@@ -175,7 +175,7 @@ pub(super) fn address(text: &str) -> String {
     if fits {
         named
     } else {
-        cut(host, MAX_PAIR_CELLS)
+        cut_end(host, MAX_PAIR_CELLS)
     }
 }
 

@@ -7,6 +7,7 @@ use regex::{Captures, Regex};
 use super::prose::{Kind, is_item, lines, split};
 use super::quotation::{Aim, Place, Quotation, is_goal};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
+use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
 
 /// The ends of lines that announce others.
@@ -31,7 +32,7 @@ static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"^(?:[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
-        r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|.*\d\d:\d\d:\d\d"#,
+        r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|.{0,32}\d\d:\d\d:\d\d"#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
         r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
         r"|[\w.]+(?:::|\.|/)[A-Z]\w+:\s|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b",
@@ -57,6 +58,12 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 /// Quotes the sentences of a prompt: of the section with the request if there is one; of pasted text only if there
 /// is nothing else.
 pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
+    // Behind a cut is a part of a line.
+    let whole = prompt.split_once(TRUNCATED).map(|(start, end)| {
+        let rest = end.split_once('\n').map_or("", |(_, rest)| rest);
+        format!("{start}\n\n{rest}")
+    });
+    let prompt = whole.as_deref().unwrap_or(prompt);
     let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
     let text = UNDERLINED.replace_all(&text, "# $1");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
@@ -73,7 +80,8 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     for (at, line) in lines.iter().enumerate() {
         place.is_item = !matches!(line.kind, Kind::Text);
         match line.kind {
-            Kind::Code => place.paragraph += 1,
+            // Apart from both neighbours, which no title joins.
+            Kind::Code => place.paragraph += 2,
             Kind::Text if line.text.is_empty() => place.paragraph += 1,
             Kind::Heading => {
                 place.paragraph += 1;

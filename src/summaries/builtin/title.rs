@@ -42,7 +42,8 @@ pub fn title(messages: &[Message]) -> String {
 fn joined(found: &[Quotation], cells: usize) -> String {
     let mut text = String::new();
     for (at, one) in found.iter().enumerate() {
-        let is_next = one.place.paragraph == found[0].place.paragraph || text.ends_with(STOPS);
+        let apart = one.place.paragraph - found[at.saturating_sub(1)].place.paragraph;
+        let is_next = apart == 0 || apart == 1 && text.ends_with(STOPS);
         if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
             break;
         }

@@ -1,7 +1,7 @@
 //! The acts of a call. Words are chosen last, when a label is written.
 
 use crate::summaries::builtin::clean::upper_first;
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{file_names, relative};
 
 /// Maximum width of a subject, in cells.
@@ -46,6 +46,7 @@ verbs! {
     AskTool Nothing "Called" ""
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
+    Change Changed "Changed" "Change of"
     CheckTask Nothing "Checked background task" "Background task"
     Commit Changed "Committed:" ""
     Delete Changed "Deleted" "Deletion of"
@@ -154,7 +155,7 @@ impl Act {
 
 /// Quotes the first line of a text of the model; nothing if it is empty.
 pub(super) fn quoted(text: &str) -> String {
-    let line = cut(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
+    let line = cut_end(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
     let quoted = format!("\"{}\"", line.replace('"', "'"));
     if line.is_empty() { line } else { quoted }
 }

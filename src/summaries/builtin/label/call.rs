@@ -86,8 +86,13 @@ impl<'a> Call<'a> {
         let changes = patch
             .lines()
             .filter(|line| line.starts_with("*** ") && line.contains(" File: "));
-        let mut kept = changes.filter(|change| !change.starts_with("*** Delete"));
-        let verb = kept.next().map_or(Verb::Delete, |_| Verb::Edit);
+        let (deleted, kept): (Vec<&str>, Vec<&str>) =
+            changes.partition(|change| change.starts_with("*** Delete"));
+        let verb = match (deleted.is_empty(), kept.is_empty()) {
+            (true, _) => Verb::Edit,
+            (false, true) => Verb::Delete,
+            (false, false) => Verb::Change,
+        };
         Act::on_files(verb, patched_files(patch), self.cwd)
     }
 

@@ -8,7 +8,7 @@ use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
-use crate::summaries::builtin::cut::{MORE, cut};
+use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::{distinct, file_names, listed};
 use crate::text::{count_noun, display_width};
 
@@ -38,7 +38,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let is_alike = failures.iter().all(|failure| failure.how == how);
     let how = if is_alike { how } else { "did not succeed" };
     let bad = clean(&failed(&failures, how));
-    let good = |cells| cut(&clean(&done(&acts, cwd, cells)), cells);
+    let good = |cells| cut_end(&clean(&done(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
         (true, 0, 1) => "Call cancelled".to_owned(),
@@ -85,7 +85,12 @@ pub(crate) fn label_of_answered(
 
 /// Describes failures: by their names if these fit, else by the first one and their number.
 fn failed(failures: &[Failure], how: &str) -> String {
-    let names = distinct(failures.iter().map(|failure| failure.name.clone()));
+    // Only calls are counted.
+    let subject = |failure: &Failure| match failure.name.rsplit_once(" and ") {
+        Some((first, more)) if more.ends_with(" more") => format!("{first}{MORE}"),
+        _ => failure.name.clone(),
+    };
+    let names = distinct(failures.iter().map(subject));
     let whole = format!("{} {how}", listed(&names));
     if display_width(&whole) <= MAX_CELLS {
         return whole;
@@ -96,7 +101,7 @@ fn failed(failures: &[Failure], how: &str) -> String {
     };
     let ending = format!("{others} {how}");
     let first = names.first().map_or("", String::as_str);
-    cut(first, MAX_CELLS - ending.len()) + &ending
+    cut_end(first, MAX_CELLS - ending.len()) + &ending
 }
 
 /// Describes acts in up to about `cells`, those that may have changed the most first.
@@ -153,7 +158,7 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
                 // Beside the verb, a blank and quotes.
                 let room = cells.saturating_sub(display_width(name) + 12);
                 let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
-                let detail = quoted(&cut(detail.unwrap_or_default(), room));
+                let detail = quoted(&cut_end(detail.unwrap_or_default(), room));
                 names.push(format!("{name} {detail}"));
             }
         }
@@ -179,5 +184,5 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     let counts = 1..=names.len().min(MAX_NAMES);
     let whole = counts.rev().map(phrase).find(fits);
     let (shown, more) = whole.unwrap_or_else(|| phrase(names.len().min(1)));
-    cut(&shown, cells.saturating_sub(more.len())) + &more
+    cut_end(&shown, cells.saturating_sub(more.len())) + &more
 }

@@ -8,7 +8,7 @@ use crate::agent::{goes_on, is_stopped_at_limit};
 use crate::message::CallOutcome;
 use crate::session::command_of;
 use crate::shell::{CommandLine, CommandPart, Follows, parse};
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::distinct;
 use crate::text::terminal_safe;
 
@@ -255,13 +255,13 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     let word = if is_one_of_them { " or " } else { " and " };
     match names.as_slice() {
         [] => "Command".to_owned(),
-        [only] => cut(only, NAME_CELLS),
+        [only] => cut_end(only, NAME_CELLS),
         [others @ .., last] if names.len() < 4 => {
             let share = (NAME_CELLS - word.len()) / names.len();
-            let others: Vec<String> = others.iter().map(|name| cut(name, share)).collect();
-            format!("{}{word}{}", others.join(", "), cut(last, share))
+            let others: Vec<String> = others.iter().map(|name| cut_end(name, share)).collect();
+            format!("{}{word}{}", others.join(", "), cut_end(last, share))
         }
         _ if is_one_of_them => format!("One of {count} commands"),
-        [first, ..] => format!("{} and {} more", cut(first, NAME_CELLS / 2), count - 1),
+        [first, ..] => format!("{} and {} more", cut_end(first, NAME_CELLS / 2), count - 1),
     }
 }

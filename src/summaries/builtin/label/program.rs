@@ -3,7 +3,7 @@
 use super::act::{Act, Effect, Verb};
 use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
     address, file_name, file_names, is_file, last_part, pattern_noun, sought,
 };
@@ -283,7 +283,7 @@ impl<'a> Program<'a> {
 
     /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
     pub(super) fn answer(&self) -> Option<Act> {
-        let asks = "diff cmp command which type whereis pgrep lsof test [ [[";
+        let asks = "diff cmp command which type whereis pgrep pidof ps lsof test [ [[";
         if self.name() == "git" && self.reads() || is_one_of(asks, self.name()) {
             return Some(self.run());
         }
@@ -359,7 +359,7 @@ impl<'a> Program<'a> {
         let option = option.map_or(String::new(), |option| format!(" {option}"));
         let words = match (is_one_of(INTERPRETERS, program), self.script()) {
             (true, script) => script.unwrap_or_else(|| program.to_owned()),
-            _ => cut(&format!("{name} {rest}"), WORDS_CELLS - option.len()),
+            _ => cut_end(&format!("{name} {rest}"), WORDS_CELLS - option.len()),
         };
         words.trim_end().to_owned() + &option
     }

@@ -1,8 +1,12 @@
 //! Conclusions from the status of a command line about each of its commands.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::shell::{CommandLine, CommandPart, Follows};
+use crate::text::pattern;
 
 /// The known end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,14 +52,22 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
     (0..commands.len()).map(end).collect()
 }
 
+/// What errors say, in other words than `make: Nothing to be done`.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)no such|not a |not found|cannot|can't|could ?n[o']t|unable|denied|refused|error|fail|fatal|invalid|illegal|unknown|unrecognized|unexpected|bad |missing|too (?:many|few|long)|is a directory|exists|busy|usage",
+    )
+});
+
 /// Returns the programs whose errors an output shows: a line starts with the name, as programs do by convention, also
 /// behind the name of a shell.
 pub(super) fn programs_with_errors(output: &str) -> HashSet<&str> {
     let named = output.lines().filter_map(|line| {
         let line = line.strip_prefix("Output: ").unwrap_or(line);
         let message = behind_shell(line).or_else(|| line.strip_prefix("bash: "));
-        let (name, _) = message.unwrap_or(line).split_once(": ")?;
-        Some(match name.rsplit('/').next()? {
+        let (name, what) = message.unwrap_or(line).split_once(": ")?;
+        let is_error = message.is_some() || name == "fatal" || ERROR.is_match(what);
+        is_error.then_some(match name.rsplit('/').next()? {
             "fatal" | "error" => "git",
             name => name,
         })
@@ -125,7 +137,10 @@ mod tests {
     fn programs_name_themselves_in_their_errors() {
         let rows = [
             ("ls", "ls: cannot access 'x'", true),
-            ("ls", "x\n/bin/ls: x", true),
+            ("ls", "x\n/bin/ls: x: No such file or directory", true),
+            ("make", "make: Nothing to be done for 'all'.", false),
+            ("go", "go: downloading example.com/x v1.0.0", false),
+            ("grep", "grep: a.pyc: binary file matches", false),
             (
                 "cd",
                 "/bin/bash: line 1: cd: x: No such file or directory",

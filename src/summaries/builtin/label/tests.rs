@@ -184,6 +184,15 @@ fn calls_are_named_by_their_act_and_object() {
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
         (
             (
+                "apply_patch",
+                json!({"input": "*** Begin Patch\n*** Delete File: a.rs\n*** Add File: b.rs\n+x\n*** End Patch"}),
+                "ok",
+                false,
+            ),
+            "Changed a.rs and b.rs",
+        ),
+        (
+            (
                 "Bash",
                 json!({"command": "python3 -c 'x'", "description": "Count the \"books\""}),
                 "3",

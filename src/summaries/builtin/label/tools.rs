@@ -7,7 +7,7 @@ use super::call::Call;
 use super::line::tell_command;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
-use crate::summaries::builtin::cut::cut;
+use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{address, directory_name, pattern_noun, sought};
 use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
@@ -102,7 +102,7 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::WebSearch => Act::about(SearchWeb, given(&["query", "q"])),
         Purpose::Skill => Act::named(
             LoadSkill,
-            cut(given(&["skill", "command", "name"]), NAME_CELLS),
+            cut_end(given(&["skill", "command", "name"]), NAME_CELLS),
         ),
         Purpose::ExitPlan => Act::about(
             PresentPlan,
@@ -116,10 +116,10 @@ fn act(call: &Call<'_>) -> Act {
             // Only these names tell that the call changes nothing.
             let looks = tool.split(' ').any(|word| LOOKS.contains(&word));
             let verb = if looks { AskTool } else { CallTool };
-            let named = cut(&format!("{tool} ({server})"), NAME_CELLS);
+            let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
             Act::named(verb, named).detailed(argument(call))
         }
-        _ => Act::named(UseTool, cut(call.name, NAME_CELLS)),
+        _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)),
     }
 }
 

@@ -33,6 +33,19 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             false,
             "Ran foo, errors in output",
         ),
+        ("make", "make: 'all' is up to date.", false, "Ran make"),
+        (
+            "kill 7; sleep 1; ps -p 7",
+            "  PID TTY\n\nExit code 1",
+            true,
+            "Ran kill 7 and ps",
+        ),
+        (
+            "ruff check a.py b.py c.py && mypy a.py b.py c.py",
+            "a.py: error: x\n\nExit code 1",
+            true,
+            "ruff check a.py or mypy a.py… failed",
+        ),
         (
             "cargo test | tail -1",
             "test result: FAILED. 1 passed; 2 failed",
