@@ -300,6 +300,8 @@ mod tests {
                 "TURNPIPE_ID_SEED",
                 "TURNPIPE_SANDBOX",
                 "TZ",
+                // Read by the layout of pi itself.
+                "PI_CODING_AGENT_SESSION_DIR",
             ]
             .contains(name)
         };
