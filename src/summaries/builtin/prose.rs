@@ -15,8 +15,9 @@ const COMMAS: [char; 3] = [',', '，', '、'];
 /// Minimum length of what is typed before a drawing on its line, in bytes.
 const DRAWN_BYTES: usize = 12;
 
-/// Code, a table, a quotation, or a drawing.
-static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>+]|[\u{2500}-\u{259f}]|^`[^`]+`$"));
+/// Code, a table, a quotation, a mark of a template (`[[ ## input ## ]]`), or a drawing.
+static CODE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^[|>+]|^\[\[ .* \]\]$|[\u{2500}-\u{259f}]|^`[^`]+`$"));
 
 /// A heading, or a bold line.
 static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^#+(?:\s|$)|^\*\*[^*]*[^*.]\*\*:*$"));

@@ -11,6 +11,10 @@ fn title_of(prompts: &[&str]) -> String {
 
 const ROWS: &[(&[&str], &str)] = &[
     (
+        &["[[ ## user_query ## ]]\n\nReply with the exact marker"],
+        "Reply with the exact marker",
+    ),
+    (
         &["can you please add a dark mode to the settings page?"],
         "Can you please add a dark mode to the settings page?",
     ),
