@@ -35,8 +35,17 @@ pub(crate) struct SessionListArguments {
     #[arg(long)]
     counts: bool,
     /// Include the separate sessions that Codex, Copilot and opencode start for subagents
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), num_args = 0..=1, require_equals = true,
-          default_value = "no", default_missing_value = "yes", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "yes|no",
+        value_parser = BoolishValueParser::new(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "no",
+        default_missing_value = "yes",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     subagents: bool,
     /// Only sessions that changed this file, or a file below this directory; this reads whole files
     #[arg(long, value_name = "PATH")]

@@ -60,10 +60,17 @@ pub(crate) struct SessionSearchArguments {
     #[arg(short, long, hide_short_help = true)]
     word: bool,
     /// Whether to search the conversations of subagents
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(),
+    #[arg(
+        long,
+        value_name = "yes|no",
+        value_parser = BoolishValueParser::new(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "yes",
+        default_missing_value = "yes",
         hide_possible_values = true,
-        hide_short_help = true, num_args = 0..=1, require_equals = true,
-          default_value = "yes", default_missing_value = "yes")]
+        hide_short_help = true
+    )]
     subagents: bool,
     /// The parts of messages to search [default: text]
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]

@@ -106,13 +106,10 @@ fn suffix(text: &str, cells: usize) -> &str {
     let ends = starts.map(|(at, _)| &text[at..]);
     let fits = ends.take_while(|rest| display_width(rest) <= cells);
     let all = fits.last().unwrap_or_default();
-    let starts = all.match_indices(BETWEEN_CLAUSES);
-    let starts = starts.map(|(at, sign)| &all[at + sign.len()..]);
-    let clause = starts
-        .zip(all.matches(BETWEEN_CLAUSES))
-        .find_map(|(rest, sign)| {
-            (!sign.is_ascii() || rest.starts_with(' ')).then(|| rest.trim_start())
-        });
+    let clause = all.match_indices(BETWEEN_CLAUSES).find_map(|(at, sign)| {
+        let rest = &all[at + sign.len()..];
+        (!sign.is_ascii() || rest.starts_with(' ')).then(|| rest.trim_start())
+    });
     let clause = clause.or_else(|| Some(all.split_once(' ')?.1.trim_start()));
     clause
         .filter(|rest| display_width(rest) * 2 >= cells)
