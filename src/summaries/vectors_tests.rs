@@ -1,5 +1,5 @@
 //! Results of Qwen Code, and of turnpipe if it differs on purpose (the member `ours` of a row;
-//! docs/permissions.md, Differences from agents).
+//! docs/records.md, Labels, titles and recaps).
 
 use serde_json::{Value, json};
 

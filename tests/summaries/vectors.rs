@@ -362,6 +362,6 @@ fn automatic_titles_match_qwen_code() {
         );
     }
     // The others: a recorder inside an agent that is finished or resumed, and a
-    // title without a source that appears while the model is asked (docs/permissions.md).
+    // title without a source that appears while the model is asked (docs/sessions.md, Recording).
     assert_eq!(played_count, 10);
 }
