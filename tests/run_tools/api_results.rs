@@ -95,17 +95,10 @@ fn a_loop_around_any_api_needs_no_other_tool() {
     }
 }
 
-/// The loop of the documentation, with a server that checks what the API requires.
+/// The example, with a server that checks what the API requires.
 #[test]
 fn the_loop_with_curl_works_as_written() {
-    let page = include_str!("../../docs/records.md");
-    let script = page.split_once("loop around an API:").unwrap().1;
-    let script = script
-        .split("```")
-        .nth(1)
-        .unwrap()
-        .strip_prefix("sh\n")
-        .unwrap();
+    let script = include_str!("../../examples/curl-loop.sh");
     let Some(bench) = Bench::with("curl") else {
         return;
     };
