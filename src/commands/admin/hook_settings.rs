@@ -25,6 +25,24 @@ use crate::text::terminal_safe_line;
 ///
 /// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
 /// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
+///
+/// Agents follow the hook in different ways:
+///
+/// Codex skips it silently until its user trusts it (`/hooks` in codex), also after a change of options. It gets no
+/// answer instead of `ask`, and `allow` only at `PermissionRequest`.
+///
+/// Gemini CLI gets no answer instead of `ask`, and asks its user even if the hook allows the call.
+///
+/// Qwen Code asks its user before `PreToolUse` hooks run; `PermissionRequest` avoids that.
+///
+/// Cursor gets `ask` instead of no answer, at `preToolUse` (not enforced), `beforeShellExecution` and
+/// `beforeMCPExecution`; elsewhere `deny` instead of `ask`, and `allow` instead of no answer.
+///
+/// opencode denies instead of asking, and gets no answer instead of `allow`.
+///
+/// pi asks, or denies without a terminal, and gets no answer instead of `allow`.
+///
+/// Copilot CLI denies the call if the hook cannot start; other agents proceed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook install --agent claude

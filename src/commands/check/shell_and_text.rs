@@ -26,7 +26,8 @@ use crate::text::terminal_safe_line;
 /// how the command runs: `kernel-enforcement` (a sandbox, for commands such as `awk`), `no-terminal` (git
 /// would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false`),
 /// `temporary-directory` (a directory for `sort` to write to), `no-leftovers` (processes that outlive
-/// the command are killed). As text, the deciding word is marked.
+/// the command are killed), `clean-environment` (no variables with secrets, which the command may print).
+/// `clean-git-config` is a repository whose settings run no program. As text, the deciding word is marked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain

@@ -70,8 +70,9 @@ pub(crate) struct HookArguments {
     pub(crate) log: Option<PathBuf>,
     /// Move shell commands into `turnpipe sandbox --required` with the files of `--settings`
     ///
-    /// A command that is not denied is changed to `turnpipe sandbox … -- bash -c COMMAND`, if the agent runs what a hook
-    /// changes. Otherwise it is denied, and the reason says which command to call instead.
+    /// A command that is not denied is changed to `turnpipe sandbox … -- bash -c COMMAND` in Claude Code, and in Qwen
+    /// Code if the rules allow a call that its user is asked about. Otherwise it is denied, and the reason says which
+    /// command to call instead. `cd` and variables do not outlive a call.
     #[arg(long)]
     pub(crate) sandbox: bool,
     #[command(flatten)]
