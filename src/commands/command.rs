@@ -23,10 +23,30 @@ pub(super) trait Run: Args {
     fn source(&mut self) -> Option<&mut SourceArguments> {
         None
     }
+
+    /// Names standard input as the session, if none is named.
+    fn name_stdin(&mut self) {}
 }
 
-/// Implements [`Run::source`] by a field of the arguments.
+/// Implements [`Run::source`] by a field of the arguments, and [`Run::name_stdin`] by the sessions or the `one` session
+/// among them.
 macro_rules! reads_sessions {
+    ($($field:ident).+, one $session:ident) => {
+        reads_sessions!($($field).+);
+
+        fn name_stdin(&mut self) {
+            self.$session.get_or_insert_with(|| "-".to_owned());
+        }
+    };
+    ($($field:ident).+, $sessions:ident) => {
+        reads_sessions!($($field).+);
+
+        fn name_stdin(&mut self) {
+            if self.$sessions.is_empty() {
+                self.$sessions.push("-".to_owned());
+            }
+        }
+    };
     ($($field:ident).+) => {
         fn source(&mut self) -> Option<&mut crate::commands::session::source::SourceArguments> {
             Some(&mut self.$($field).+)
@@ -90,6 +110,9 @@ impl Command {
                 augment: Arguments::augment_args,
                 run: |matches, globals, io| {
                     let mut arguments = Arguments::from_arg_matches(matches)?;
+                    if io.stdin.is_whole_file() {
+                        arguments.name_stdin();
+                    }
                     if let Some(source) = arguments.source() {
                         source.configure(globals.config(io)?)?;
                     }

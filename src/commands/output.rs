@@ -20,6 +20,7 @@ pub(super) enum Form {
     /// Text for the terminal
     Text,
     /// Records, one JSON object per line
+    #[value(alias = "json")]
     Jsonl,
 }
 

@@ -1,5 +1,7 @@
 //! Words that users of other tools try.
 
+use crate::agent::Agent;
+
 /// Words of other tools, and what they are called here.
 const PEERS_WORDS: &[(&str, &str)] = &[
     ("daily", "`turnpipe stats --by day`"),
@@ -35,6 +37,17 @@ const PEERS_WORDS: &[(&str, &str)] = &[
     ),
     ("--yolo", "`--permission-mode bypassPermissions`"),
     ("--full-auto", "`--permission-mode acceptEdits`"),
+    ("config", "`turnpipe doctor`"),
+    ("version", "`turnpipe --version`"),
+    ("compare", "`turnpipe session diff`"),
+    ("restore", "`turnpipe show --root ARCHIVE`"),
+    ("--timezone", "`--tz`"),
+    ("--tail", "`--range -5..`"),
+    ("--last", "`--range -5..`"),
+    (
+        "--base-url",
+        "the variable of the provider (`turnpipe help environment`)",
+    ),
     ("--budget", "`--max-cost`"),
     ("--max-budget-usd", "`--max-cost`"),
     ("claude-code", "`claude`"),
@@ -47,8 +60,12 @@ const PEERS_WORDS: &[(&str, &str)] = &[
     ("kimi-code", "`kimi`"),
 ];
 
-/// Returns a hint about a word of another tool. Commands only fit if `is_general`: not in every group of commands.
+/// Returns a hint about a word of another tool, or the name of an agent without its option. Commands only fit if
+/// `is_general`: not in every group of commands.
 pub(super) fn hint_about(word: &str, is_general: bool) -> Option<String> {
+    if Agent::ALL.iter().any(|agent| agent.name() == word) {
+        return Some(format!("did you mean `--agent {word}`?"));
+    }
     let known = PEERS_WORDS.iter().find(|(peers, _)| *peers == word);
     let fits = |own: &&str| is_general || !own.starts_with("`turnpipe ");
     let own = known.map(|(_, own)| *own).filter(fits)?;

@@ -22,6 +22,7 @@ pub(crate) enum DialogForm {
     #[value(alias = "markdown")]
     Md,
     /// Records, one JSON object per line
+    #[value(alias = "json")]
     Jsonl,
     /// A page for browsers, which loads no other files
     Html,

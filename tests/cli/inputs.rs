@@ -474,6 +474,40 @@ fn sessions_are_named_by_a_list_or_a_file_on_standard_input() {
 }
 
 #[test]
+fn a_file_on_standard_input_is_the_session_unless_others_are_named_or_it_was_read_from() {
+    let (file, other) = (data("qwen-rewound.jsonl"), data("claude-parallel.jsonl"));
+    for command in [
+        "show", "tail", "calls", "check", "stats", "search .", "report",
+    ] {
+        let command = format!("turnpipe --quiet session {command}");
+        let outputs = shell(&format!(
+            "{command} - < {file}; echo ---; {command} < {file}; echo ---; \
+             {command} {other} < {file}; echo ---; {command} {other}; echo ---; \
+             while read -r line; do {command} {other}; break; done < {file}"
+        ));
+        assert_eq!(outputs.stderr, "", "{command}");
+        let outputs: Vec<&str> = outputs.stdout.split("---\n").collect();
+        let [dash, redirected, named_with_file, named, looped] = outputs.as_slice() else {
+            panic!("{command}: {outputs:?}");
+        };
+        assert!(!dash.is_empty() && dash != named, "{command}");
+        assert_eq!(dash, redirected, "{command}");
+        assert_eq!([named, looped], [named_with_file, named], "{command}");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let loops = shell(&format!(
+        "export HOME={}; while read -r line; do turnpipe show; break; done < {file}",
+        home.path().display()
+    ));
+    assert!(
+        loops
+            .stderr
+            .starts_with("turnpipe: latest: there is no such session"),
+        "{loops:?}"
+    );
+}
+
+#[test]
 fn a_terminal_is_refused_in_one_line_with_a_hint() {
     if lacks("script") {
         return;
@@ -481,7 +515,6 @@ fn a_terminal_is_refused_in_one_line_with_a_hint() {
     for command in [
         "check text --kind terminal",
         "run-tools",
-        "title",
         "summarize-batch",
         "session append f",
     ] {

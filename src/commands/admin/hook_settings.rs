@@ -205,7 +205,7 @@ impl ChangeArguments {
     ) -> anyhow::Result<Status> {
         let (done, unchanged) = match command {
             Some(_) => ("installed", "already installed"),
-            None => ("removed", "not installed"),
+            None => ("hook removed", "not installed"),
         };
         let mut writer = output::writer(Form::Text, io)?;
         let mut changes = Vec::new();

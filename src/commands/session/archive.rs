@@ -64,6 +64,9 @@ pub(crate) struct SessionRemoveArguments {
     /// Remove them, without asking for confirmation
     #[arg(short, long)]
     yes: bool,
+    /// Only show what would be removed, as without `--yes`
+    #[arg(long, hide = true)]
+    dry_run: bool,
     /// Archive them in this directory first, and remove only what can be read back from it
     #[arg(long, value_name = "DIR")]
     archive: Option<PathBuf>,
@@ -134,9 +137,10 @@ impl Run for SessionRemoveArguments {
         }
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
+        let removes = self.yes && !self.dry_run;
         let archive = self.archive.as_deref();
         let archive = archive
-            .map(|dir| open(dir, &self.matching, !self.yes, io))
+            .map(|dir| open(dir, &self.matching, !removes, io))
             .transpose()?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
@@ -149,11 +153,11 @@ impl Run for SessionRemoveArguments {
             dir.write_names(selected.with_bases())?;
         }
         let now = io.clock.now().into();
-        let mut removal = Removal::new(&selected, now, archive.as_ref(), self.yes);
+        let mut removal = Removal::new(&selected, now, archive.as_ref(), removes);
         let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionRemovalRecord {
-            dry_run: !self.yes,
+            dry_run: !removes,
             ..SessionRemovalRecord::default()
         };
         let mut output_failed = false;

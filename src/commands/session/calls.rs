@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
+use crate::commands::session::names::display_path_of;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
@@ -67,14 +68,14 @@ pub(crate) struct SessionCallsArguments {
 }
 
 impl Run for SessionCallsArguments {
-    reads_sessions!(matching.source);
+    reads_sessions!(matching.source, sessions);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
-        let (_copies, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
+        let (named, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text {
             if candidates.is_empty() && self.sessions.is_empty() {
                 source.note_none(0, io);
@@ -101,7 +102,8 @@ impl Run for SessionCallsArguments {
         calls_of_all(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    about = session_description(listed.path, listed.agent, listed.facts);
+                    let path = display_path_of(listed.path, &named);
+                    about = session_description(path, listed.agent, listed.facts);
                     heading = Some(calls_heading(&about, style, columns));
                 }
                 CallEvent::Call(call) => {

@@ -49,7 +49,7 @@ pub(crate) struct SessionCheckArguments {
 }
 
 impl Run for SessionCheckArguments {
-    reads_sessions!(selection.matching.source);
+    reads_sessions!(selection.matching.source, sessions);
 
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {

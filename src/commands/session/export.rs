@@ -78,7 +78,7 @@ impl SessionExportArguments {
                 .chars()
                 .all(|sign| sign.is_ascii_hexdigit() || sign == '-');
         let may_be_session = self.sessions.is_empty() && (is_id || name == "latest");
-        if !may_be_session || self.directory.exists() || source.open_one(&name, io).is_err() {
+        if !may_be_session || self.directory.exists() || source.open_one(Some(&name), io).is_err() {
             return Ok(());
         }
         let error = UsageError::new(format!("{name} is a session, not a directory"));

@@ -11,6 +11,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use crate::agent::NamedRoots;
 use crate::commands::inputs::take_stdin;
+use crate::commands::peers_words::hint_about;
 use crate::commands::session::source::{SelectionArguments, SourceArguments};
 use crate::commands::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
@@ -21,6 +22,9 @@ use crate::session::{
     Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
     candidates_at, find, subagents_beside,
 };
+
+/// The name of the session that was active last.
+pub(crate) const LATEST: &str = "latest";
 
 impl SourceArguments {
     /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
@@ -125,12 +129,12 @@ impl SourceArguments {
         }
     }
 
-    /// Opens the one session of this name for reading.
+    /// Opens the one session of this name, or the latest, for reading.
     ///
     /// # Errors
     /// See [`Self::one`]; or the session does not exist or cannot be read.
-    pub(crate) fn open_one(&self, name: &str, io: &mut Io) -> anyhow::Result<Session> {
-        let named = self.one(name, io)?.for_reading()?;
+    pub(crate) fn open_one(&self, name: Option<&str>, io: &mut Io) -> anyhow::Result<Session> {
+        let named = self.one(name.unwrap_or(LATEST), io)?.for_reading()?;
         Ok(named.open().map_err(|error| named.named(&error))?)
     }
 
@@ -163,7 +167,13 @@ impl SourceArguments {
         find(name, &self.candidates(&io.environment), listing).or_else(|error| {
             let hint = match error {
                 FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
-                FindError::Nothing => "`turnpipe list` lists all sessions",
+                FindError::Nothing => {
+                    let hint = hint_about(name, true);
+                    return Err(UsageError::reason(error).with_hint(
+                        hint.as_deref()
+                            .unwrap_or("`turnpipe list` lists all sessions"),
+                    ));
+                }
                 FindError::Several(_) => "give more of the id, or the path",
                 FindError::Empty => "give an id, a title, a path or `latest`",
             };
@@ -264,11 +274,6 @@ impl NamedSession {
         }
     }
 
-    /// Whether `path` is a copy of a pipe's content.
-    pub(crate) fn is_copy(&self, path: &Path) -> bool {
-        self.temporary.as_deref() == Some(path)
-    }
-
     /// Returns all files of the session, the earlier ones first.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.files
@@ -303,6 +308,13 @@ impl NamedSession {
     pub(crate) fn named(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
+}
+
+/// Returns the path of a session for output: the name that the user gave it, if it is a copy of a pipe.
+pub(crate) fn display_path_of(path: PathBuf, sessions: &[NamedSession]) -> PathBuf {
+    let mut sessions = sessions.iter();
+    let copied = sessions.find(|session| session.temporary.as_deref() == Some(&path));
+    copied.map_or(path, |session| PathBuf::from(&session.name))
 }
 
 /// Returns the files of the sessions that can be opened. The others are reported.

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::commands::session::gates::{amount, gate_status};
-use crate::commands::session::names::NamedSession;
+use crate::commands::session::names::display_path_of;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -38,7 +39,7 @@ use crate::summaries::{
   turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml")]
 pub(crate) struct SessionReportArguments {
     /// Sessions: paths, ids, titles or `latest`; `-` is standard input
-    #[arg(value_name = "SESSION", required_unless_present_any = ["since", "until"])]
+    #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
     gates: GateArguments,
@@ -70,13 +71,21 @@ enum ReportForm {
     #[value(alias = "markdown")]
     Md,
     /// A record
+    #[value(alias = "json")]
     Jsonl,
 }
 
 impl Run for SessionReportArguments {
-    reads_sessions!(matching.source);
+    reads_sessions!(matching.source, sessions);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        if self.sessions.is_empty() && !self.matching.is_restrictive() {
+            return Err(UsageError::new("no session is named")
+                .with_hint(
+                    "`latest` is the last one, `-` standard input; `--since 1d` selects several",
+                )
+                .into());
+        }
         let prices = globals.config(io)?.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
         let forbid = &self.gates.forbid;
@@ -122,10 +131,8 @@ impl Run for SessionReportArguments {
         }
         let (mut report, costs) = builder.finish(&prices);
         for about in report.sessions.iter_mut().map(|session| &mut session.about) {
-            let is_copy = |named: &&NamedSession| named.is_copy(Path::new(&about.path));
-            if let Some(copied) = named.iter().find(is_copy) {
-                about.path.clone_from(&copied.name);
-            }
+            let path = display_path_of(mem::take(&mut about.path).into(), &named);
+            about.path = path.display().to_string();
         }
         if report.sessions.is_empty() && !self.sessions.is_empty() {
             return if errors.any {

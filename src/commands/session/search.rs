@@ -8,7 +8,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, rank};
-use super::names::{NamedSession, usable_paths};
+use super::names::{NamedSession, display_path_of, usable_paths};
 use super::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -136,7 +136,7 @@ enum PlaceName {
 }
 
 impl Run for SessionSearchArguments {
-    reads_sessions!(matching.source);
+    reads_sessions!(matching.source, sessions);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.rank {
@@ -176,9 +176,7 @@ impl Run for SessionSearchArguments {
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
-                    if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
-                        listed.path = named.name.clone().into();
-                    }
+                    listed.path = display_path_of(listed.path, &sessions);
                     let parent = ParentSession::of(&listed, &candidates, &source.named_roots);
                     printer.session(*listed, parent)
                 }

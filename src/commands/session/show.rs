@@ -33,9 +33,9 @@ use crate::text::{count_noun, terminal_safe, terminal_safe_line};
   turnpipe show latest -o md > session.md
   turnpipe show latest -o html > session.html")]
 pub(crate) struct SessionShowArguments {
-    /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(default_value = "latest")]
-    session: String,
+    /// The session: a path, an id or a prefix of it, a title, or `latest` [default: the file on standard input, else
+    /// `latest`]
+    session: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
     /// The output form [default: text on a terminal, else jsonl]
@@ -77,10 +77,10 @@ pub(crate) struct SessionShowArguments {
 }
 
 impl Run for SessionShowArguments {
-    reads_sessions!(source);
+    reads_sessions!(source, one session);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let session = self.source.open_one(&self.session, io)?;
+        let session = self.source.open_one(self.session.as_deref(), io)?;
         if self.last_answer {
             return self.print_last_reply(&session, io);
         }
@@ -247,8 +247,9 @@ impl SessionShowArguments {
   turnpipe session diff latest
   turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
-    /// The session: a path, an id or a prefix of it, a title, or `latest`
-    session: String,
+    /// The session: a path, an id or a prefix of it, a title, or `latest` [default: the file on standard input, else
+    /// `latest`]
+    session: Option<String>,
     /// Print paths relative to this directory [default: the session's directory]
     #[arg(long, value_name = "DIR")]
     relative_to: Option<PathBuf>,
@@ -257,10 +258,10 @@ pub(crate) struct SessionDiffArguments {
 }
 
 impl Run for SessionDiffArguments {
-    reads_sessions!(source);
+    reads_sessions!(source, one session);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let session = self.source.open_one(&self.session, io)?;
+        let session = self.source.open_one(self.session.as_deref(), io)?;
         let facts = session.first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
         let found = session.all_edits().map_err(UsageError::reason)?;

@@ -80,6 +80,7 @@ enum StatsForm {
     /// A table for the terminal
     Text,
     /// Records, one JSON object per line
+    #[value(alias = "json")]
     Jsonl,
     /// A table for spreadsheets
     Csv,
@@ -90,7 +91,7 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
-    reads_sessions!(matching.source);
+    reads_sessions!(matching.source, sessions);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
@@ -127,9 +128,11 @@ impl Run for SessionStatsArguments {
         }
         let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
-        if count == 0 && form == StatsForm::Text && self.max_cost.is_none() {
+        if count == 0 && (form == StatsForm::Text || self.max_cost.is_some()) {
             self.matching.source.note_none(count, io);
-            return Ok(errors.outcome(Status::Done));
+            if self.max_cost.is_none() {
+                return Ok(errors.outcome(Status::Done));
+            }
         }
         let progress = ProgressLine::of_sessions("reading", count, io);
         if self.sessions.is_empty() {
@@ -138,13 +141,18 @@ impl Run for SessionStatsArguments {
             listing.examined = progress.done();
             errors.report_all(tally.add_all(&candidates, &listing));
         }
+        let mut has_added = named.is_empty();
         for named in named {
             let session = named.open();
             let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
-            if let Err(error) = added {
-                errors.report(&named.name, &error);
+            match added {
+                Ok(_) => has_added = true,
+                Err(error) => errors.report(&named.name, &error),
             }
             progress.advance();
+        }
+        if !has_added {
+            return Ok(errors.outcome(Status::Done));
         }
         tally.price(&prices);
         drop(progress);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::commands::session::names::LATEST;
 use crate::commands::session::source::SourceArguments;
 use crate::commands::times::parse_span_or_seconds;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
@@ -40,9 +41,9 @@ use crate::summaries::builtin::group_label;
   turnpipe session tail latest -n 20 -o text
   turnpipe session tail latest --follow --until-idle 1s")]
 pub(crate) struct SessionTailArguments {
-    /// The session: a path, an id or a prefix of it, a title, or `latest`
-    #[arg(default_value = "latest")]
-    session: String,
+    /// The session: a path, an id or a prefix of it, a title, or `latest` [default: the file on standard input, else
+    /// `latest`]
+    session: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
     /// Number of messages, or of records with `--raw`
@@ -91,10 +92,13 @@ pub(crate) struct SessionTailArguments {
 }
 
 impl Run for SessionTailArguments {
-    reads_sessions!(source);
+    reads_sessions!(source, one session);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let named = self.source.one(&self.session, io)?.for_reading()?;
+        let named = self
+            .source
+            .one(self.session.as_deref().unwrap_or(LATEST), io)?
+            .for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = if self.follow {

@@ -12,6 +12,7 @@ use crate::commands::inputs::report_foreign_stream;
 use crate::commands::model_arguments::{
     Fallback, NoModel, SideArguments, StopWatch, nothing_to_send,
 };
+use crate::commands::session::names::LATEST;
 use crate::commands::session::names::{NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
@@ -92,6 +93,14 @@ pub(crate) struct Runner {
 }
 
 impl PerSessionArguments {
+    /// Names the latest session if the arguments name and select none, and nothing is piped in.
+    pub(crate) fn name_latest(&mut self, io: &Io) {
+        let has_sessions = selects(&self.source, &self.filter, &self.limit);
+        if self.sessions.is_empty() && !has_sessions && io.terminal.stdin {
+            self.sessions.push(LATEST.to_owned());
+        }
+    }
+
     /// Prepares the command; `None` with `--print-prompt`.
     ///
     /// # Errors
@@ -272,9 +281,13 @@ impl Runner {
         }
     }
 
-    /// Prints why a session has no text on standard error, unless that has been reported.
+    /// Prints why a session has no text on standard error, unless that has been reported, or a hint says it for all.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
-        let is_reported = no_text.reason == Reason::Unreadable || no_text.failure.is_some();
+        let is_reported = match no_text.reason {
+            Reason::Unreadable => true,
+            Reason::NoFastModel if !output.is_alone => true,
+            _ => no_text.failure.is_some(),
+        };
         if !self.messages.prints(MessageLevel::All) && !is_reported {
             self.messages.error(&format!("{}{why}", output.prefix()));
         }

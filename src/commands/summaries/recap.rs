@@ -72,11 +72,12 @@ impl Run for RecapArguments {
 impl RecapArguments {
     /// Runs the command; `terminal` opens the terminal of `--watch`.
     pub(crate) fn run_at(
-        self,
+        mut self,
         terminal: impl FnOnce() -> anyhow::Result<File>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
+        self.common.name_latest(io);
         let away = Duration::from_mins(self.away_minutes);
         let plan = Plan {
             tag: "SESSION_RECAP",

@@ -60,7 +60,8 @@ pub(crate) struct TitleArguments {
 impl Run for TitleArguments {
     reads_sessions!(common.source);
 
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+    fn run(mut self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        self.common.name_latest(io);
         if self.replace && self.auto {
             return Err(UsageError::new("--auto never replaces a title set by the user").into());
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -23,6 +23,16 @@ pub enum InputStream {
 }
 
 impl InputStream {
+    /// Whether it is a file with content, at its start. A loop of a shell over the lines of a file has left the start.
+    pub fn is_whole_file(&self) -> bool {
+        let Self::Descriptor(file) = self else {
+            return false;
+        };
+        let mut position = file;
+        let is_file = |metadata: Metadata| metadata.is_file() && metadata.len() > 0;
+        file.metadata().is_ok_and(is_file) && position.stream_position().is_ok_and(|at| at == 0)
+    }
+
     /// Returns a function that checks whether input is waiting. Always false for files.
     pub fn readiness(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
