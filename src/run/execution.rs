@@ -58,7 +58,7 @@ impl Lifecycle {
         });
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();
-        if self.hooks.follow(&reply) {
+        if self.hooks.update_session(&reply) {
             tool_done();
             let took = ended.saturating_sub(begun);
             let call = HookedCall {
@@ -81,10 +81,13 @@ impl Lifecycle {
                 None => SANDBOX_HINT,
             };
             let named = match (&result.content, &context.session.sandbox) {
-                (Content::Text(text), Some(sandbox)) => sandbox.named_files(text),
+                (Content::Text(text), Some(sandbox)) => sandbox.protected_files_in(text),
                 _ => Vec::new(),
             };
-            add_text(&mut result, &format!("{hint}{}", name_protected(&named)));
+            add_text(
+                &mut result,
+                &format!("{hint}{}", protected_sentence(&named)),
+            );
         }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
@@ -174,7 +177,7 @@ fn add_text(result: &mut CallResult, added: &str) {
 }
 
 /// Returns a sentence about the files in a message that masks are over.
-fn name_protected(files: &[PathBuf]) -> String {
+fn protected_sentence(files: &[PathBuf]) -> String {
     let names: Vec<_> = files
         .iter()
         .map(|path| path.display().to_string())

@@ -207,7 +207,7 @@ impl Channels {
     }
 
     /// Returns a function that reports signals.
-    pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
+    pub fn signal_reporter(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
             let _ = sender.send(RunnerEvent::Signal(signal));
@@ -215,7 +215,7 @@ impl Channels {
     }
 
     /// Returns a function that reports that the reader of the output is gone.
-    pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
+    pub fn output_reporter(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {
             let _ = sender.send(RunnerEvent::OutputClosed);

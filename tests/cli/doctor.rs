@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::skip::lacks;
+use crate::skip::is_missing;
 use crate::turnpipe::command;
 
 /// Returns the status, standard output, and the records on it.
@@ -353,7 +353,7 @@ fn a_probe_sends_a_request_and_lists_models() {
 #[test]
 #[cfg(feature = "mcp")]
 fn servers_are_listed_and_started_only_when_asked() {
-    if lacks("python3") {
+    if is_missing("python3") {
         return;
     }
     let home = tempfile::tempdir().unwrap();

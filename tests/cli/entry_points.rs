@@ -11,12 +11,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::skip::{runs_all, sample};
+use crate::skip::{is_full_run, sample};
 use crate::turnpipe::run_in;
 
 /// The decisions of the entry points about one call.
 #[derive(Debug)]
-struct Said {
+struct Decisions {
     /// `hook pre-tool-use`: the decision, if it was asked and made a decision.
     plain_hook: Option<String>,
     /// The same with `--trust-analysis`, in bash.
@@ -32,12 +32,12 @@ struct Said {
 /// Runs all entry points on calls in a directory, under the same rules.
 ///
 /// `asks` returns for the index of a call whether the plain hook and the hook with `--trust-analysis` get it.
-fn said(
+fn run_entry_points(
     directory: &Path,
     rules: &[&str],
     calls: &[(&str, Value)],
     asks: impl Fn(usize) -> (bool, bool),
-) -> Vec<Said> {
+) -> Vec<Decisions> {
     let lines = |line: &dyn Fn(&str, &Value) -> Value| -> Vec<u8> {
         let lines = calls
             .iter()
@@ -110,7 +110,7 @@ fn said(
         let call = planned
             .iter()
             .find(|call| call["tool_use_id"] == id.as_str());
-        Said {
+        Decisions {
             plain_hook: answer_if(asks_plain, &[]),
             hook: answer_if(asks_trusting, &["--trust-analysis", "--shell", "bash"]),
             permission,
@@ -122,7 +122,7 @@ fn said(
 }
 
 /// Returns the decision of the hook that matches a record of `check permission`.
-fn expected_of_hook(permission: &Value) -> Option<&str> {
+fn hook_expectation(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
     let by = &permission["decided_by"];
     let is_said = match decision {
@@ -193,9 +193,9 @@ fn rows_of_permission_are_decided_alike() {
     // Each row starts several processes: all of them take more than a minute of CPU time.
     in_parallel(&sample(rows, 10, |_| ()), |(rules, calls)| {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        for said in said(&project, &rules, calls, |_| (true, true)) {
+        for said in run_entry_points(&project, &rules, calls, |_| (true, true)) {
             let told = format!("{rules:?}: {said:?}");
-            let expected = expected_of_hook(&said.permission);
+            let expected = hook_expectation(&said.permission);
             // Only the hook leaves reads outside the project, which a variable, braces or standard input
             // may name, to the agent.
             let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
@@ -517,7 +517,7 @@ fn hostile_repositories_are_judged_alike() {
     let no_repository = folder.path().join("none/repository");
     fs::create_dir_all(no_repository.join("sub")).unwrap();
     places.extend([listed, linked, bare, no_repository]);
-    let floor = if runs_all() { 60 } else { 8 };
+    let floor = if is_full_run() { 60 } else { 8 };
     assert!(places.len() >= floor, "{}", places.len());
     let calls = COMMANDS.map(|command| ("Bash", json!({ "command": command })));
     let numbered: Vec<(usize, PathBuf)> = places.into_iter().enumerate().collect();
@@ -527,7 +527,7 @@ fn hostile_repositories_are_judged_alike() {
         let trusting = |index| (index + number) % 3 == 0;
         let asks = |index| (index == number % COMMANDS.len(), trusting(index));
         let config = fs::read_to_string(place.join(".git/config")).unwrap_or_default();
-        for (index, (said, command)) in said(place, &[], &calls, asks)
+        for (index, (said, command)) in run_entry_points(place, &[], &calls, asks)
             .iter()
             .zip(COMMANDS)
             .enumerate()

@@ -475,7 +475,12 @@ fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {
 }
 
 /// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the response and the messages.
-fn logged(directory: &Path, log: &Path, command: &str, arguments: &[&str]) -> (String, String) {
+fn run_logged_hook(
+    directory: &Path,
+    log: &Path,
+    command: &str,
+    arguments: &[&str],
+) -> (String, String) {
     let mut input: Value = serde_json::from_slice(&listing(directory, command)).unwrap();
     input["session_id"] = json!("s1");
     input["transcript_path"] = json!("/home/u/.claude/projects/-w/s1.jsonl");
@@ -502,7 +507,7 @@ fn forty_hooks_at_once_log_forty_records() {
         for number in 0..40 {
             let command = format!("make target-{number} {words}");
             let (log, folder) = (&log, folder.path());
-            scope.spawn(move || logged(folder, log, &command, &[]));
+            scope.spawn(move || run_logged_hook(folder, log, &command, &[]));
         }
     });
     let mut numbers: Vec<u32> = records(&log)
@@ -524,10 +529,10 @@ fn a_log_that_cannot_be_written_changes_no_decision() {
     let log = folder.path().join("hook.jsonl");
     let missing = folder.path().join("missing/hook.jsonl");
     for command in ["ls", "rm -r build", "make"] {
-        let (answer, message) = logged(folder.path(), &log, command, &deny);
+        let (answer, message) = run_logged_hook(folder.path(), &log, command, &deny);
         assert_eq!(message, "");
         for log in [Path::new("/dev/full"), &missing, folder.path()] {
-            let (other, message) = logged(folder.path(), log, command, &deny);
+            let (other, message) = run_logged_hook(folder.path(), log, command, &deny);
             assert_eq!(other, answer, "{command}");
             assert_eq!(
                 message.matches("cannot write the log").count(),
@@ -544,7 +549,7 @@ fn a_record_that_was_cut_off_does_not_swallow_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("hook.jsonl");
     fs::write(&log, r#"{"type":"hook_decision","timest"#).unwrap();
-    logged(folder.path(), &log, "make", &[]);
+    run_logged_hook(folder.path(), &log, "make", &[]);
     let told = run(&["hook", "explain", log.to_str().unwrap(), "--json"], b"");
     let record: Value = serde_json::from_str(&told.stdout).unwrap();
     assert_eq!(record["about"], "make");
@@ -556,14 +561,14 @@ fn the_log_says_what_was_decided_and_why_without_secrets() {
     let log = folder.path().join("hook.jsonl");
     let secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
     let command = format!("GH_TOKEN={secret} make publish && make clean");
-    logged(
+    run_logged_hook(
         folder.path(),
         &log,
         &command,
         &["--allow", "Bash(make clean)"],
     );
-    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
-    logged(folder.path(), &log, "ls", &[]);
+    run_logged_hook(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    run_logged_hook(folder.path(), &log, "ls", &[]);
     let text = fs::read_to_string(&log).unwrap();
     assert!(!text.contains(&secret[4..]), "{text}");
     let records = records(&log);
@@ -583,8 +588,8 @@ fn the_log_says_what_was_decided_and_why_without_secrets() {
 fn decisions_are_explained_with_the_rules_that_would_allow_them() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("hook.jsonl");
-    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
-    logged(folder.path(), &log, "git push && make", &[]);
+    run_logged_hook(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    run_logged_hook(folder.path(), &log, "git push && make", &[]);
     let explained = |arguments: &[&str]| {
         let words = ["hook", "explain", log.to_str().unwrap(), "-o", "text"];
         let told = run(&[&words, arguments].concat(), b"");

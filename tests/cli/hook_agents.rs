@@ -204,7 +204,7 @@ fn each_agent_obeys_what_the_rules_decide() {
 }
 
 /// Returns the response of the hook that moves commands into a sandbox.
-fn moving_hook(input: &Value) -> (Run, Value) {
+fn run_sandbox_hook(input: &Value) -> (Run, Value) {
     let told = run(
         &[
             "hook",
@@ -239,7 +239,7 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
             // The model does not choose what a sandbox permits.
             ("turnpipe sandbox --mode files -- ls", Decides, Denied),
         ] {
-            let (told, response) = moving_hook(&sample(command));
+            let (told, response) = run_sandbox_hook(&sample(command));
             let specific = &response["hookSpecificOutput"];
             let (place, expected) = match name {
                 "Claude Code" => (specific, of_claude),
@@ -263,7 +263,7 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
                 "{name}: {told:?}"
             );
             // Moved already, it is decided as without a sandbox.
-            let again = moving_hook(&sample(&moved(command))).0;
+            let again = run_sandbox_hook(&sample(&moved(command))).0;
             assert_eq!(
                 again,
                 hook(sample(command).to_string().as_bytes()),
@@ -280,14 +280,14 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
         format!("{own} > a"),
         format!("X=1 {own}"),
     ] {
-        let (_, response) = moving_hook(&SAMPLES[0].2(&other));
+        let (_, response) = run_sandbox_hook(&SAMPLES[0].2(&other));
         let input = &response["hookSpecificOutput"]["updatedInput"];
         assert_eq!(input["command"], moved(&other), "moved again");
     }
     // Agents that run the hooks of Claude Code, and a command that no line can say.
     let mut input = SAMPLES[0].2("ls");
     input["tool_input"]["timeout"] = json!(5);
-    let (_, response) = moving_hook(&input);
+    let (_, response) = run_sandbox_hook(&input);
     assert_eq!(response["hookSpecificOutput"]["updatedInput"]["timeout"], 5);
     for (member, value) in [
         ("timestamp", json!("2026-01-02T03:04:05Z")),
@@ -300,7 +300,7 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
     ] {
         let mut input = SAMPLES[0].2("ls");
         input[member] = value;
-        let (told, _) = moving_hook(&input);
+        let (told, _) = run_sandbox_hook(&input);
         assert!(
             told.stdout.contains("deny") && !told.stdout.contains("updated"),
             "{told:?}"

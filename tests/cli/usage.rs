@@ -1,17 +1,17 @@
 //! Invalid arguments, help and version.
 
-use crate::turnpipe::{complaint, data, quiet, run};
+use crate::turnpipe::{data, failed_run, quiet_run, run};
 
 const VERSION: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
 #[test]
 fn the_version_is_one_line() {
     for option in ["--version", "-V"] {
-        assert_eq!(run(&[option], b""), quiet(0, VERSION));
+        assert_eq!(run(&[option], b""), quiet_run(0, VERSION));
     }
     assert_eq!(
         run(&["--color", "never", "--version"], b""),
-        quiet(0, VERSION)
+        quiet_run(0, VERSION)
     );
 }
 
@@ -107,7 +107,7 @@ fn invalid_variables_are_a_usage_error() {
     let told = crate::turnpipe::shell("TURNPIPE_CLOCK=noon turnpipe --version");
     assert_eq!(
         told,
-        complaint(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
+        failed_run(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
     );
 }
 
@@ -208,7 +208,7 @@ fn a_new_name_is_reported_as_text() {
         ],
         b"",
     );
-    assert_eq!(told, quiet(0, &format!("{copy}: My name\n")));
+    assert_eq!(told, quiet_run(0, &format!("{copy}: My name\n")));
 }
 
 /// Words that users expect, and the names of the options.

@@ -324,7 +324,7 @@ fn a_session_with_a_running_call_is_not_cleaned() {
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
     let _ = bench.run(&arguments, bash("a", "cd sub"));
-    let mut driver = bench.drive(&arguments);
+    let mut driver = bench.start_driver(&arguments);
     driver.send(&bash("b", "cd .."));
     let _ = driver.result("b");
     let clean = "turnpipe state clean --older-than 0s";

@@ -52,7 +52,7 @@ pub(crate) fn server_with_headers(
 }
 
 /// Returns a reply with this text.
-pub(crate) fn says(text: &str) -> (u16, String) {
+pub(crate) fn text_reply(text: &str) -> (u16, String) {
     let message = json!({"role": "assistant", "content": text});
     let usage = json!({"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14});
     let reply = json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage});

@@ -189,7 +189,7 @@ fn no_approval_is_needed_under_all_conditions_only() {
 
 #[test]
 fn after_a_new_file_that_tells_programs_what_to_run_calls_need_approval_again() {
-    let Some(bench) = Bench::with("git").and_then(|_| self::bench()) else {
+    let Some(bench) = Bench::with_program("git").and_then(|_| self::bench()) else {
         return;
     };
     let calls = [

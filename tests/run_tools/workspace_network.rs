@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::json;
 
 use crate::bench::{Bench, bash};
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 
 /// Starts a server that answers each request with `reached`. Returns its port.
 fn serve() -> u16 {
@@ -29,7 +29,7 @@ fn serve() -> u16 {
 
 #[test]
 fn calls_reach_the_servers_of_the_rules_without_approval() {
-    if lacks("curl") {
+    if is_missing("curl") {
         return;
     }
     let bench = Bench::new();

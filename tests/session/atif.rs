@@ -20,7 +20,7 @@ fn text(path: &Path) -> &str {
 }
 
 /// Exports a session. Returns the trajectory and its file.
-fn exported(path: &str, to: &Path) -> (Value, PathBuf) {
+fn export(path: &str, to: &Path) -> (Value, PathBuf) {
     records(&["export", text(to), path, "-o", "atif", "--all"]);
     let mut found = Vec::new();
     files(to, &[".atif.json"], &mut found);
@@ -135,7 +135,7 @@ fn a_trajectory_keeps_messages_calls_results_and_tokens() {
     for path in &sessions {
         let path = text(path);
         let folder = tempfile::tempdir().unwrap();
-        let (trajectory, file) = exported(path, folder.path());
+        let (trajectory, file) = export(path, folder.path());
         assert_valid(&trajectory);
         let file = text(&file);
         assert_eq!(totals(file), totals(path), "{path}");
@@ -163,7 +163,7 @@ fn a_trajectory_keeps_messages_calls_results_and_tokens() {
 #[test]
 fn subagents_are_embedded() {
     let folder = tempfile::tempdir().unwrap();
-    let (trajectory, file) = exported(&data("claude-subagents.jsonl"), folder.path());
+    let (trajectory, file) = export(&data("claude-subagents.jsonl"), folder.path());
     assert_valid(&trajectory);
     let subagents = trajectory["subagent_trajectories"].as_array().unwrap();
     let ids: Vec<&Value> = subagents.iter().map(|one| &one["trajectory_id"]).collect();

@@ -171,7 +171,7 @@ fn continuation(id: &str, base: &str, end: u64) -> String {
 
 /// A thread of Codex of two turns; a second file of it, after its second turn was reverted, with a turn of its own; a
 /// fork of each; and two files that continue each other.
-pub(crate) fn reverted(dir: &Path) {
+pub(crate) fn write_reverted(dir: &Path) {
     let file = |name: &str, head: String, number: u32, prompt: &str| {
         let turn = Turn {
             thread: name,
@@ -224,7 +224,7 @@ fn prompts(name: &str, root: &str) -> (Vec<String>, String) {
 #[test]
 fn a_thread_of_codex_may_have_several_files() {
     let folder = tempfile::tempdir().unwrap();
-    reverted(folder.path());
+    write_reverted(folder.path());
     let root = folder.path().display().to_string();
     let path = |name: &str| {
         let path = folder

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Said, data, files, session, turnpipe};
+use crate::bench::{Run, data, files, session, turnpipe};
 
 const FILES: [&str; 4] = [
     "../costs/claude.jsonl",
@@ -28,7 +28,7 @@ const BY_HAND: [(&str, u64, f64); 6] = [
 
 const TOTAL: f64 = 5.230_878_6;
 
-fn stats(arguments: &[&str], files: &[&str]) -> Said {
+fn stats(arguments: &[&str], files: &[&str]) -> Run {
     let files: Vec<String> = files.iter().map(|name| data(name)).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     session(&[&["stats"], arguments, &files].concat())

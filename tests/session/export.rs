@@ -13,7 +13,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::bench::{Said, data, files, said, session, turnpipe};
+use crate::bench::{Run, data, files, run, session, turnpipe};
 
 /// Returns a directory with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
@@ -24,7 +24,7 @@ fn folders() -> (TempDir, TempDir) {
     (sessions, pages)
 }
 
-fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Said {
+fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Run {
     let (root, to) = (sessions.path().display(), pages.path().display());
     let arguments = ["export", &to.to_string(), "--root", &root.to_string()];
     session(&[&arguments[..], more].concat())
@@ -41,7 +41,7 @@ fn content(folder: &Path) -> BTreeMap<String, (String, SystemTime)> {
     entries.collect()
 }
 
-fn changed(
+fn changed_files(
     before: &BTreeMap<String, (String, SystemTime)>,
     after: &BTreeMap<String, (String, SystemTime)>,
 ) -> Vec<String> {
@@ -164,7 +164,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
     assert_eq!(
-        changed(&first, &second),
+        changed_files(&first, &second),
         [&inner, &parent, "index.html", MANIFEST]
     );
     assert!(
@@ -233,7 +233,10 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
     // The index has the new word "now".
-    assert_eq!(changed(&first, &second), [CLAUDE, "index.html", MANIFEST]);
+    assert_eq!(
+        changed_files(&first, &second),
+        [CLAUDE, "index.html", MANIFEST]
+    );
 
     // A label next to the session.
     fs::write(
@@ -243,7 +246,7 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     .unwrap();
     export(&sessions, &pages, &[]);
     let third = content(pages.path());
-    assert_eq!(changed(&second, &third), [CLAUDE, MANIFEST]);
+    assert_eq!(changed_files(&second, &third), [CLAUDE, MANIFEST]);
 
     // A deleted page is written again; a deleted session keeps its page.
     fs::remove_file(pages.path().join(CLAUDE)).unwrap();
@@ -254,7 +257,10 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
         "{}",
         said.messages
     );
-    assert_eq!(changed(&third, &content(pages.path())), [CLAUDE, MANIFEST]);
+    assert_eq!(
+        changed_files(&third, &content(pages.path())),
+        [CLAUDE, MANIFEST]
+    );
     fs::remove_file(pages.path().join(CODEX)).unwrap();
     let said = export(&sessions, &pages, &[]);
     assert!(
@@ -629,7 +635,7 @@ fn a_session_in_place_of_the_directory_is_refused() {
     let root = data("");
     let mut command = turnpipe(&["session", "export", "latest", "--root", &root]);
     command.current_dir(folder.path());
-    let run = said(command);
+    let run = run(command);
     assert_eq!(run.status, Some(2), "{}", run.messages);
     assert!(
         run.messages.contains("session export DIR latest"),

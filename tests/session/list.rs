@@ -3,7 +3,7 @@
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
-use crate::bench::{Said, data, recordings, said, session, turnpipe};
+use crate::bench::{Run, data, recordings, run, session, turnpipe};
 use crate::more_agents::Opencode;
 
 #[test]
@@ -56,10 +56,10 @@ fn a_table_is_shown_as_text() {
 }
 
 /// Returns the output with an existing directory in which no file can be created as `TMPDIR`.
-fn without_temporary_files(arguments: &[&str]) -> Said {
+fn without_temporary_files(arguments: &[&str]) -> Run {
     let mut command = turnpipe(&[&["session"], arguments].concat());
     command.env("TMPDIR", "/proc");
-    said(command)
+    run(command)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::bench::{files, recordings, session, turnpipe};
-use crate::skip::{runs_all, sample};
+use crate::skip::{is_full_run, sample};
 
 fn records(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
@@ -31,7 +31,7 @@ fn stats(path: &Path) -> Value {
 }
 
 /// Returns the input and output tokens of the whole run and the reason for its end, as stated by the stream.
-fn stated(path: &Path) -> Option<([u64; 2], Value)> {
+fn stated_totals(path: &Path) -> Option<([u64; 2], Value)> {
     let agent = path.parent()?.file_name()?.to_str()?;
     let count = |value: &Value| value.as_u64().unwrap_or_default();
     let (mut tokens, mut end) = ([0, 0], None);
@@ -81,7 +81,7 @@ fn stated(path: &Path) -> Option<([u64; 2], Value)> {
 }
 
 /// Returns the recorded streams that are not empty.
-fn streams() -> Vec<PathBuf> {
+fn find_streams() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&recordings(), &[".stream.jsonl"], &mut found);
     found.retain(|path| fs::metadata(path).unwrap().len() > 0);
@@ -92,11 +92,11 @@ fn streams() -> Vec<PathBuf> {
 fn totals_match_those_stated_by_the_stream() {
     let mut interrupted = 0;
     let agent = |path: &PathBuf| path.parent().map(Path::to_owned);
-    let kind = |path: &PathBuf| (agent(path), stated(path).is_some());
-    for path in sample(streams(), 4, kind) {
+    let kind = |path: &PathBuf| (agent(path), stated_totals(path).is_some());
+    for path in sample(find_streams(), 4, kind) {
         let total = stats(&path);
         let ends = &total["runs"]["ends"];
-        let Some((tokens, end)) = stated(&path) else {
+        let Some((tokens, end)) = stated_totals(&path) else {
             assert_eq!(ends, &json!({"interrupted": 1}), "{}", path.display());
             interrupted += 1;
             continue;
@@ -116,7 +116,7 @@ fn totals_match_those_stated_by_the_stream() {
             path.display()
         );
     }
-    let floor = if runs_all() { 5 } else { 2 };
+    let floor = if is_full_run() { 5 } else { 2 };
     assert!(interrupted > floor, "{interrupted}");
 }
 

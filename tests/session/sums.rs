@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::bench::{files, said, session, turnpipe};
+use crate::bench::{files, run, session, turnpipe};
 
 /// A directory with files of sessions.
 struct Home {
@@ -38,7 +38,7 @@ impl Home {
         said.records()
     }
 
-    fn listed(&self, id: &str) -> Value {
+    fn list_session(&self, id: &str) -> Value {
         let listed = self.records(&["list", "--all", "--counts", "--subagents"]);
         let mut found = listed.into_iter().filter(|one| one["session_id"] == id);
         let one = found.next().unwrap();
@@ -158,9 +158,9 @@ fn compactions_and_summaries_are_paid_for_in_every_sum() {
     ];
     let home = Home::new(&[("2026_p.jsonl", &pi), ("c/events.jsonl", &copilot)]);
     for (id, expected) in [("p", [1110, 2220, 9, 12]), ("c", [110, 220, 6, 0])] {
-        assert_eq!(tokens(&home.listed(id)["counts"]), expected, "{id}");
+        assert_eq!(tokens(&home.list_session(id)["counts"]), expected, "{id}");
         assert_eq!(tokens(&home.records(&["stats", id])[0]), expected, "{id}");
-        assert_eq!(home.listed(id)["counts"]["compactions"], 1);
+        assert_eq!(home.list_session(id)["counts"]["compactions"], 1);
         let shown = session(&["show", id, "--root", &home.path(""), "-o", "text"]).text;
         let output = shown.lines().find(|line| line.contains("tokens")).unwrap();
         let rounded = if id == "p" {
@@ -239,7 +239,7 @@ fn a_second_file_of_a_thread_repeats_the_last_reading_of_the_first() {
         codex_count(7, 20, 30),
     ];
     let home = Home::new(&[("rollout-t.jsonl", &first), ("rollout-t_2.jsonl", &second)]);
-    let listed = home.listed("t");
+    let listed = home.list_session("t");
     assert_eq!(
         (tokens(&listed["counts"]), &listed["counts"]["messages"]),
         ([30, 30, 0, 0], &json!(3))
@@ -325,7 +325,7 @@ fn a_stream_of_codex_counts_once_with_other_streams_and_with_its_session() {
         ([30, 30, 0, 0], &json!(1), &json!(1))
     );
     assert!(
-        home.listed("t")["path"]
+        home.list_session("t")["path"]
             .as_str()
             .unwrap()
             .ends_with("rollout-t.jsonl")
@@ -385,7 +385,7 @@ fn telemetry_of_qwen_counts_where_no_reply_repeats_it() {
     ];
     let home = Home::new(&[("chats/q.jsonl", &rows), ("copy/q.jsonl", &rows)]);
     assert_eq!(tokens(&home.records(&["stats"])[0]), [1110, 3, 0, 0]);
-    assert_eq!(tokens(&home.listed("q")["counts"]), [1110, 3, 0, 0]);
+    assert_eq!(tokens(&home.list_session("q")["counts"]), [1110, 3, 0, 0]);
     let purposes = home.records(&["stats", "--by", "prompt"]);
     let purposes = purposes
         .iter()
@@ -433,13 +433,13 @@ fn subagents_are_found_by_the_ids_that_commands_print() {
         ("p/5e55-main.jsonl", &main),
         ("p/5e55-main/subagents/agent-abc123.jsonl", &side),
     ]);
-    let listed = home.listed("0b0b0b0b-child");
+    let listed = home.list_session("0b0b0b0b-child");
     assert_eq!(listed["parent_session_id"], "0a0a0a0a-parent");
     assert_eq!(
         (&listed["fork_parent"], &listed["first_prompt"]),
         (&Value::Null, &json!("(encrypted)"))
     );
-    assert_eq!(home.listed("0a0a0a0a-parent")["subagents"], 1);
+    assert_eq!(home.list_session("0a0a0a0a-parent")["subagents"], 1);
     let root = home.path("");
     for name in ["0b0b0b0b-child", "0b0b0b0b", "abc123", "agent-abc123"] {
         for command in ["show", "path", "stats", "calls", "check", "diff", "tail"] {
@@ -492,11 +492,11 @@ fn relations_are_read_in_every_format() {
         ),
         ("d/session-discovery-index.json", &[json!({"sessions": []})]),
     ]);
-    assert_eq!(home.listed("c1c1")["fork_parent"], "c0c0");
-    assert_eq!(home.listed("d1")["fork_parent"], "d0");
-    assert_eq!(home.listed("child")["parent_session_id"], parent);
-    assert_eq!(home.listed(parent)["subagents"], 1);
-    assert_eq!(home.listed(parent)["counts"]["compactions"], 1);
+    assert_eq!(home.list_session("c1c1")["fork_parent"], "c0c0");
+    assert_eq!(home.list_session("d1")["fork_parent"], "d0");
+    assert_eq!(home.list_session("child")["parent_session_id"], parent);
+    assert_eq!(home.list_session(parent)["subagents"], 1);
+    assert_eq!(home.list_session(parent)["counts"]["compactions"], 1);
     for path in ["c1c1/events.jsonl", "d/d1.jsonl"] {
         let checked = session(&["check", &home.path(path), "-o", "jsonl"]).records();
         assert_eq!(checked.len(), 1, "{checked:?}");
@@ -518,7 +518,7 @@ fn a_renamed_session_and_messages_of_others_are_recognised() {
             &[json!({"customTitle": "release-fix"})],
         ),
     ]);
-    let listed = home.listed("s");
+    let listed = home.list_session("s");
     assert_eq!(
         (&listed["title"], &listed["first_prompt"]),
         (&json!("release-fix"), &json!("Fix it"))
@@ -537,7 +537,7 @@ fn pi_may_keep_its_sessions_elsewhere() {
     command.env("HOME", Path::new("/nonexistent"));
     command.env("PI_CODING_AGENT_SESSION_DIR", home.path("elsewhere"));
     assert_eq!(
-        said(command).text,
+        run(command).text,
         format!("{}\n", home.path("elsewhere/2026_p.jsonl"))
     );
 }

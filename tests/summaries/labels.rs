@@ -7,7 +7,7 @@ use crate::turnpipe::run;
 
 const BUILTIN: [&str; 3] = ["summarize-batch", "--model", "builtin"];
 
-fn with<'a>(options: &[&'a str]) -> Vec<&'a str> {
+fn with_options<'a>(options: &[&'a str]) -> Vec<&'a str> {
     [&BUILTIN[..], options].concat()
 }
 
@@ -48,7 +48,7 @@ fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
 
 #[test]
 fn ready_labels_follow_their_results() {
-    let told = run(&with(&["--emit", "ready"]), stream(2).as_bytes());
+    let told = run(&with_options(&["--emit", "ready"]), stream(2).as_bytes());
     let kinds: Vec<String> = records(&told.stdout)
         .iter()
         .map(|record| record["type"].as_str().unwrap().to_owned())
@@ -131,7 +131,7 @@ fn printed_lists_of_messages_are_labelled() {
 #[test]
 fn labelled_batches_get_no_other_label() {
     for when in ["turn", "ready"] {
-        let options = with(&["--emit", when]);
+        let options = with_options(&["--emit", when]);
         let labelled = run(&options, stream(3).as_bytes()).stdout;
         assert_eq!(labelled.matches("tool_use_summary").count(), 3);
         assert_eq!(
@@ -149,7 +149,7 @@ fn labelled_batches_get_no_other_label() {
 
 #[test]
 fn text_has_one_line_per_label() {
-    let told = run(&with(&["-o", "text"]), stream(2).as_bytes());
+    let told = run(&with_options(&["-o", "text"]), stream(2).as_bytes());
     assert_eq!(told.stdout, "● Read f0.rs\n● Read f1.rs\n");
 }
 
@@ -173,7 +173,7 @@ fn disabled_labels_copy_the_input() {
     command
         .args(BUILTIN)
         .env("QWEN_CODE_EMIT_TOOL_USE_SUMMARIES", "0");
-    let told = crate::server::fed(command, &input);
+    let told = crate::server::run_with_input(command, &input);
     assert_eq!((told.status, told.stdout), (Some(0), input));
 }
 
@@ -187,7 +187,10 @@ fn without_a_model_the_rules_are_used_with_a_hint() {
         told.stderr
     );
     assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
-    let nothing = run(&with(&["--exit-status"]), b"{\"type\":\"result\"}\n");
+    let nothing = run(
+        &with_options(&["--exit-status"]),
+        b"{\"type\":\"result\"}\n",
+    );
     assert_eq!(nothing.status, Some(1));
 }
 
@@ -204,7 +207,7 @@ fn labels_are_recorded_next_to_the_session() {
     for target in [&theirs, &ours] {
         let target = target.to_str().unwrap();
         let told = run(
-            &with(&["--no-echo", "--record", target]),
+            &with_options(&["--no-echo", "--record", target]),
             stream(2).as_bytes(),
         );
         assert_eq!(told.status, Some(0), "{}", told.stderr);
@@ -271,13 +274,13 @@ fn the_calls_of_run_tools_are_labelled_in_every_dialect() {
         command
             .current_dir(folder.path())
             .args(["run-tools", "--results", api]);
-        let ran = crate::server::fed(command, &format!("{reply}\n"));
+        let ran = crate::server::run_with_input(command, &format!("{reply}\n"));
         assert_eq!(ran.status, Some(0), "{api}: {}", ran.stderr);
         let (_, results) = ran.stdout.split_once('\n').unwrap();
         let whole = format!("{reply}\n{results}");
         for stream in [&ran.stdout, &whole] {
             for form in [stream.clone(), json!(records(stream)).to_string()] {
-                let told = run(&with(&["--no-echo"]), form.as_bytes());
+                let told = run(&with_options(&["--no-echo"]), form.as_bytes());
                 let found = records(&told.stdout);
                 assert_eq!(found.len(), 1, "{api}: {form} {}", told.stderr);
                 assert_eq!(found[0]["summary"], "Read a.rs", "{api}");
@@ -306,7 +309,7 @@ fn the_items_of_a_conversation_are_labelled_by_reply() {
         output("c"),
     ];
     let stream = items.map(|item| item.to_string()).join("\n");
-    let found = records(&run(&with(&["--no-echo"]), stream.as_bytes()).stdout);
+    let found = records(&run(&with_options(&["--no-echo"]), stream.as_bytes()).stdout);
     let ids: Vec<_> = found
         .iter()
         .map(|label| label["preceding_tool_use_ids"].clone())

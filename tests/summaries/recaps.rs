@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::files::{TALK, claude, qwen, records, write};
-use crate::server::fed;
+use crate::server::run_with_input;
 use crate::turnpipe::{command, run};
 
 const RECAP: &str = "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Waiting for an answer: Would you like me to delete the old one?";
@@ -94,7 +94,7 @@ fn automatic_recaps_wait_for_an_absence() {
             ])
             .args(options)
             .env("TURNPIPE_CLOCK", now);
-        let told = fed(command, "");
+        let told = run_with_input(command, "");
         records(&told.stdout)[0].clone()
     };
     assert_eq!(at("2026-01-02T03:06:00Z", &[])["reason"], "not_away");
@@ -120,7 +120,7 @@ fn an_unanswered_prompt_is_awaited_while_an_agent_works_on_it() {
         let words = ["recap", "--auto", "--model", "builtin"];
         command.args(words).arg(&path);
         command.env("TURNPIPE_CLOCK", "2026-01-02T05:00:00Z");
-        records(&fed(command, "").stdout)[0].clone()
+        records(&run_with_input(command, "").stdout)[0].clone()
     };
     let held = std::fs::File::options().append(true).open(&path).unwrap();
     let mut agent = Command::new("cat");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::turnpipe::Run;
 
 /// Runs a command with `input` on a pipe.
-pub(crate) fn fed(mut command: Command, input: &str) -> Run {
+pub(crate) fn run_with_input(mut command: Command, input: &str) -> Run {
     let child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -139,16 +139,16 @@ pub(crate) fn completion(message: &Value) -> String {
     .to_string()
 }
 
-pub(crate) fn says(text: &str) -> String {
+pub(crate) fn text_reply(text: &str) -> String {
     completion(&json!({"role": "assistant", "content": text}))
 }
 
 pub(crate) fn titles(title: &str) -> String {
-    answers_with_call(&json!({"title": title}).to_string())
+    call_reply(&json!({"title": title}).to_string())
 }
 
 /// Returns a reply with a call of the function for structured output, with these arguments.
-pub(crate) fn answers_with_call(arguments: &str) -> String {
+pub(crate) fn call_reply(arguments: &str) -> String {
     completion(
         &json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "1", "type": "function", "function": {"name": "respond_in_schema", "arguments": arguments}},

@@ -1,6 +1,6 @@
 //! Masks the secrets of a request in all output.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 
 use base64::Engine as _;
@@ -9,7 +9,8 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::text::{
-    MASK, redact, redact_members, redact_parts, redact_strings, terminal_safe, terminal_safe_line,
+    MASK, append, redact, redact_members, redact_parts, redact_strings, terminal_safe,
+    terminal_safe_line,
 };
 
 /// Minimum length of a masked text, in bytes. Masking shorter ones would make responses unreadable.
@@ -255,8 +256,7 @@ fn encode_hex(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
         if stays(byte) {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a string does not fail.
-            let _ = write!(encoded, "{prefix}{byte:02X}");
+            append!(encoded, "{prefix}{byte:02X}");
         }
     }
     encoded
@@ -402,7 +402,7 @@ mod tests {
         Redaction::of(&[Secret::new("sk-canary/ä"), Secret::new("canary-2")])
     }
 
-    fn shown<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    fn push_all<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         let mut stream = StreamRedaction::new(redaction());
         let mut shown: String = parts.into_iter().map(|part| stream.push(part)).collect();
         shown.push_str(&stream.rest());
@@ -414,7 +414,11 @@ mod tests {
         let text = "The key sk-canary/ä is sk-can not canary-2.";
         let expected = "The key [redacted] is sk-can not [redacted].";
         for (split, _) in text.char_indices() {
-            assert_eq!(shown([&text[..split], &text[split..]]), expected, "{split}");
+            assert_eq!(
+                push_all([&text[..split], &text[split..]]),
+                expected,
+                "{split}"
+            );
         }
     }
 
@@ -435,7 +439,7 @@ mod tests {
                 0..30,
             ),
         ) {
-            let text = shown(parts.iter().copied());
+            let text = push_all(parts.iter().copied());
             prop_assert!(!text.contains("sk-canary/ä") && !text.contains("canary-2"), "{}", text);
         }
     }

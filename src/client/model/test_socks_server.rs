@@ -24,13 +24,13 @@ const PASSWORD: u8 = 2;
 
 impl SocksServer {
     /// Connects clients to the server at `port`.
-    pub(super) fn connecting_to(port: u16) -> Self {
+    pub(super) fn with_target(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
         std::thread::spawn(move || {
             while let Ok((mut client, _)) = listener.accept() {
-                let Ok(said) = greet(&mut client) else {
+                let Ok(said) = read_request(&mut client) else {
                     continue;
                 };
                 let _ = sender.send(said);
@@ -52,7 +52,7 @@ impl SocksServer {
     }
 }
 
-fn greet(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
+fn read_request(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
     let mut request = SocksRequest::default();
     let [5, ways] = bytes(client)? else {
         panic!("another version");

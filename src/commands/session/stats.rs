@@ -135,7 +135,7 @@ impl Run for SessionStatsArguments {
         if self.sessions.is_empty() {
             let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             (listing.selection.since, listing.selection.until) = (since, until);
-            listing.examined = progress.done();
+            listing.examined = progress.counter();
             errors.report_all(tally.add_all(&candidates, &listing));
         }
         for named in named {

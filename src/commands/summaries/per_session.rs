@@ -262,7 +262,7 @@ impl Runner {
     /// Reports with `--verbose` why a session has no text.
     pub(crate) fn log(&self, output: &SessionOutput) {
         if let Err(no_text) = &output.result
-            && self.messages.prints(MessageLevel::All)
+            && self.messages.is_printed(MessageLevel::All)
         {
             let reason = no_text.reason.name();
             let why = no_text.error.clone();
@@ -275,7 +275,7 @@ impl Runner {
     /// Prints why a session has no text on standard error, unless that has been reported.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = no_text.reason == Reason::Unreadable || no_text.failure.is_some();
-        if !self.messages.prints(MessageLevel::All) && !is_reported {
+        if !self.messages.is_printed(MessageLevel::All) && !is_reported {
             self.messages.error(&format!("{}{why}", output.prefix()));
         }
     }

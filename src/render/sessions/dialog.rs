@@ -6,7 +6,7 @@ use crate::agent::Facts;
 use crate::message::{Block, Message, Origin, Role, SessionId};
 use crate::records::{MessageContext, SessionDescription};
 use crate::render::{
-    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spell_duration, tokens_cell,
+    DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, Tally};
 use crate::text::{count_noun, dollars};
@@ -79,7 +79,7 @@ pub(crate) fn dialog_facts(
     let cost = tally.total();
     let tokens = tokens_cell(&cost.spending.usage);
     let span = facts.started.zip(facts.last_activity);
-    let duration = span.map(|(start, end)| spell_duration(end.duration_since(start)));
+    let duration = span.map(|(start, end)| format_duration(end.duration_since(start)));
     let id = about.session_id.as_ref();
     let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
     let known = [

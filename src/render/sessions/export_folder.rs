@@ -137,7 +137,7 @@ impl ExportFolder {
     }
 
     /// Notes that a page was written.
-    pub fn note_written(&mut self, name: &str, stamp: &str) {
+    pub fn mark_written(&mut self, name: &str, stamp: &str) {
         if let Some(known) = self.pages.get_mut(name) {
             stamp.clone_into(&mut known.stamp);
         }

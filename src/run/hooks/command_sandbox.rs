@@ -32,7 +32,7 @@ impl CommandSandbox {
 
     /// Returns the command line that such a line runs. `None` for any other line, also with a sandbox: its author would
     /// choose what that permits.
-    pub fn script_in(&self, line: &str) -> Option<String> {
+    pub fn parse_line(&self, line: &str) -> Option<String> {
         let script = shlex::split(line)?.pop()?;
         (self.line(&script)? == line).then_some(script)
     }
@@ -51,7 +51,7 @@ mod tests {
             let sandbox = CommandSandbox::new(&["/home/it's/$s.json".into()]);
             let line = sandbox.line(&script).unwrap();
             prop_assert!(inside_sandbox(&line).is_none_or(|inside| inside == script));
-            prop_assert_eq!(sandbox.script_in(&line), Some(script));
+            prop_assert_eq!(sandbox.parse_line(&line), Some(script));
         }
     }
 }

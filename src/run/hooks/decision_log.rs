@@ -47,7 +47,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
         let _ = file.lock();
     }
     let mut line = Vec::new();
-    if ends_within_line(&file)? {
+    if is_last_line_open(&file)? {
         line.push(b'\n');
     }
     append_record(&mut line, &value)?;
@@ -59,7 +59,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
 }
 
 /// Whether a full disk cut off the last record.
-fn ends_within_line(file: &File) -> io::Result<bool> {
+fn is_last_line_open(file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     let mut last = [b'\n'];
     if metadata.is_file() && metadata.len() > 0 {

@@ -82,15 +82,15 @@ pub(super) fn edit_hooks(
 ///
 /// # Errors
 /// See [`SettingsError`].
-pub(super) fn installed_hooks(
+pub(super) fn find_installed_hooks(
     text: &str,
     facts: &HookSettings,
     path: &str,
 ) -> Result<Vec<InstalledHook>, SettingsError> {
     match facts.syntax {
-        SettingsSyntax::Json | SettingsSyntax::FlatJson => in_json(text, facts),
-        SettingsSyntax::Toml => in_toml(text, facts, path),
-        SettingsSyntax::Script(_) => Ok(in_script(text, facts).collect()),
+        SettingsSyntax::Json | SettingsSyntax::FlatJson => find_in_json(text, facts),
+        SettingsSyntax::Toml => find_in_toml(text, facts, path),
+        SettingsSyntax::Script(_) => Ok(find_in_script(text, facts).collect()),
     }
 }
 
@@ -195,7 +195,7 @@ fn json_group(facts: &HookSettings, command: &str) -> CstInputValue {
     ])
 }
 
-fn in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
+fn find_in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
     let root = parse_json(text)?;
     let hooks = root
         .object_value()
@@ -314,7 +314,7 @@ fn is_our_table(hook: &Table) -> bool {
     command.is_some_and(is_ours)
 }
 
-fn in_toml(
+fn find_in_toml(
     text: &str,
     facts: &HookSettings,
     path: &str,
@@ -359,7 +359,7 @@ fn edit_script(
     command: NewCommand<'_>,
 ) -> Result<String, SettingsError> {
     let is_free = text.trim().is_empty();
-    let is_changed = is_free || in_script(text, facts).next().is_some();
+    let is_changed = is_free || find_in_script(text, facts).next().is_some();
     let Some((_, subcommand)) = facts.hooks.first().filter(|_| is_changed) else {
         return match command {
             Some(_) => Err(SettingsError::Foreign),
@@ -380,7 +380,7 @@ fn edit_script(
 }
 
 /// Returns the hook in a file that turnpipe wrote.
-fn in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
+fn find_in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
     let mut lines = text.lines();
     let command = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
     let command = command.and_then(|command| serde_json::from_str(command).ok());

@@ -137,7 +137,7 @@ fn block(content: ContentBlock) -> Block {
                 blob,
                 ..
             } => binary("resource", Some(uri), mime_type, blob),
-            other => unknown(&other),
+            other => unknown_block(&other),
         },
         ContentBlock::ResourceLink(link) => {
             let description = link.description.map(|text| format!(": {text}"));
@@ -145,7 +145,7 @@ fn block(content: ContentBlock) -> Block {
             let description = description.unwrap_or_default();
             text_block(format!("[link to resource {name}, {uri}{description}]"))
         }
-        other => unknown(&other),
+        other => unknown_block(&other),
     }
 }
 
@@ -154,7 +154,7 @@ fn text_block(text: String) -> Block {
 }
 
 /// Returns a block for content of an unknown kind.
-fn unknown(content: &impl Serialize) -> Block {
+fn unknown_block(content: &impl Serialize) -> Block {
     text_block(serde_json::to_string(content).unwrap_or_default())
 }
 

@@ -50,7 +50,7 @@ impl Messages {
     }
 
     /// Whether messages of this level are printed.
-    pub fn prints(&self, level: MessageLevel) -> bool {
+    pub fn is_printed(&self, level: MessageLevel) -> bool {
         level as u8 <= self.shared.level.load(Ordering::Relaxed)
     }
 
@@ -61,21 +61,21 @@ impl Messages {
 
     /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.
     pub fn warn(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
+        if self.is_printed(MessageLevel::Warnings) {
             self.error(text);
         }
     }
 
     /// Prints `hint: text` as one terminal-safe line without secrets, unless only errors are printed.
     pub fn hint(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
+        if self.is_printed(MessageLevel::Warnings) {
             self.line(&format!("hint: {}", without_secrets(text)));
         }
     }
 
     /// Prints `turnpipe: text` as one terminal-safe line if actions are printed.
     pub fn log(&self, text: &str) {
-        if self.prints(MessageLevel::All) {
+        if self.is_printed(MessageLevel::All) {
             self.error(text);
         }
     }

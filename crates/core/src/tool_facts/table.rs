@@ -124,7 +124,7 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
 }
 
 /// Returns the name of the agent or skill that a call of a tool starts; `None` if its arguments do not name it.
-pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
+pub fn subagent_or_skill_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
     let first = |parameter| {
         let mut names = parameters(parameter).iter();
         names.find_map(|name| input.get(*name)?.as_str())
@@ -163,7 +163,7 @@ fn fold_case(text: &str) -> String {
 }
 
 /// Returns the files that a patch names, in the format of Codex or `git diff`.
-pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
+pub fn patch_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 5] = [
         "*** Update File:",
         "*** Add File:",
@@ -181,7 +181,7 @@ pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the files that a patch names, in the format of Codex or in any that `patch` reads.
-pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
+pub fn possible_patch_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 7] = [
         "+++ ",
         "--- ",
@@ -207,7 +207,7 @@ pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
             .unwrap_or(name);
         Some(name)
     });
-    let names = patched_files(patch)
+    let names = patch_files(patch)
         .map(|name| name.trim_matches('"'))
         .chain(others);
     names.filter(|name| !matches!(*name, "" | "/dev/null" | "dev/null"))
@@ -252,7 +252,7 @@ impl Purpose {
     }
 
     /// Whether it starts an agent or a skill that has a name.
-    pub fn starts_named(self) -> bool {
+    pub fn has_named_target(self) -> bool {
         matches!(self, Self::Agent | Self::Skill | Self::SlashCommand)
     }
 

@@ -32,8 +32,8 @@ pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Messa
         Some("message") => {}
         Some("agent_message") => return agent_message(item, blocks()),
         _ => {
-            let hosted = hosted_call(item, time);
-            return step(item).into_iter().chain(hosted).collect();
+            let hosted = read_hosted_call(item, time);
+            return read_step(item).into_iter().chain(hosted).collect();
         }
     }
     let blocks = blocks();
@@ -69,7 +69,7 @@ fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
 }
 
 /// Returns thinking, a call or a result.
-fn step(item: &Payload<'_>) -> Option<Message> {
+fn read_step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
     let call = |id, name, input| reply(vec![call(id, name, input)]);
     match text(item.kind)?.as_ref() {
@@ -120,7 +120,7 @@ fn step(item: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns a call that the server ran, and its result: no other record has it. Older versions record no id.
-pub(super) fn hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
+pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
     let kind = text(item.kind).unwrap_or_default();
     let (name, input, output) = match &*kind {
         "web_search_call" | "WebSearch" => {

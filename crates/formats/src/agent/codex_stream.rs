@@ -36,7 +36,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Translates a row; `None` if it is of another type.
-    pub(super) fn row(
+    pub(super) fn read_row(
         &mut self,
         kind: &str,
         row: &str,
@@ -97,11 +97,11 @@ impl Rows {
         let said = || Some(text(item.text)?.into_owned());
         match &*kind {
             "agent_message" => {
-                conversation.before_words();
+                conversation.start_text_message();
                 conversation.reply(vec![Block::Text(said()?)]);
             }
             "reasoning" => {
-                conversation.before_words();
+                conversation.start_text_message();
                 conversation.reply(vec![Block::thinking(said()?)]);
             }
             // A notice from Codex, not a failure.

@@ -4,8 +4,8 @@ use super::content::string;
 use super::edits::{EditKind, FileEdit, edit, hunks_of};
 use turnpipe_core::json::{object, text};
 
-object! { Row { one: Call<'a> = "toolCallResult", several = "toolCalls", message: Said<'a> } }
-object! { Said { parts } }
+object! { Row { one: Call<'a> = "toolCallResult", several = "toolCalls", message: MessageFields<'a> } }
+object! { MessageFields { parts } }
 object! { Call { id, call = "callId", status, display: Display<'a> = "resultDisplay" } }
 object! { Display { diff = "fileDiff", path = "filePath", is_new = "isNewFile" } }
 object! { ResponsePart { result: CallResponse<'a> = "functionResponse" } }
@@ -22,7 +22,7 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
         .collect()
 }
 
-fn displayed_edit(call: &Call<'_>, said: &Said<'_>) -> Option<FileEdit> {
+fn displayed_edit(call: &Call<'_>, said: &MessageFields<'_>) -> Option<FileEdit> {
     let display = call
         .display
         .filter(|_| text(call.status).as_deref() == Some("success"))?;

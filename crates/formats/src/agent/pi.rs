@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
-    results, string, tokens,
+    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, result_parts, results,
+    string, text_message, tokens,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::edits::{FileEdit, PathOfCall, edit, numbered_hunks};
+use super::edits::{FileEdit, PathOfCall, edit, parse_numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -39,8 +39,8 @@ pub(super) static PI: Format = Format {
             let row = Row::read(record)?;
             row.parent.and_then(|_| string(row.id))
         },
-        edits: |record, path_of| change(record, path_of).into_iter().collect(),
-        text_read,
+        edits: |record, path_of| read_change(record, path_of).into_iter().collect(),
+        text_read: parse_read_file,
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -92,7 +92,7 @@ pub(super) static PI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Pi, read, wrote)
+    ..Format::new(Agent::Pi, read, has_marks)
 };
 
 const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
@@ -106,7 +106,7 @@ object! {
 }
 
 object! {
-    Said {
+    MessageFields {
         role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
         call_id = "toolCallId", is_error = "isError", command, output, time = "timestamp",
     }
@@ -128,7 +128,7 @@ object! { Cost { total } }
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
     branch_summary custom custom_message label";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     row.is("session") && non_null(row.cwd).is_some()
         || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
 }
@@ -136,7 +136,7 @@ fn wrote(row: &Marks<'_>) -> bool {
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
-    let said = Said::of(row.message).unwrap_or_default();
+    let said = MessageFields::of(row.message).unwrap_or_default();
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(said.role),
@@ -158,10 +158,10 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let message = match entry.kind.as_str() {
-        "message" => said_in(&said),
+        "message" => read_message(&said),
         "compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(note(Role::System, Origin::Compaction, summary))
+            Some(text_message(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     };
@@ -181,7 +181,7 @@ fn summary_cost(row: &Row<'_>) -> Option<SideCost> {
     })
 }
 
-fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
+fn facts(row: &Row<'_>, kind: &str, said: &MessageFields<'_>) -> Facts {
     let facts = Facts::at(row.time);
     match kind {
         "message" => Facts {
@@ -223,7 +223,7 @@ fn session_in_path(path: &str) -> String {
     stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
 }
 
-fn result(said: &Said<'_>) -> Option<ToolResult> {
+fn result(said: &MessageFields<'_>) -> Option<ToolResult> {
     let mut result = ToolResult {
         id: string(said.call_id)?,
         parts: result_parts(blocks(said.content)),
@@ -235,7 +235,7 @@ fn result(said: &Said<'_>) -> Option<ToolResult> {
     Some(result)
 }
 
-fn said_in(said: &Said<'_>) -> Option<Message> {
+fn read_message(said: &MessageFields<'_>) -> Option<Message> {
     match text(said.role)?.as_ref() {
         "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
         "assistant" => assistant(said),
@@ -244,13 +244,13 @@ fn said_in(said: &Said<'_>) -> Option<Message> {
             let command = text(said.command).unwrap_or_default();
             let output = text(said.output).unwrap_or_default();
             let text = format!("$ {command}\n{output}");
-            Some(note(Role::User, Origin::Injected, text))
+            Some(text_message(Role::User, Origin::Injected, text))
         }
         _ => None,
     }
 }
 
-fn assistant(said: &Said<'_>) -> Option<Message> {
+fn assistant(said: &MessageFields<'_>) -> Option<Message> {
     let (content, origin) = reply(said);
     let usage = usage(said.usage);
     if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
@@ -263,7 +263,7 @@ fn assistant(said: &Said<'_>) -> Option<Message> {
     })
 }
 
-fn reply(said: &Said<'_>) -> (Vec<Block>, Origin) {
+fn reply(said: &MessageFields<'_>) -> (Vec<Block>, Origin) {
     let mut content = blocks(said.content);
     if text(said.stop_reason).as_deref() != Some("error") {
         return (content, Origin::Reply);
@@ -322,7 +322,7 @@ pub(super) fn stream_row(
     if !matches!(kind, "message_start" | "message_end") {
         return None;
     }
-    let said = Said::of(Row::read(row)?.message)?;
+    let said = MessageFields::of(Row::read(row)?.message)?;
     conversation.set_time(said.time);
     match (kind, &*text(said.role)?) {
         ("message_start", "assistant") => {
@@ -354,16 +354,16 @@ object! { Details { diff } }
 object! { Text { text } }
 
 /// Returns the diff that pi shows for an edit, in which the path is missing.
-fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
+fn read_change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
     let said = ResultRow::read(record)?.message?;
-    let hunks = numbered_hunks(&text(said.details?.diff)?);
+    let hunks = parse_numbered_hunks(&text(said.details?.diff)?);
     let call = string(said.call).filter(|_| !is_true(said.is_error))?;
     let path = path_of(&call)?;
     edit(Some(call), path, hunks)
 }
 
 /// Returns the call and the whole text of a file that was read.
-fn text_read(record: &str) -> Option<(String, String)> {
+fn parse_read_file(record: &str) -> Option<(String, String)> {
     let said = ResultRow::read(record)?.message?;
     let is_read = text(said.tool).as_deref() == Some("read") && !is_true(said.is_error);
     let blocks = Text::list(said.content.filter(|_| is_read && said.details.is_none()));

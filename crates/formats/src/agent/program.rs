@@ -11,7 +11,7 @@ const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 const SERVERS: [&str; 4] = ["app-server", "daemon", "mcp-server", "serve"];
 
 /// Whether a process of an agent with these arguments serves many sessions.
-pub fn serves_sessions(arguments: &[String]) -> bool {
+pub fn is_session_server(arguments: &[String]) -> bool {
     arguments
         .iter()
         .any(|argument| SERVERS.contains(&argument.as_str()))

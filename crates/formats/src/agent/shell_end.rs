@@ -17,7 +17,7 @@ const GOES_ON: [&str; 6] = [
 const PARTS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
 
 /// Whether the text says that the command goes on in the background.
-pub fn goes_on(text: &str) -> bool {
+pub fn is_running(text: &str) -> bool {
     let mut start = start_of_result(text).lines().take(4);
     start.any(|line| GOES_ON.iter().any(|words| line.contains(words)))
 }
@@ -87,9 +87,9 @@ mod tests {
             "Background shell started. id: bg_1",
             "Wall time: 1\nProcess running with session ID 4",
         ] {
-            assert!(goes_on(text), "{text}");
+            assert!(is_running(text), "{text}");
         }
-        assert!(!goes_on("a\nb\nc\nd\ne\nrunning in background"));
+        assert!(!is_running("a\nb\nc\nd\ne\nrunning in background"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl BlockBuilder {
     }
 
     /// Creates a builder that keeps the ids of calls and makes no events.
-    pub fn verbatim() -> Self {
+    pub fn with_verbatim_ids() -> Self {
         Self {
             open: VecDeque::new(),
             done: 0,

@@ -124,7 +124,7 @@ mod tests {
         result
     }
 
-    fn numbers(prefix: &str, count: usize) -> String {
+    fn numbered_lines(prefix: &str, count: usize) -> String {
         let lines: Vec<String> = (0..count)
             .map(|number| format!("{prefix}{number}\n"))
             .collect();
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn distant_changes_have_separate_hunks() {
-        let old = numbers("", 40);
+        let old = numbered_lines("", 40);
         let new = old.replace("5\n", "five\n");
         let starts: Vec<_> = hunks(&old, &new)
             .iter()
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn large_different_texts_are_replaced_as_a_whole() {
         let (old, new) = (
-            format!("head\n{}", numbers("a", 15_000)),
-            format!("head\n{}", numbers("b", 15_000)),
+            format!("head\n{}", numbered_lines("a", 15_000)),
+            format!("head\n{}", numbered_lines("b", 15_000)),
         );
         let hunks = hunks(&old, &new);
         assert_eq!(hunks.len(), 1);

@@ -42,7 +42,7 @@ impl Server {
     }
 
     /// Creates a server that sends the same response to every request.
-    fn answering(head: &'static str, body: impl Into<Vec<u8>>) -> Self {
+    fn with_response(head: &'static str, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self::new(move |_, stream| respond(stream, head, &body))
     }
@@ -79,7 +79,7 @@ fn session(reach: Reach, total: Duration) -> Session {
 }
 
 /// Returns a session that may fetch from this machine.
-fn nearby() -> Session {
+fn local_session() -> Session {
     session(Reach::PublicAndPrivate, Duration::from_mins(1))
 }
 
@@ -98,9 +98,9 @@ fn fetched(session: &Session, url: &str) -> Result<String, String> {
 
 #[test]
 fn a_page_is_converted_to_markdown() {
-    let server = Server::answering("200 OK\r\ncontent-type: text/html", "<h1>Hi</h1><p>you");
+    let server = Server::with_response("200 OK\r\ncontent-type: text/html", "<h1>Hi</h1><p>you");
     let input = json!({ "url": server.url("/a#b"), "prompt": "What does it say?" });
-    let (text, mut structured) = nearby().ok::<WebFetch>(input);
+    let (text, mut structured) = local_session().ok::<WebFetch>(input);
     assert_eq!(text, "# Hi\n\nyou");
     assert_eq!(structured["url"].take(), Value::from(server.url("/a#b")));
     assert_eq!(
@@ -119,8 +119,8 @@ fn a_page_is_converted_to_markdown() {
 #[test]
 fn a_page_is_requested_once_and_continued_with_an_offset() {
     let body = "ä".repeat(MAX_PAGE_CHARACTERS) + "end";
-    let server = Server::answering("200 OK\r\ncontent-type: text/plain", body);
-    let session = nearby();
+    let server = Server::with_response("200 OK\r\ncontent-type: text/plain", body);
+    let session = local_session();
     let page = |offset: usize| {
         session.call::<WebFetch>(json!({ "url": server.url("/"), "offset": offset }))
     };
@@ -174,7 +174,7 @@ fn redirects_are_only_followed_on_one_server() {
         ),
         _ => respond(stream, "304 Not Modified", b""),
     });
-    let session = nearby();
+    let session = local_session();
     let seen = |path: &str| fetched(&session, &server.url(path));
     assert_eq!(seen("/a"), Ok("here".to_owned()));
     assert_eq!(
@@ -203,7 +203,7 @@ fn redirects_are_only_followed_on_one_server() {
 
 #[test]
 fn addresses_out_of_reach_are_not_connected_to() {
-    let server = Server::answering("200 OK", "secret");
+    let server = Server::with_response("200 OK", "secret");
     let port = server.port;
     let public = session(Reach::Public, Duration::from_mins(1));
     let hosts = "127.0.0.1 127.1 2130706433 0x7f.1 0177.0.0.1 0.0.0.0 localhost LOCALHOST [::1] [::] \
@@ -216,17 +216,17 @@ fn addresses_out_of_reach_are_not_connected_to() {
     }
     // Nearby addresses may be allowed; other special addresses never are.
     for host in ["0.0.0.0", "169.254.169.254", "[::]", "[fe80::1]"] {
-        let error = fetched(&nearby(), &format!("http://{host}:{port}/")).unwrap_err();
+        let error = fetched(&local_session(), &format!("http://{host}:{port}/")).unwrap_err();
         assert!(error.contains("must not be accessed"), "{host}: {error}");
     }
     assert_eq!(server.requests(), 0);
-    let allowed = fetched(&nearby(), &format!("http://localhost:{port}/"));
+    let allowed = fetched(&local_session(), &format!("http://localhost:{port}/"));
     assert_eq!(allowed, Ok("secret".to_owned()));
 }
 
 #[test]
 fn names_are_looked_up_even_if_a_proxy_would_connect() {
-    let proxy = Server::answering("200 OK", "through the proxy");
+    let proxy = Server::with_response("200 OK", "through the proxy");
     let settings = HttpSettings {
         proxies: crate::client::http::Proxies {
             all: Some(crate::client::http::Secret::new(proxy.url(""))),
@@ -273,11 +273,11 @@ fn responses_that_are_not_pages_are_errors() {
         ),
     ];
     for (head, body, expected) in rows {
-        let server = Server::answering(head, body);
-        let error = fetched(&nearby(), &server.url("/")).unwrap_err();
+        let server = Server::with_response(head, body);
+        let error = fetched(&local_session(), &server.url("/")).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
         // Failures are not cached.
-        fetched(&nearby(), &server.url("/")).unwrap_err();
+        fetched(&local_session(), &server.url("/")).unwrap_err();
         assert_eq!(server.requests(), 2);
     }
 }
@@ -285,14 +285,14 @@ fn responses_that_are_not_pages_are_errors() {
 #[test]
 fn a_picture_is_returned_as_an_image() {
     let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
-    let server = Server::answering("200 OK\r\ncontent-type: image/gif", gif);
+    let server = Server::with_response("200 OK\r\ncontent-type: image/gif", gif);
     assert_eq!(
-        fetched(&nearby(), &server.url("/")),
+        fetched(&local_session(), &server.url("/")),
         Ok("image/gif".to_owned())
     );
     let wide = b"GIF89a\xff\xff\x07\x01\0\0\0";
-    let server = Server::answering("200 OK\r\ncontent-type: image/gif", wide);
-    let error = fetched(&nearby(), &server.url("/")).unwrap_err();
+    let server = Server::with_response("200 OK\r\ncontent-type: image/gif", wide);
+    let error = fetched(&local_session(), &server.url("/")).unwrap_err();
     assert!(error.contains("65535 x 263 pixels"), "{error}");
 }
 
@@ -303,7 +303,7 @@ fn a_body_without_end_is_cut_off() {
         while stream.write_all(&[b'x'; 1 << 14]).is_ok() {}
     });
     assert_eq!(
-        fetched(&nearby(), &server.url("/")),
+        fetched(&local_session(), &server.url("/")),
         Err("Fetch failed: the page (text/plain) has more than 10485760 bytes".to_owned())
     );
 }
@@ -329,7 +329,7 @@ fn a_cancelled_fetch_ends_at_once() {
     let server = Server::new(move |_, stream| {
         let _ = arrived.send(stream.try_clone().unwrap());
     });
-    let session = nearby();
+    let session = local_session();
     let cancel = session.cancel.clone();
     let canceller = std::thread::spawn(move || {
         let connection = waits.recv().unwrap();
@@ -345,7 +345,7 @@ fn a_cancelled_fetch_ends_at_once() {
 
 #[test]
 fn only_web_addresses_are_accepted() {
-    let session = nearby();
+    let session = local_session();
     for url in [
         "",
         "docs.rs",
