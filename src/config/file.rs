@@ -308,6 +308,7 @@ pub fn deletion_warning(root: &Root) -> Option<String> {
     let format = root.agent?.format();
     let (name, usual) = format.layout.retention?;
     let file = root.path.parent()?.join(format.hook_settings?.file());
+    // Without readable settings, the default retention applies.
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
     let days = (days <= MAX_RETENTION).then(|| count_noun(days, "day", "days"))?;

@@ -107,7 +107,7 @@ fn of_key(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
     }
 }
 
-/// Whether a value enables an unknown restriction. In a table, `enabled` decides.
+/// Whether a value enables an unknown restriction. In a table, only `enabled` counts.
 fn is_restriction(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,

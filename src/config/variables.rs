@@ -9,7 +9,7 @@ use crate::io::Environment;
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
 /// The names of a variable, separated by blanks. The first name that is set counts. Names that other
-/// tools use follow ours.
+/// tools use follow turnpipe's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variable(&'static str);
 

@@ -303,6 +303,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
         chart.models.truncate(MAX_MODELS);
         chart.models.push("others");
     }
+    // Strings and numbers always serialize.
     let data = serde_json::to_string(&chart).unwrap_or_default();
     format!("<figure data-costs=\"{}\"></figure>\n", line(&data))
 }

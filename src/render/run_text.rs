@@ -108,7 +108,7 @@ impl<Sink: Write> RunText<Sink> {
         let prefilter = Prefilter::new(&["{"])?;
         Ok(Self {
             reader: Reader::new(BufferedBytes::default(), prefilter),
-            dialog: DialogStream::unjoined(),
+            dialog: DialogStream::without_joining(),
             look,
             waiting: VecDeque::new(),
             tally: Tally::default(),

@@ -20,7 +20,7 @@ const VERY_WIDE: usize = 200;
 
 /// Minimum joint width of titles and directories. Until they have it, other columns are dropped,
 /// the first of these first.
-const LEAST_ROOM: usize = 20;
+const MIN_TITLE_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
 /// Minimum width for the command that resumes a session. In less space it gets a separate line.
@@ -78,7 +78,7 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
         for name in DISPENSABLE {
             let given_up = rows[0].iter().position(|head| head == name);
             if let Some(column) =
-                given_up.filter(|_| room_for_title(&rows, title, columns) < LEAST_ROOM)
+                given_up.filter(|_| room_for_title(&rows, title, columns) < MIN_TITLE_ROOM)
             {
                 for row in &mut rows {
                     row.remove(column);

@@ -29,13 +29,13 @@ const WORKSPACE_HINT: &str = "The workspace may be the cause: files outside of t
     files`.";
 
 impl Lifecycle {
-    /// Runs a call to its end on the calling thread. Calls `tool_done` when hooks follow the tool.
+    /// Runs a call to its end on the calling thread. Calls `on_tool_done` when hooks follow the tool.
     pub(super) fn execute(
         &self,
         ready: &ReadyCall,
         context: &CallContext<'_>,
         session: &SessionKey,
-        tool_done: impl FnOnce(),
+        on_tool_done: impl FnOnce(),
     ) -> CallResult {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
@@ -59,7 +59,7 @@ impl Lifecycle {
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();
         if self.hooks.update_session(&reply) {
-            tool_done();
+            on_tool_done();
             let took = ended.saturating_sub(begun);
             let call = HookedCall {
                 ready,
@@ -176,7 +176,7 @@ fn add_text(result: &mut CallResult, added: &str) {
     }
 }
 
-/// Returns a sentence about the files in a message that masks are over.
+/// Returns a sentence about the masked files that a message names.
 fn protected_sentence(files: &[PathBuf]) -> String {
     let names: Vec<_> = files
         .iter()

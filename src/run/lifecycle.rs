@@ -259,7 +259,7 @@ impl Lifecycle {
         ready.permission.is_none() && self.has_deciders()
     }
 
-    /// Whether anything but the rules decides about calls.
+    /// Whether hooks, a judge or the user can decide about calls.
     fn has_deciders(&self) -> bool {
         let hooks = [HookEvent::PreToolUse, HookEvent::PermissionRequest];
         self.prompter.is_some()

@@ -182,7 +182,7 @@ impl OpenCalls {
     }
 
     /// Handles the end of a call's tool; hooks follow.
-    pub(super) fn tool_done(&mut self, index: CallIndex) {
+    pub(super) fn finish_tool(&mut self, index: CallIndex) {
         self.schedule.free_slot(index);
     }
 
@@ -293,7 +293,7 @@ impl OpenCalls {
     }
 
     /// Handles the end of the hooks after a turn.
-    pub(super) fn turn_hooks_done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
+    pub(super) fn finish_turn_hooks(&mut self, turn: TurnNumber, feedback: HookFeedback) {
         if let Some(hooks) = &mut self.turn_hooks {
             hooks.finish_hooks(turn, feedback);
         }

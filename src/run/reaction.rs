@@ -93,7 +93,7 @@ impl Runner<'_> {
                 }
             }
             Event::Interrupt { request_id } => {
-                self.output.emitter.interrupt_received(request_id)?;
+                self.output.emitter.acknowledge_interrupt(request_id)?;
             }
             Event::Opening(_)
             | Event::Executor { .. }

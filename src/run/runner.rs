@@ -209,7 +209,7 @@ impl Runner<'_> {
                 self.calls.accept_prepared(call, *state, &mut self.session);
             }
             RunnerEvent::TurnHooksDone { turn, feedback } => {
-                self.calls.turn_hooks_done(turn, feedback);
+                self.calls.finish_turn_hooks(turn, feedback);
             }
             RunnerEvent::Control(ControlRecord::Question(record)) => {
                 self.output.emitter.write(record)?;
@@ -224,7 +224,7 @@ impl Runner<'_> {
                     self.observer.update(&self.calls.progress());
                 }
             }
-            RunnerEvent::ToolDone { call } => self.calls.tool_done(call),
+            RunnerEvent::ToolDone { call } => self.calls.finish_tool(call),
             RunnerEvent::Finished { call, result } => {
                 self.calls.finish(call, *result, &mut self.session);
             }

@@ -122,7 +122,7 @@ impl Stream {
     }
 }
 
-/// Decides who runs the calls of a stream. A pure state machine.
+/// Determines the executor of a stream's calls. A pure state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StreamOwnership {
     owner: StreamOwner,

@@ -110,6 +110,7 @@ impl Prompter for TerminalPrompter {
 fn format_question(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
+        // A JSON object always serializes.
         None => serde_json::to_string_pretty(question.input).unwrap_or_default(),
     };
     let mut lines: Vec<String> = subject

@@ -260,6 +260,7 @@ pub(crate) fn is_sandbox_usable() -> bool {
 fn serve(listener: UnixListener) {
     thread::spawn(move || {
         for connection in listener.incoming() {
+            // The client may have closed the connection.
             let _ = connection.unwrap().write_all(SECRET.as_bytes());
         }
     });
@@ -505,6 +506,7 @@ fn masks_leave_nothing_behind() {
         let device = || fs::metadata("/dev/null").unwrap().mode();
         let protected = place.open_protected();
         let before = (mounts(), device(), facts(&protected));
+        // Only its effects matter.
         let _ = place.run("chmod 000 .env; echo x > /dev/null; kill -9 $$");
         assert_eq!((mounts(), device(), facts(&protected)), before);
         assert!(!place.work().join(".env2").exists());

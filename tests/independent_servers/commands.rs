@@ -223,6 +223,7 @@ impl Services<'_> {
         let input = input.to_vec();
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().unwrap();
+        // The child may exit before it has read everything.
         let _ = writer.join().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         (output.status.code(), text)

@@ -34,6 +34,7 @@ pub(crate) fn run(folder: &Path) {
             let replies = if provider == "responses" { 2 } else { 3 };
             agent.check_agent(&format!("aimock, {provider}, {delivery}"), replies);
         }
+        // The grade is only printed.
         let _ = llmock::grade(folder, &graded);
         let server = llama::start(folder);
         let (variable, url) = ("OPENAI_BASE_URL", server.url("/v1"));

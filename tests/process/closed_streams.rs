@@ -30,6 +30,7 @@ fn a_closed_output_is_detected() {
     for (script, expected) in STARTS {
         let program = test_command("closed_streams::streams_alone");
         let facts = dir.path("facts");
+        // It may not exist.
         let _ = std::fs::remove_file(&facts);
         Command::new("/bin/sh")
             .args(["-c", script])

@@ -94,6 +94,7 @@ fn results_are_known_once_their_turn_is_over() {
     while !driver.line().contains("turn_end") {}
     driver.send(&reply("n", "a", "Advisor", json!({})));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
+    // Only its effects matter.
     let _ = driver.finish();
     let asked = question(&request(&requests));
     assert!(asked.contains("the first line"), "{asked}");

@@ -896,6 +896,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
 
 fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     let length = body.len();
+    // The client may have closed the connection.
     let _ = write!(
         stream,
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
@@ -916,6 +917,7 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
         let json_type = "content-type: application/json\r\n";
         if request.body["params"]["name"] == "gone" {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            // The client may have closed the connection.
             let _ = (&stream).write_all(format!("{head}id: 1\ndata:\n\n").as_bytes());
             return;
         }

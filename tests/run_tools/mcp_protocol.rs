@@ -217,6 +217,7 @@ fn rules_about_a_server_cover_its_resources() {
         ),
     ];
     for (rules, outcomes) in rows {
+        // It may not exist.
         let _ = std::fs::remove_file(bench.work().join("log"));
         let arguments = [&["--mcp-config", "servers.json"], rules].concat();
         let calls = read("a", "s", "note:///a") + &list("b", &json!({}));

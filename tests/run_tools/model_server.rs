@@ -38,8 +38,10 @@ pub(crate) fn server_with_headers(
                         break (head.to_lowercase(), body);
                     }
                 };
+                // The test may have ended.
                 let _ = asked.send(body.clone());
                 let (status, answer) = answer(&head, &body);
+                // The client may have closed the connection.
                 let _ = write!(
                     stream,
                     "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",

@@ -37,6 +37,7 @@ fn run_pwd(bench: &Bench, directory: &str, options: &str, stream: &str) -> Strin
 }
 
 fn run_cd(bench: &Bench, directory: &str, options: &str, stream: &str) {
+    // Only its effects matter.
     let _ = run(
         bench,
         directory,
@@ -113,6 +114,7 @@ fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
         assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{run:?}");
         run
     };
+    // Only its effects matter.
     let _ = round(1, bash("a", "cd sub"));
     let ids = || -> Vec<Value> {
         let text = bench.read("q1/s.jsonl");
@@ -152,6 +154,7 @@ fn hooks_get_the_path_of_the_session_file() {
     );
     let seen = |options: &str| {
         let options = format!("--settings settings.json {options}");
+        // Only its effects matter.
         let _ = run(&bench, "q1", &options, &bash("a", "true"));
         let input: Value = serde_json::from_str(&bench.read("input.json")).unwrap();
         input["transcript_path"].as_str().unwrap().to_owned()

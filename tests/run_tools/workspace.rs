@@ -231,6 +231,7 @@ fn a_call_leaves_the_workspace_only_with_permission() {
         (&allow, excluded, &partly, false),
         (&allow, forbidden, &leaving, false),
     ] {
+        // It may not exist.
         let _ = fs::remove_file(&target);
         decision(&bench, arguments, &settings, input);
         assert_eq!(target.exists(), leaves, "{arguments:?} {settings} {input}");

@@ -615,6 +615,7 @@ fn a_killed_run_leaves_only_whole_files() {
 /// Creates something that is not a regular file.
 fn create_entry(kind: &str, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // It may not exist.
     let _ = fs::remove_file(path);
     match kind {
         "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),

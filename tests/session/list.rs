@@ -326,6 +326,7 @@ fn filters_are_the_same_for_all_commands() {
         let export = [&["session", "export", to, "--root", &root], filter].concat();
         let exported = turnpipe(&export).output().unwrap();
         let message = String::from_utf8(exported.stderr).unwrap();
+        // It may not exist.
         let _ = std::fs::remove_dir_all(to);
         let count = match expected.len() {
             0 => "no sessions to export".to_owned(),

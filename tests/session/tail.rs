@@ -161,6 +161,7 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
+        // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -260,6 +260,7 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     // Replayed from a recording in the same directory, every byte is equal.
     for entry in ["work.jsonl", "hook.log", ".local"] {
         let path = folder.join(entry);
+        // It may not exist.
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
     }

@@ -293,6 +293,7 @@ fn signed_thinking_is_in_no_prompt() {
     let path = write(folder.path(), "s.jsonl", &talk);
     let server = Server::start(NO_DELAY, fixed_reply(titles("Port the parser")));
     for command in ["title", "recap"] {
+        // Only its effects matter.
         let _ = run_with_input(server.command(&[command, path.to_str().unwrap()]), "").status;
     }
     let asked = server.bodies.lock().unwrap();
@@ -312,12 +313,14 @@ fn secrets_are_in_no_prompt() {
     let path = write(folder.path(), "s.jsonl", &talk);
     let server = Server::start(NO_DELAY, fixed_reply(titles("Port the parser")));
     for command in ["title", "recap"] {
+        // Only its effects matter.
         let _ = run_with_input(server.command(&[command, path.to_str().unwrap()]), "").status;
     }
     let input = stream(1)
         .replace("I read file 0.", &format!("I use {key}."))
         .replace(r"1\tfn main() {}", &format!(r"1\t{key}"));
     assert_eq!(input.matches(&key).count(), 2, "{input}");
+    // Only its effects matter.
     let _ = run_with_input(server.command(&["summarize-batch"]), &input).status;
     let asked = server.bodies.lock().unwrap();
     assert_eq!(asked.len(), 3);

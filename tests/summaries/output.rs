@@ -122,11 +122,11 @@ fn a_reply_that_does_not_fit_is_corrected() {
     let again = run_with_input(again, "");
     assert_eq!(again.status, Some(0), "{}", again.stderr);
     assert_eq!(texts(&records(&again.stdout)), texts(&said));
-    assert_eq!(appended(folder.path(), &run), Some(10));
+    assert_eq!(append_run(folder.path(), &run), Some(10));
 }
 
 /// Returns the status of a loop after this reply.
-fn appended(folder: &Path, run: &Run) -> Option<i32> {
+fn append_run(folder: &Path, run: &Run) -> Option<i32> {
     let mut command = crate::turnpipe::command();
     let arguments = ["session", "append", "s.jsonl", "--exit-status", "--no-echo"];
     command
@@ -159,7 +159,7 @@ fn a_reply_that_never_fits_has_its_own_status() {
         assert_eq!(result["errors"], json!([problem]));
         assert_eq!(result["num_turns"], requests);
         assert_eq!(server.bodies.lock().unwrap().len(), requests);
-        assert_eq!(appended(folder.path(), &run), Some(11));
+        assert_eq!(append_run(folder.path(), &run), Some(11));
     }
 }
 

@@ -266,6 +266,7 @@ fn no_secret_is_in_logs_traces_and_state() {
         ] {
             let call = json!({"session_id": "x", "cwd": home, "hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_input": input});
+            // Only its effects matter.
             let _ = run_with_input(
                 turnpipe(home, &["hook", "pre-tool-use", "--log", "hook.jsonl"]),
                 &call.to_string(),

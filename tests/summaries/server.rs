@@ -22,6 +22,7 @@ pub(crate) fn run_with_input(mut command: Command, input: &str) -> Run {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
     let writer = std::thread::spawn(move || {
+        // The child may exit before it has read everything.
         let _ = stdin.write_all(input.as_bytes());
     });
     let output = child.wait_with_output().unwrap();
@@ -64,6 +65,7 @@ impl Server {
                 std::thread::spawn(move || {
                     let now = running.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(now, Ordering::SeqCst);
+                    // The client may have closed the connection.
                     let _ = serve(stream, delay, &seen, &*answer);
                     running.fetch_sub(1, Ordering::SeqCst);
                 });

@@ -41,7 +41,7 @@ pub fn read_table() -> ProcessTable {
         .collect()
 }
 
-/// Adds the living processes that are a root or descend from one.
+/// Returns the living processes that are a root or descend from one.
 pub fn find_living_descendants(
     table: &ProcessTable,
     is_root: impl Fn(i32, &Stat) -> bool,
@@ -87,6 +87,7 @@ fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
         for thread in threads.into_iter().flatten().flatten() {
             let list = fs::read_to_string(thread.path().join("children"));
+            // The thread may have ended.
             left.extend(parse_children(&list.unwrap_or_default()));
         }
     }
@@ -102,6 +103,7 @@ pub fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) 
         && let Ok(descriptor) = pidfd_open(raw, PidfdFlags::empty())
         && stat(pid).is_some_and(|stat| is_expected(&stat))
     {
+        // The process may have ended.
         let _ = pidfd_send_signal(&descriptor, signal);
     }
 }

@@ -143,7 +143,7 @@ impl Guard {
         match address.host() {
             Host::Machine(address) => self.reach.check(address),
             Host::Name(name) if !self.proxies.is_empty() => {
-                // Behind a proxy, local lookups of external names may fail; the proxy then decides.
+                // Behind a proxy, local lookups of external names may fail; the proxy then looks them up.
                 let found = resolve_name(name.to_owned()).await.unwrap_or_default();
                 found.iter().try_for_each(|one| self.reach.check(one.ip()))
             }

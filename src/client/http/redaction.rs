@@ -111,6 +111,7 @@ impl Redaction {
     /// valid JSON.
     pub fn clean_record(&self, text: &str) -> String {
         let cleaned = self.clean(text);
+        // Null for text that is not JSON.
         let parse = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
         let is_json = |json: &&mut String| json.starts_with(['{', '[']) && !parse(json).is_null();
         let lines = cleaned.split('\n').map(|line| {
@@ -231,6 +232,7 @@ fn unescape(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
         let bytes = match character {
             // A byte of a multi-byte character.
             Some(character) if first == '%' && escape.is_some() => {
+                // `%XX` is at most 0xff.
                 bytes[0] = u8::try_from(u32::from(character)).unwrap_or_default();
                 &bytes[..1]
             }

@@ -338,6 +338,7 @@ pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
 
 fn duration_until(value: &str, now: Timestamp) -> Option<Duration> {
     let time = DateTimeParser::new().parse_timestamp(value).ok()?;
+    // Fails for a date in the past: no delay.
     Some(Duration::try_from(time.duration_since(now)).unwrap_or_default())
 }
 

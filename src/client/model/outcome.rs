@@ -1,4 +1,4 @@
-//! Decides whether a response is a usable reply. Pure.
+//! Checks whether a response is a usable reply. Pure.
 
 use serde_json::Value;
 

@@ -71,6 +71,7 @@ impl Recorder {
             base_url: redaction.clean(&target.base.to_string()),
             dialect: dialect.clone(),
             url: redaction.clean_record(&outgoing.address.to_string()),
+            // Masking keeps a body valid JSON.
             request: RawValue::from_string(request).unwrap_or_default(),
             status: None,
             headers: Headers::new(),

@@ -107,6 +107,7 @@ impl Provider for Remote {
         let response = self.run(exchange, stop, |()| ());
         let response =
             response.map_err(|failure| failure.with_address(&address).into_clean(&redaction))?;
+        // A response that is not JSON lists no models.
         let response: Value = serde_json::from_slice(&response).unwrap_or_default();
         let models = response[list]
             .as_array()

@@ -96,11 +96,13 @@ fn run_script(mut stream: TcpStream, script: &[Step], seen: &Sender<Observation>
     let Some(request) = read_request(&mut stream) else {
         return;
     };
+    // The test may have ended.
     let _ = seen.send(request);
     for step in script {
         // The client may have closed the connection.
         match step {
             Step::Send(bytes) => {
+                // The client may have closed the connection.
                 let _ = stream.write_all(bytes);
             }
             Step::SendBytewise(bytes) => {
@@ -114,6 +116,7 @@ fn run_script(mut stream: TcpStream, script: &[Step], seen: &Sender<Observation>
             Step::AwaitClose => {
                 let mut rest = [0; 64];
                 while stream.read(&mut rest).is_ok_and(|count| count > 0) {}
+                // The test may have ended.
                 let _ = seen.send(Observation::Closed);
             }
         }

@@ -33,6 +33,7 @@ impl SocksServer {
                 let Ok(said) = read_request(&mut client) else {
                     continue;
                 };
+                // The test may have ended.
                 let _ = sender.send(said);
                 let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
                 relay(client.try_clone().unwrap(), server.try_clone().unwrap());
@@ -98,6 +99,7 @@ fn short_text(client: &mut TcpStream) -> std::io::Result<String> {
 
 fn relay(mut from: TcpStream, mut to: TcpStream) {
     std::thread::spawn(move || {
+        // The client may have closed the connection.
         let _ = std::io::copy(&mut from, &mut to);
         let _ = to.shutdown(Shutdown::Write);
     });

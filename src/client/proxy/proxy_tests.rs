@@ -96,6 +96,7 @@ fn start(serve: fn(Stream)) -> u16 {
 /// Sends back what it gets, until the client has sent everything.
 fn echo(mut stream: Stream) {
     let mut back = stream.try_clone().unwrap();
+    // The client may have closed the connection.
     let _ = io::copy(&mut stream, &mut back);
     let _ = back.shutdown(Shutdown::Write);
 }

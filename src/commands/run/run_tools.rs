@@ -312,7 +312,7 @@ impl Starters {
 
 /// Passes the costs of the judge's and the advisor's requests to the run.
 fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
-    let spent = channels.report_cost();
+    let spent = channels.cost_reporter();
     move |cost| spent(extension(None, Some(&cost)))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn print_dialog(
     Ok(left_out)
 }
 
-/// Returns what a dialog says about this many omitted messages.
+/// Returns the note about this number of omitted messages.
 pub(crate) fn omission_text(left_out: u64) -> String {
     let messages = count_noun(left_out, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")

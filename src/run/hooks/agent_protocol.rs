@@ -43,7 +43,7 @@ pub struct UnjudgedInput {
     pub is_call: bool,
 }
 
-/// What a response can do.
+/// The decisions that a response can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventKind {
     /// Allow or deny a call, or ask about it.

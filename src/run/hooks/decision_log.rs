@@ -78,6 +78,7 @@ pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Res
     let mut found = Vec::new();
     let mut file = FixedFile::new(file, size, Mapping::Refused);
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
+        // A damaged record has no decision.
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
         let mut names = wanted.iter().map(name_of);
         let is_wanted = wanted.is_empty() || names.any(|name| record["decision"] == *name);

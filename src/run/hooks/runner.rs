@@ -169,7 +169,7 @@ impl HookRunner {
             let spawners = Arc::clone(&self.spawners);
             // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
-                // Nobody waits for its outcome.
+                // The outcome is not used.
                 let _ = spawners.run(&command, &CancelToken::default());
             });
             return background_end(started);
@@ -210,7 +210,7 @@ impl HookRunner {
         if handler.in_background {
             let engine = self.engine.clone();
             let started = thread::Builder::new().spawn(move || {
-                // Nobody waits for its outcome.
+                // The outcome is not used.
                 let _ = engine.run(request, |()| ());
             });
             return background_end(started);

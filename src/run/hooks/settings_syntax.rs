@@ -26,7 +26,7 @@ pub enum SettingsError {
     /// A member has an unexpected type.
     #[error("`{0}` has an unexpected type")]
     Unexpected(String),
-    /// The file would be turnpipe's alone, and is not.
+    /// The file exists, and turnpipe did not write it.
     #[error("was not written by turnpipe")]
     Foreign,
     /// The file cannot be read.
@@ -47,6 +47,7 @@ pub(super) fn hook_command(
 ) -> String {
     let words = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
     let words = words.chain(options.iter().map(String::as_str));
+    // Only NUL cannot be quoted, and no argument of a process contains it.
     shlex::try_join(words).unwrap_or_default()
 }
 

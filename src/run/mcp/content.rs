@@ -27,6 +27,7 @@ pub(super) const MAX_TEXT_LENGTH: usize = 50_000;
 
 /// Converts the result of a call.
 pub(super) fn reply(result: CallToolResult) -> ToolReply {
+    // Content that was parsed from JSON serializes again.
     let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
     shorten(&mut structured);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
@@ -155,6 +156,7 @@ fn text_block(text: String) -> Block {
 
 /// Returns a block for content of an unknown kind.
 fn unknown_block(content: &impl Serialize) -> Block {
+    // Content that was parsed from JSON serializes again.
     text_block(serde_json::to_string(content).unwrap_or_default())
 }
 

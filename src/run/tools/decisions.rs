@@ -130,6 +130,7 @@ impl PastDecisions {
     pub fn add(&mut self, name: &str, input: &str, cwd: &Path) {
         let key = (cwd.to_owned(), name.to_owned(), input.to_owned());
         let known = self.known.entry(key).or_insert_with(|| {
+            // An input that is not an object counts as empty.
             let mut input: Input = serde_json::from_str(input).unwrap_or_default();
             let line = input.get("command").and_then(Value::as_str);
             let inside = line.and_then(inside_sandbox);

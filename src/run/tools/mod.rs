@@ -1,6 +1,6 @@
 //! Tools: the trait, the registry, built-in tools, and command tools from manifests.
 //!
-//! A tool declares the access of a call and runs it. Other modules decide when it runs, and whether it may.
+//! A tool declares the access of a call and runs it. The schedule and the permission check are elsewhere.
 
 mod access;
 mod action;

@@ -286,7 +286,7 @@ impl Registry {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }
 
-    /// Returns the tool that does what the tool of another agent does.
+    /// Returns the tool with the same effect as the tool of another agent.
     fn tool_for(&self, name: &str) -> Option<&str> {
         let tool = agent_tool(name).filter(|tool| tool.purpose != Purpose::Delete)?;
         Some(self.entry(tool.name)?.tool.name())

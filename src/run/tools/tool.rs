@@ -93,7 +93,7 @@ pub struct Assessment {
 
 impl Assessment {
     /// Assesses a call of the tool `name` that reads the file or tree at `path` (absolute).
-    pub(super) fn reading(name: &str, path: PathBuf) -> Self {
+    pub(super) fn reads(name: &str, path: PathBuf) -> Self {
         let access = resolve_path(&path).map(Access::reads);
         let action = Action::Files {
             reads: vec![path],

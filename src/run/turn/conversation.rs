@@ -165,7 +165,7 @@ impl TurnConversation {
     }
 
     /// Returns the cost so far.
-    pub fn spent(&self, prices: &Prices) -> Consumption {
+    pub fn consumption(&self, prices: &Prices) -> Consumption {
         let mut spent = Consumption {
             turns: self.history.replies(),
             ..Consumption::default()

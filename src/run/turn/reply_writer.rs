@@ -199,7 +199,7 @@ impl ReplyWriter {
         match hooks.run(&records.session_id.0, &self.text, &self.stop, note) {
             StopOutcome::Over => Ok(()),
             StopOutcome::Continues(text) => self.writer.record(&records.feedback(text)),
-            StopOutcome::Ended(reason) => self.writer.record(&records.hook_stopped(reason)),
+            StopOutcome::Ended(reason) => self.writer.record(&records.hook_stop(reason)),
         }
     }
 

@@ -36,7 +36,7 @@ struct Shared {
 /// The state of a token; it only increases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nobody asked to stop.
+    /// Not cancelled.
     #[default]
     Running,
     /// Work ends, and has its grace periods.

@@ -1,4 +1,4 @@
-//! Files at names that others may have taken: for a FIFO, a device, or a link to another place.
+//! Opens and replaces files at paths that may already be a FIFO, a device or a link.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};

@@ -83,7 +83,7 @@ impl Messages {
     /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
         let mut sink = self.shared.sink.lock_anyway();
-        // Nobody could be told that standard error is gone.
+        // A failure of standard error cannot be reported.
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

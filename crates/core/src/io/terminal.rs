@@ -42,6 +42,7 @@ pub enum TerminalInput {
 /// Reading failed.
 pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<TerminalInput> {
     let mut asked = [PollFd::new(terminal, PollFlags::IN)];
+    // Fails only for waits of more than 2^63 seconds.
     let wait = Timespec::try_from(wait).unwrap_or_default();
     match poll(&mut asked, Some(&wait)) {
         Ok(0) | Err(Errno::INTR) => return Ok(TerminalInput::Nothing),

@@ -214,7 +214,7 @@ impl CallOutcome {
         matches!(self, Self::Denied | Self::Declined)
     }
 
-    /// Finds the outcome of a call in the text of its result, and in whether the agent marked it as failed.
+    /// Determines the outcome of a call from the text of its result and the agent's failure mark.
     pub fn of_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);
         let timed = start.strip_prefix("Wall time: ");

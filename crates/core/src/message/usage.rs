@@ -44,7 +44,7 @@ pub struct Usage {
     /// Whether the request was confined to the United States. Not in records.
     #[serde(skip)]
     pub is_us_only: bool,
-    /// Whether it may be the sum of several requests, of which each has its own price. Not in records.
+    /// Whether it may be a sum over requests that are priced separately. Not in records.
     #[serde(skip)]
     pub is_sum: bool,
 }

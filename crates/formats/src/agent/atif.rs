@@ -219,7 +219,7 @@ fn call_block(called: &Called<'_>) -> Block {
     )
 }
 
-/// Returns the results of a step, and what else was observed.
+/// Returns the results of a step, and its other observations.
 fn read_observations(step: &Step<'_>) -> Vec<Message> {
     let observed = step.observation.and_then(|observation| observation.results);
     let observed = Observed::list(observed).into_iter().filter_map(|result| {

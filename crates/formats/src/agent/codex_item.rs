@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::content::{call, reply, results, shell_failed, string, user_messages, wrap_member};
+use super::content::{call, has_shell_failed, reply, results, string, user_messages, wrap_member};
 use super::edits::{EditKind, FileEdit, new_file, unified_hunks};
 use crate::api::responses_parts;
 use turnpipe_core::json::{is, is_true, non_null, object, text};
@@ -188,7 +188,7 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     };
     ToolResult {
         id,
-        failed: failed || shell_failed(&parts),
+        failed: failed || has_shell_failed(&parts),
         parts,
         end: (outcome == CallOutcome::Interrupted).then_some(CallEnd::Interrupted),
     }

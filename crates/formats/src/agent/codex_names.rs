@@ -57,6 +57,7 @@ fn index_path(session: &Path) -> Option<PathBuf> {
 /// The directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
 /// the home directory.
 fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
+    // Without a valid configuration, the defaults apply.
     let config = read_regular(&home.join("config.toml")).unwrap_or_default();
     let config: toml::Table = toml::from_str(&config).unwrap_or_default();
     let configured = config.get("sqlite_home").and_then(toml::Value::as_str);

@@ -185,7 +185,7 @@ fn result(item: &Item<'_>) -> Vec<ResultPart> {
     }
     let agents = || item.agents.filter(|agents| is_object(Some(agents)));
     let output = text(item.output).or_else(|| Some(agents()?.get().into()));
-    // As the results of the calls that stand for these items say it.
+    // The text of a result in a session file for a declined call.
     let refusal = is(item.status, "declined").then_some("exec command rejected by user".into());
     let output = refusal.or(output).unwrap_or_default().into_owned();
     vec![ResultPart::Text(output)]

@@ -73,7 +73,7 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
     let blocks = api::gemini_blocks(content, signed).into_iter();
     let checked = blocks.map(|(mut block, _)| {
         if let Block::Result(result) = &mut block {
-            result.failed |= shell_failed(&result.parts);
+            result.failed |= has_shell_failed(&result.parts);
         }
         block
     });
@@ -141,7 +141,7 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
 }
 
 /// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
-pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
+pub(super) fn has_shell_failed(parts: &[ResultPart]) -> bool {
     let mut parts = parts.iter();
     parts.any(|part| matches!(part, ResultPart::Text(text) if has_failed(text)))
 }
@@ -149,6 +149,7 @@ pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
 /// Builds an object with one member.
 pub(super) fn wrap_member(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     let value = raw.map_or("null", RawValue::get);
+    // Names of members need no escaping, so this is valid JSON.
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, decimal, end_of_exit, input_of, is_true, is_unique_id, reply, results, session_stem,
-    shell_failed, string, text_message, tokens_with_cached_input, wrap_member,
+    call, decimal, end_of_exit, has_shell_failed, input_of, is_true, is_unique_id, reply, results,
+    session_stem, string, text_message, tokens_with_cached_input, wrap_member,
 };
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
@@ -349,7 +349,7 @@ fn result(data: &Data<'_>) -> Option<ToolResult> {
     let end = end_of_exit(data.shell.and_then(|shell| shell.exit));
     let failed = match end {
         Some(end) => end != CallEnd::Exited(0),
-        None => shell_failed(&parts),
+        None => has_shell_failed(&parts),
     };
     Some(ToolResult {
         id: string(data.call_id)?,
@@ -390,6 +390,6 @@ fn changes(record: &str) -> Vec<FileEdit> {
             _ => None,
         }
     });
-    // Else the call has them.
+    // Otherwise the changes are in the call.
     edits.collect::<Option<_>>().unwrap_or_default()
 }

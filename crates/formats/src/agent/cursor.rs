@@ -65,7 +65,7 @@ object! { MessageFields { content } }
 /// The tags around the text that the user typed.
 const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
 
-/// Stands for thinking that is not shown.
+/// Placeholder for hidden thinking.
 const REDACTED: &str = "[REDACTED]";
 
 fn has_marks(row: &Marks<'_>) -> bool {
@@ -139,7 +139,7 @@ fn typed_text(block: Block) -> Block {
     }
 }
 
-/// Removes what stands for thinking that is not shown.
+/// Removes the placeholders for hidden thinking.
 fn remove_placeholders(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks.retain(|block| !matches!(block, Block::Text(text) if text == REDACTED));
     blocks

@@ -243,6 +243,7 @@ pub(super) fn parse_numbered_hunks(diff: &str) -> String {
             continue;
         };
         let old = if *mark == '+' { first - shift } else { *first };
+        // Line numbers start at 1.
         let start = |line: i64| usize::try_from(line - 1).unwrap_or_default();
         let count = |mark| lines.iter().filter(|line| line.0 == mark).count();
         let (removed, added) = (count('-'), count('+'));

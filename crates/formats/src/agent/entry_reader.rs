@@ -181,7 +181,7 @@ impl Run {
         counted += self.last.1;
         let mut rest = cost.usage.since(&counted);
         let more = cost.usage.total().checked_sub(counted.total());
-        // Not every total says how much of the input was cached.
+        // Not every total states how much of the input was cached.
         rest.input = rest
             .input
             .saturating_sub(rest.total() - more.unwrap_or_default());
@@ -243,7 +243,7 @@ impl StreamReader {
         }
     }
 
-    /// Takes the end of the run, if the last row says so.
+    /// Takes the end of the run, if the last row reports it.
     pub(super) fn take_end(&mut self) -> Option<ReportedEnd> {
         self.conversation.end.take()
     }

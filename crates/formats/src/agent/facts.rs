@@ -121,7 +121,7 @@ impl Facts {
             };
         }
         let mut this = self;
-        // The first messages may be from a subagent. The main conversation decides.
+        // The first messages may be from a subagent. The main conversation takes precedence.
         if this.is_subagent && later.is_main {
             this.is_subagent = false;
             this.first_prompt = None;

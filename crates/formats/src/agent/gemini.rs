@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, count, gemini_blocks, input_of, is_in, is_unique_id, message, reply, results,
-    session_stem, shell_failed, string, text_message, tokens_with_cached_input, user_messages,
+    call, count, gemini_blocks, has_shell_failed, input_of, is_in, is_unique_id, message, reply,
+    results, session_stem, string, text_message, tokens_with_cached_input, user_messages,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Change, Entry};
@@ -427,7 +427,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     }
     Some(ToolResult {
         id,
-        failed: failed || shell_failed(&parts),
+        failed: failed || has_shell_failed(&parts),
         parts,
         end: None,
     })

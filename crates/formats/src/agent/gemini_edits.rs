@@ -17,12 +17,10 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
     let said = row.message.unwrap_or_default();
     let calls = Call::list(row.several).into_iter().chain(row.one);
-    calls
-        .filter_map(|call| displayed_edit(&call, &said))
-        .collect()
+    calls.filter_map(|call| parse_edit(&call, &said)).collect()
 }
 
-fn displayed_edit(call: &Call<'_>, said: &MessageFields<'_>) -> Option<FileEdit> {
+fn parse_edit(call: &Call<'_>, said: &MessageFields<'_>) -> Option<FileEdit> {
     let display = call
         .display
         .filter(|_| text(call.status).as_deref() == Some("success"))?;

@@ -421,7 +421,7 @@ fn read_block(part: &ContentPart<'_>) -> Option<Block> {
     }
 }
 
-/// Returns what an address holds. Most refer to a file.
+/// Returns the attachment at an address. Most addresses refer to a file.
 fn read_media(url: &str) -> Media {
     let held = url
         .strip_prefix("data:")

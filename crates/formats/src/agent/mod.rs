@@ -1,7 +1,7 @@
 //! Coding agents, one file each or a few: how to recognise and read their session files, where the
 //! files are, how sessions are named and resumed, and which records turnpipe may add to them.
 //!
-//! Only this module knows the fields or paths of an agent's files. `docs/adding-an-agent.md` adds one step by step.
+//! No other module contains fields or paths of an agent's files. `docs/adding-an-agent.md` adds one step by step.
 
 #[allow(clippy::module_inception, reason = "the file of the type Agent")]
 mod agent;

@@ -50,7 +50,7 @@ pub(super) struct StreamConversation {
     items: Vec<StreamItem>,
     /// The stop reason of the last message.
     stop_reason: Option<String>,
-    /// The end of the run, if the last row says so.
+    /// The end of the run, if the last row reports it.
     pub(super) end: Option<ReportedEnd>,
 }
 

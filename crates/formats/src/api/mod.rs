@@ -1,6 +1,6 @@
 //! Model APIs, one file each: whole messages, parts of streamed ones, requests and results.
 //!
-//! Pure. Only this module knows the members of an API's objects.
+//! Pure. No other module contains members of an API's objects.
 
 mod anthropic;
 mod anthropic_encode;

@@ -141,7 +141,7 @@ impl Decoder {
         true
     }
 
-    /// Reads what a record says about its stream, if its kind is known.
+    /// Reads the evidence in a record about its stream, if its kind is known.
     fn read_sign(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &RecordContent<'_>) {
         let sign = sign(kind, record);
         if sign.is_none() && matches!(said, RecordContent::Nothing) {

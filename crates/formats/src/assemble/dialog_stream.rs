@@ -25,7 +25,7 @@ impl Default for DialogStream {
     fn default() -> Self {
         Self {
             merger: Some(MessageMerger::default()),
-            ..Self::unjoined()
+            ..Self::without_joining()
         }
     }
 }
@@ -79,7 +79,7 @@ impl DialogStream {
     }
 
     /// Returns a stream that does not join the records of a message: every record is complete at once.
-    pub fn unjoined() -> Self {
+    pub fn without_joining() -> Self {
         Self {
             decoder: Decoder::default(),
             messages: MessageReader::default(),

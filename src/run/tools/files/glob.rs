@@ -69,7 +69,7 @@ struct Search {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Glob::NAME, self.root(context))
+        Assessment::reads(Glob::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -55,7 +55,7 @@ struct ListDirectory {
 
 impl PreparedCall for ListDirectory {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Ls::NAME, absolute_path(&self.path, context))
+        Assessment::reads(Ls::NAME, absolute_path(&self.path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

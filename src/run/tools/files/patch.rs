@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     /// Applies a patch as `patch` would.
-    fn applied(old: &str, hunks: &[Hunk]) -> String {
+    fn apply(old: &str, hunks: &[Hunk]) -> String {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let mut result = String::new();
         let mut next = 0;
@@ -172,7 +172,7 @@ mod tests {
         );
         let hunks = hunks(&old, &new);
         assert_eq!(hunks.len(), 1);
-        assert_eq!(applied(&old, &hunks), new);
+        assert_eq!(apply(&old, &hunks), new);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
             old in "([abc]{0,2}\n){0,30}[abc]{0,2}",
             new in "([abc]{0,2}\n){0,30}[abc]{0,2}",
         ) {
-            prop_assert_eq!(applied(&old, &hunks(&old, &new)), new);
+            prop_assert_eq!(apply(&old, &hunks(&old, &new)), new);
         }
     }
 }

@@ -61,7 +61,7 @@ impl Parameters for Read {
 
 impl PreparedCall for Read {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Self::NAME, absolute_path(&self.file_path, context))
+        Assessment::reads(Self::NAME, absolute_path(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -88,7 +88,7 @@ pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
     let file = open_regular(path, File::options().read(true), OFlags::empty())?;
     let metadata = file.metadata()?;
-    // Decides by the opened file: its name may have led elsewhere before.
+    // Checks the opened file, since its name may have led elsewhere before.
     if is_procfs(rustix::fs::fstatfs(&file)) && !is_of_machine(&metadata) {
         return Err(NotReadable::OfProcess);
     }

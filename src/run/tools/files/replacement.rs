@@ -1,11 +1,8 @@
 //! Exact replacement in the bytes of a file, ignoring the difference between LF and CRLF, and optionally between
 //! straight and curly quotes.
 //!
-//! A model sees `\
-//! ` where the file may have `\\r\
-//! `. So both sides are compared with `\
-//! `, and inserted text gets the line endings of the text it replaces. All other bytes are unchanged, valid
-//! UTF-8 or not.
+//! A model sees LF where the file may have CRLF. So both sides are compared with LF, and inserted text gets the
+//! line endings of the text it replaces. All other bytes are unchanged, valid UTF-8 or not.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -58,10 +58,12 @@ impl Server {
 
 fn respond(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let length = body.len();
+    // The client may have closed the connection.
     let _ = write!(
         stream,
         "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
     );
+    // The client may have closed the connection.
     let _ = stream.write_all(body);
 }
 
@@ -83,7 +85,7 @@ fn local_session() -> Session {
     session(Reach::PublicAndPrivate, Duration::from_mins(1))
 }
 
-fn fetched(session: &Session, url: &str) -> Result<String, String> {
+fn fetch(session: &Session, url: &str) -> Result<String, String> {
     match session.call::<WebFetch>(json!({ "url": url })) {
         Ok(reply) => match reply.content {
             Content::Text(text) => Ok(text),
@@ -175,7 +177,7 @@ fn redirects_are_only_followed_on_one_server() {
         _ => respond(stream, "304 Not Modified", b""),
     });
     let session = local_session();
-    let seen = |path: &str| fetched(&session, &server.url(path));
+    let seen = |path: &str| fetch(&session, &server.url(path));
     assert_eq!(seen("/a"), Ok("here".to_owned()));
     assert_eq!(
         seen("/loop"),
@@ -210,17 +212,17 @@ fn addresses_out_of_reach_are_not_connected_to() {
         [::ffff:127.0.0.1] 169.254.169.254 10.0.0.1";
     for host in hosts.split_whitespace() {
         for scheme in ["http", "https"] {
-            let error = fetched(&public, &format!("{scheme}://{host}:{port}/")).unwrap_err();
+            let error = fetch(&public, &format!("{scheme}://{host}:{port}/")).unwrap_err();
             assert!(error.contains("must not be accessed"), "{host}: {error}");
         }
     }
     // Nearby addresses may be allowed; other special addresses never are.
     for host in ["0.0.0.0", "169.254.169.254", "[::]", "[fe80::1]"] {
-        let error = fetched(&local_session(), &format!("http://{host}:{port}/")).unwrap_err();
+        let error = fetch(&local_session(), &format!("http://{host}:{port}/")).unwrap_err();
         assert!(error.contains("must not be accessed"), "{host}: {error}");
     }
     assert_eq!(server.requests(), 0);
-    let allowed = fetched(&local_session(), &format!("http://localhost:{port}/"));
+    let allowed = fetch(&local_session(), &format!("http://localhost:{port}/"));
     assert_eq!(allowed, Ok("secret".to_owned()));
 }
 
@@ -237,13 +239,13 @@ fn names_are_looked_up_even_if_a_proxy_would_connect() {
     let mut session = Session::new();
     session.context.web = Arc::new(Web::new(Reach::Public, settings.clone()));
     for url in ["http://localhost/", "http://127.0.0.1/"] {
-        let error = fetched(&session, url).unwrap_err();
+        let error = fetch(&session, url).unwrap_err();
         assert!(error.contains("must not be accessed"), "{error}");
     }
     assert_eq!(proxy.requests(), 0);
     session.context.web = Arc::new(Web::new(Reach::PublicAndPrivate, settings));
     assert_eq!(
-        fetched(&session, "http://localhost/"),
+        fetch(&session, "http://localhost/"),
         Ok("through the proxy".to_owned())
     );
 }
@@ -274,10 +276,10 @@ fn responses_that_are_not_pages_are_errors() {
     ];
     for (head, body, expected) in rows {
         let server = Server::with_response(head, body);
-        let error = fetched(&local_session(), &server.url("/")).unwrap_err();
+        let error = fetch(&local_session(), &server.url("/")).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
         // Failures are not cached.
-        fetched(&local_session(), &server.url("/")).unwrap_err();
+        fetch(&local_session(), &server.url("/")).unwrap_err();
         assert_eq!(server.requests(), 2);
     }
 }
@@ -287,23 +289,24 @@ fn a_picture_is_returned_as_an_image() {
     let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
     let server = Server::with_response("200 OK\r\ncontent-type: image/gif", gif);
     assert_eq!(
-        fetched(&local_session(), &server.url("/")),
+        fetch(&local_session(), &server.url("/")),
         Ok("image/gif".to_owned())
     );
     let wide = b"GIF89a\xff\xff\x07\x01\0\0\0";
     let server = Server::with_response("200 OK\r\ncontent-type: image/gif", wide);
-    let error = fetched(&local_session(), &server.url("/")).unwrap_err();
+    let error = fetch(&local_session(), &server.url("/")).unwrap_err();
     assert!(error.contains("65535 x 263 pixels"), "{error}");
 }
 
 #[test]
 fn a_body_without_end_is_cut_off() {
     let server = Server::new(|_, stream| {
+        // The client may have closed the connection.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
         while stream.write_all(&[b'x'; 1 << 14]).is_ok() {}
     });
     assert_eq!(
-        fetched(&local_session(), &server.url("/")),
+        fetch(&local_session(), &server.url("/")),
         Err("Fetch failed: the page (text/plain) has more than 10485760 bytes".to_owned())
     );
 }
@@ -311,6 +314,7 @@ fn a_body_without_end_is_cut_off() {
 #[test]
 fn a_slow_server_times_out() {
     let server = Server::new(|_, stream| {
+        // The client may have closed the connection.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
             std::thread::sleep(Duration::from_millis(10));
@@ -318,7 +322,7 @@ fn a_slow_server_times_out() {
     });
     let session = session(Reach::PublicAndPrivate, Duration::from_millis(200));
     assert_eq!(
-        fetched(&session, &server.url("/")),
+        fetch(&session, &server.url("/")),
         Err("Fetch failed: no complete response within 0.2 s".to_owned())
     );
 }
@@ -327,6 +331,7 @@ fn a_slow_server_times_out() {
 fn a_cancelled_fetch_ends_at_once() {
     let (arrived, waits) = mpsc::channel();
     let server = Server::new(move |_, stream| {
+        // The test may have ended.
         let _ = arrived.send(stream.try_clone().unwrap());
     });
     let session = local_session();
@@ -354,7 +359,7 @@ fn only_web_addresses_are_accepted() {
         "https://me:canary@a/",
         "https://",
     ] {
-        let error = fetched(&session, url).unwrap_err();
+        let error = fetch(&session, url).unwrap_err();
         assert!(!error.contains("canary"), "{error}");
     }
 }

@@ -39,7 +39,7 @@ enum Origin {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Grep::NAME, self.root(context))
+        Assessment::reads(Grep::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
