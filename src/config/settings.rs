@@ -118,10 +118,10 @@ impl Config {
         );
         let shell_timeouts = self.shell_timeouts(&mut listed);
         listed.extend(self.parse_gates(None).1);
-        let allows = overrides.allow_private_addresses.then_some(true);
-        let allows = SourcedValue::flag("--allow-private-addresses", allows)
+        let flag = overrides.allow_private_addresses.then_some(true);
+        let given = SourcedValue::flag("--allow-private-addresses", flag)
             .or_else(|| file.with_line(file.allow_private_addresses.as_ref()));
-        let allows = SourcedValue::or_default(allows, false);
+        let allows = SourcedValue::or_default(given, false);
         let reach = if allows.add_to("allow_private_addresses", bool::to_string, &mut listed) {
             Reach::PublicAndPrivate
         } else {

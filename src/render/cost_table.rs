@@ -142,14 +142,14 @@ pub(crate) fn cost_cell(spending: &Spending) -> String {
 
 /// Returns the tokens that were used, by kind; `None` if there are none.
 pub(crate) fn tokens_cell(usage: &Usage) -> Option<String> {
-    let tokens = [
+    let kinds = [
         ("input", usage.input),
         ("output", usage.output),
         ("cache read", usage.cache_read),
         ("cache write", usage.cache_write),
     ];
-    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
-    let tokens: Vec<String> = tokens
+    let used = kinds.iter().filter(|(_, count)| *count > 0);
+    let tokens: Vec<String> = used
         .map(|(name, count)| format!("{} {name}", shorten_number(*count)))
         .collect();
     (!tokens.is_empty()).then(|| tokens.join(", "))

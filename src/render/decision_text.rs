@@ -188,9 +188,9 @@ pub(crate) fn format_logged_decision(record: &Value, zone: &TimeZone, columns: u
         let agent = terminal_safe_line(agent.unwrap_or("the agent"));
         lines.push(format!("  left to {agent}, which decided itself"));
     }
-    let hints = record.get("hints").and_then(Value::as_array);
-    let hints = hints.into_iter().flatten().filter_map(Value::as_str);
-    let hints: Vec<String> = hints.map(terminal_safe_line).collect();
+    let values = record.get("hints").and_then(Value::as_array);
+    let rules = values.into_iter().flatten().filter_map(Value::as_str);
+    let hints: Vec<String> = rules.map(terminal_safe_line).collect();
     if !hints.is_empty() {
         lines.push(format!("  would be allowed by {}", hints.join(" with ")));
     }

@@ -112,15 +112,15 @@ impl ProgressLine {
             return line;
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
-        let bar = all.add(bar);
-        let bar = match ProgressStyle::with_template(template) {
+        let hidden = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        let bar = all.add(hidden);
+        let styled = match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
             Err(_) => bar,
         };
         let lines = Arc::new(Lines {
             all,
-            line: bar,
+            line: styled,
             rows: Mutex::default(),
             done: line.counter(),
             is_due: AtomicBool::new(false),

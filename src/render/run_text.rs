@@ -296,17 +296,17 @@ impl<Sink: Write> RunText<Sink> {
             (Role::Assistant, _) => ("", false),
             _ => ("  ", true),
         };
-        let text = if is_dim {
+        let safe = if is_dim {
             fold_line(text)
         } else {
             look.block(text.trim_end())
         };
-        let text = wrap_text(&text, self.columns().saturating_sub(mark.len()), 0);
-        let text = prefix_lines(&text, mark, if mark.is_empty() { "" } else { "  " });
+        let wrapped = wrap_text(&safe, self.columns().saturating_sub(mark.len()), 0);
+        let lines = prefix_lines(&wrapped, mark, if mark.is_empty() { "" } else { "  " });
         let text = match (is_dim, mark) {
-            (true, _) => look.dim(&text),
-            (false, "> ") => look.bold(&text),
-            (false, _) => text,
+            (true, _) => look.dim(&lines),
+            (false, "> ") => look.bold(&lines),
+            (false, _) => lines,
         };
         self.line(Kind::Text, &text);
     }

@@ -7,7 +7,9 @@ use super::columns::{align_cells, widths};
 use super::times::{ago, to_the_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
-use crate::text::{byte_size, dollars, fit_columns, fit_end, terminal_safe_line, with_separators};
+use crate::text::{
+    append, byte_size, dollars, fit_columns, fit_end, terminal_safe_line, with_separators,
+};
 
 /// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
@@ -99,9 +101,10 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
     let mut page = String::new();
     for (number, row) in rows.iter().enumerate() {
         let command = number.checked_sub(1).and_then(|place| below.get(place));
-        let command = command.filter(|command| *command != "-");
-        let command = command.map(|command| format!("    {command}\n"));
-        page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
+        page.extend([row.concat(), "\n".to_owned()]);
+        if let Some(command) = command.filter(|command| *command != "-") {
+            append!(page, "    {command}\n");
+        }
     }
     page
 }

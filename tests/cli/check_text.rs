@@ -62,11 +62,11 @@ fn plain_lines_are_text() {
 
 #[test]
 fn invalid_utf_8_is_reported_on_standard_error() {
-    let told = run(&with_options(&["--strict"]), b"\"a\xffb\"\n");
-    assert_eq!(told.status, Some(3));
-    assert_eq!(told.stdout, clean_text("a\u{fffd}b"));
+    let result = run(&with_options(&["--strict"]), b"\"a\xffb\"\n");
+    assert_eq!(result.status, Some(3));
+    assert_eq!(result.stdout, clean_text("a\u{fffd}b"));
     assert_eq!(
-        told.stderr,
+        result.stderr,
         "turnpipe: standard input: line 1: invalid UTF-8 was replaced by U+FFFD\n"
     );
     assert_eq!(
@@ -86,9 +86,9 @@ fn a_byte_order_mark_is_not_text() {
 #[test]
 fn deep_nesting_is_an_error_not_a_crash() {
     let input = format!("{}\n\"after\"\n", "[".repeat(1_000_000));
-    let told = run(&TERMINAL, input.as_bytes());
-    assert_eq!(told.status, Some(0));
-    let lines: Vec<&str> = told.stdout.lines().collect();
+    let result = run(&TERMINAL, input.as_bytes());
+    assert_eq!(result.status, Some(0));
+    let lines: Vec<&str> = result.stdout.lines().collect();
     assert!(
         lines[0].contains("\"line\":1,\"error\":\"not JSON"),
         "{}",
@@ -105,9 +105,9 @@ fn files_are_read_in_the_given_order() {
     std::fs::write(path("two"), "\"2\"").unwrap();
     let (one, two) = (path("one"), path("two"));
     let arguments = [&TERMINAL[..], &[two.as_str(), "-", one.as_str()]].concat();
-    let told = run(&arguments, b"\"in\"\n");
-    assert_eq!(told.status, Some(0));
-    let lines: Vec<&str> = told.stdout.lines().collect();
+    let result = run(&arguments, b"\"in\"\n");
+    assert_eq!(result.status, Some(0));
+    let lines: Vec<&str> = result.stdout.lines().collect();
     let expected = [clean_text("2"), clean_text("in"), clean_text("1")];
     for (line, expected) in lines.iter().zip(&expected) {
         assert_eq!(*line, expected.trim_end());
@@ -165,10 +165,10 @@ fn texts_are_cleaned_by_kind() {
         let answer = format!(
             "{{\"type\":\"check\",\"check\":\"text\",\"kind\":\"{kind}\",\"output\":\"{output}\",\"rejected\":{rejected}}}\n"
         );
-        let told = run(
+        let result = run(
             &["check", "text", "--kind", kind],
             format!("\"{text}\"\n").as_bytes(),
         );
-        assert_eq!(told, quiet_run(0, &answer), "{text}");
+        assert_eq!(result, quiet_run(0, &answer), "{text}");
     }
 }

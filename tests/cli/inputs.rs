@@ -371,19 +371,19 @@ fn a_stream_that_is_not_understood_is_mentioned_once() {
     let words = "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hello there\"}]}}\n";
     for command in commands {
         let arguments: Vec<&str> = command.split(' ').collect();
-        let said = run(&arguments, foreign.as_bytes());
-        let lines: Vec<&str> = said.stderr.lines().collect();
-        assert_eq!(lines.len(), 2, "{command}: {said:?}");
+        let result = run(&arguments, foreign.as_bytes());
+        let lines: Vec<&str> = result.stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{command}: {result:?}");
         assert_eq!(lines[0], "turnpipe: no line of the input was understood");
         assert!(
             lines[1].starts_with("hint: `turnpipe "),
-            "{command}: {said:?}"
+            "{command}: {result:?}"
         );
-        assert!(said.stdout.starts_with(foreign), "{command}");
+        assert!(result.stdout.starts_with(foreign), "{command}");
         let quiet = [&["--quiet"], &arguments[..]].concat();
         for (arguments, input) in [(&quiet, foreign), (&arguments, words), (&arguments, "\n")] {
-            let said = run(arguments, input.as_bytes());
-            assert_eq!(said.stderr, "", "{arguments:?}: {said:?}");
+            let result = run(arguments, input.as_bytes());
+            assert_eq!(result.stderr, "", "{arguments:?}: {result:?}");
         }
     }
 }
@@ -449,13 +449,13 @@ fn bad_lines_of_a_list_are_reported_as_records() {
     ] {
         let arguments: Vec<&str> = command.split(' ').collect();
         for list in [format!("{bad}{good}"), format!("{good}{bad}")] {
-            let told = run(&arguments, list.as_bytes());
-            assert_eq!(told.status, Some(0), "{command}: {told:?}");
-            let lines: Vec<&str> = told.stdout.lines().collect();
-            assert_eq!(lines.len(), 5, "{command}: {told:?}");
+            let output = run(&arguments, list.as_bytes());
+            assert_eq!(output.status, Some(0), "{command}: {output:?}");
+            let lines: Vec<&str> = output.stdout.lines().collect();
+            assert_eq!(lines.len(), 5, "{command}: {output:?}");
             let errors = lines.iter().filter(|line| line.contains("\"error\":"));
-            assert_eq!(errors.count(), 4, "{command}: {told:?}");
-            assert_eq!(told.stderr.lines().count(), 4, "{command}: {told:?}");
+            assert_eq!(errors.count(), 4, "{command}: {output:?}");
+            assert_eq!(output.stderr.lines().count(), 4, "{command}: {output:?}");
         }
     }
 }

@@ -174,8 +174,8 @@ fn a_command_that_the_hook_moves_is_confined() {
             "--settings",
             "settings.json",
         ];
-        let told = run_in(&place.work(), &arguments, call.to_string().as_bytes());
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let result = run_in(&place.work(), &arguments, call.to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&result.stdout).unwrap();
         let moved = answer["hookSpecificOutput"]["updatedInput"]["command"].as_str();
         let mut agent = Command::new("bash");
         agent.args(["-c", moved.unwrap()]).current_dir(place.work());

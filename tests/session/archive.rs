@@ -115,9 +115,9 @@ impl Home {
 
     /// Archives everything. Returns the totals.
     fn run_archive(&self) -> Value {
-        let said = self.run(&["archive", &self.archive()]);
-        assert_eq!(said.status, Some(0), "{}{}", said.text, said.messages);
-        said.records().pop().unwrap()
+        let output = self.run(&["archive", &self.archive()]);
+        assert_eq!(output.status, Some(0), "{}{}", output.text, output.messages);
+        output.records().pop().unwrap()
     }
 }
 
@@ -129,9 +129,9 @@ fn age(path: &Path) {
 }
 
 /// Returns records without paths, sorted.
-fn without_paths(said: &Run) -> Vec<String> {
-    assert_eq!(said.status, Some(0), "{}", said.messages);
-    let mut records: Vec<String> = said
+fn without_paths(output: &Run) -> Vec<String> {
+    assert_eq!(output.status, Some(0), "{}", output.messages);
+    let mut records: Vec<String> = output
         .records()
         .into_iter()
         .map(|mut record| {
@@ -202,9 +202,9 @@ fn every_command_reads_an_archive_like_the_originals() {
         ] {
             // Some commands print the path.
             let shown = |root: &[&str]| -> Vec<String> {
-                let said = home.run(&[command, &[id], root].concat());
-                assert_eq!(said.status, Some(0), "{}", said.messages);
-                let lines = said.text.lines().map(str::to_owned);
+                let output = home.run(&[command, &[id], root].concat());
+                assert_eq!(output.status, Some(0), "{}", output.messages);
+                let lines = output.text.lines().map(str::to_owned);
                 lines
                     .filter(|line| !line.contains("pi --session"))
                     .collect()
@@ -333,8 +333,8 @@ fn compressed_sessions_are_copied_as_they_are() {
     assert_eq!(home.run_archive()["unchanged"], 1);
     // An archive consists of compressed sessions too.
     let (archive, again) = (home.archive(), home.path("again").display().to_string());
-    let said = home.run(&["archive", &again, "--root", &archive]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let output = home.run(&["archive", &again, "--root", &archive]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
     let stats = |root: &str| home.run(&["stats", "--root", root]).records();
     let of_original = stats(path.parent().unwrap().to_str().unwrap());
     assert_eq!(stats(&archive), of_original);
@@ -363,24 +363,24 @@ fn links_other_sessions_and_full_disks_stop_only_what_they_concern() {
     )
     .unwrap();
     home.write("outside/qwen-rewound/agent-x.jsonl", b"{}");
-    let said = home.run(&["archive", &home.archive()]);
-    let records = said.records();
+    let output = home.run(&["archive", &home.archive()]);
+    let records = output.records();
     let totals = records.last().unwrap();
     assert_eq!(
-        (said.status, &totals["failed"]),
+        (output.status, &totals["failed"]),
         (Some(2), &2.into()),
         "{}",
-        said.text
+        output.text
     );
     assert!(
-        said.messages.contains("link.txt: is not a regular file"),
+        output.messages.contains("link.txt: is not a regular file"),
         "{}",
-        said.messages
+        output.messages
     );
     assert!(
-        said.messages.contains("is reached by a symbolic link"),
+        output.messages.contains("is reached by a symbolic link"),
         "{}",
-        said.messages
+        output.messages
     );
     for path in all_files(&home.path("archive")) {
         assert!(
@@ -461,12 +461,12 @@ fn commands_for_all_sessions_name_the_missing_home_directory() {
     ] {
         let mut command = turnpipe(&[vec!["session"], arguments].concat());
         command.env_remove("HOME");
-        let said = run(command);
-        assert_eq!(said.status, Some(0));
+        let output = run(command);
+        assert_eq!(output.status, Some(0));
         assert!(
-            said.messages.contains("HOME is not set"),
+            output.messages.contains("HOME is not set"),
             "{}",
-            said.messages
+            output.messages
         );
     }
 }
@@ -475,12 +475,12 @@ fn commands_for_all_sessions_name_the_missing_home_directory() {
 fn an_archive_is_apart_from_the_sessions() {
     let home = Home::with_sessions();
     for dir in [".claude/projects/archive", ".claude"] {
-        let said = home.run(&["archive", home.path(dir).to_str().unwrap()]);
-        assert_eq!(said.status, Some(2), "{dir}");
+        let output = home.run(&["archive", home.path(dir).to_str().unwrap()]);
+        assert_eq!(output.status, Some(2), "{dir}");
         assert!(
-            said.messages.contains("is not separate from"),
+            output.messages.contains("is not separate from"),
             "{}",
-            said.messages
+            output.messages
         );
     }
 }
@@ -495,12 +495,12 @@ fn sessions_in_a_database_are_archived_as_records_with_their_subagents() {
     opencode.reply("ses_b", 1_767_261_602_000, "no");
     let (home, root) = (Home::new(), format!("{}/opencode.db", opencode.root()));
     let archive = home.archive();
-    let said = home.run(&["archive", &archive, "--root", &root]);
+    let output = home.run(&["archive", &archive, "--root", &root]);
     assert_eq!(
-        (said.status, said.records().len()),
+        (output.status, output.records().len()),
         (Some(0), 3),
         "{}",
-        said.text
+        output.text
     );
     assert!(
         home.path("archive/opencode/opencode/ses_a/ses_b.jsonl.zst")
@@ -536,17 +536,17 @@ fn sessions_in_a_database_are_archived_as_records_with_their_subagents() {
     // A database of an unknown agent is named.
     home.write("unknown/store.db", b"SQLite format 3\0");
     let unknown = home.path("unknown").display().to_string();
-    let said = home
+    let output = home
         .run(&["archive", &archive, "--root", &unknown])
         .records();
-    assert_eq!(said[0]["outcome"], "skipped");
+    assert_eq!(output[0]["outcome"], "skipped");
     assert!(
-        said[0]["reason"]
+        output[0]["reason"]
             .as_str()
             .unwrap()
             .contains("is a database"),
         "{}",
-        said[0]
+        output[0]
     );
 }
 
@@ -647,13 +647,17 @@ fn nothing_is_written_through_a_link_in_an_archive() {
             }
             create_entry(home.path(target).to_str().unwrap(), &path);
             let sessions = all_files(&home.path(".claude")).len();
-            let said = home.run(&["archive", &home.archive()]);
+            let output = home.run(&["archive", &home.archive()]);
             assert!(
-                matches!(said.status, Some(2 | 74)),
+                matches!(output.status, Some(2 | 74)),
                 "{link}: {}",
-                said.messages
+                output.messages
             );
-            assert!(said.messages.contains("link"), "{link}: {}", said.messages);
+            assert!(
+                output.messages.contains("link"),
+                "{link}: {}",
+                output.messages
+            );
             let removed = home.run(&["remove", "--all", "--yes", "--archive", &home.archive()]);
             assert_ne!(removed.status, Some(0), "{link}: {}", removed.messages);
             assert!(path.is_symlink(), "{link}");
@@ -678,16 +682,16 @@ fn an_archive_does_not_wait_for_what_is_not_a_file() {
         home.write("archive/kept", b"kept");
         create_entry("fifo", &home.path("archive/pipe"));
         create_entry(kind, &home.path("archive/.turnpipe.lock"));
-        let said = home.run(&["archive", &home.archive()]);
+        let output = home.run(&["archive", &home.archive()]);
         assert!(
-            matches!(said.status, Some(2 | 74)),
+            matches!(output.status, Some(2 | 74)),
             "{kind}: {}",
-            said.messages
+            output.messages
         );
         assert!(
-            said.messages.contains("archive/.turnpipe.lock: "),
+            output.messages.contains("archive/.turnpipe.lock: "),
             "{kind}: {}",
-            said.messages
+            output.messages
         );
         assert_eq!(fs::read(home.path("archive/kept")).unwrap(), b"kept");
         assert!(!home.path("archive/claude").exists(), "{kind}");
@@ -702,13 +706,14 @@ fn an_archive_does_not_wait_for_what_is_not_a_file() {
     for name in planted {
         create_entry("fifo", &home.path(name));
     }
-    let said = home.run(&["archive", &home.archive()]);
-    assert!(matches!(said.status, Some(2 | 74)), "{}", said.messages);
+    let output = home.run(&["archive", &home.archive()]);
+    assert!(matches!(output.status, Some(2 | 74)), "{}", output.messages);
     assert!(
-        said.messages
+        output
+            .messages
             .contains("session_index.jsonl: is not a regular file"),
         "{}",
-        said.messages
+        output.messages
     );
     assert_eq!(home.run(&["list", "--json"]).status, Some(0));
 }
@@ -751,12 +756,12 @@ fn removal_needs_a_selection_and_confirmation() {
         &["remove", "--yes"],
         &["remove", "--agent", "claude", "--yes"],
     ] {
-        let said = home.run(arguments);
-        assert_eq!(said.status, Some(2));
+        let output = home.run(arguments);
+        assert_eq!(output.status, Some(2));
         assert!(
-            said.messages.contains("no session is named"),
+            output.messages.contains("no session is named"),
             "{}",
-            said.messages
+            output.messages
         );
     }
     let outside = home.run(&["remove", &data("pi.jsonl"), "--yes"]);
@@ -850,9 +855,9 @@ fn what_is_not_in_the_archive_is_not_removed() {
     let mut bytes = fs::read(&copy).unwrap();
     bytes[40] ^= 0xff;
     fs::write(&copy, bytes).unwrap();
-    let said = home.run(&["remove", "--before", "1h", "--yes", "--archive", &archive]);
-    assert_eq!(said.status, Some(2), "{}", said.messages);
-    let records = said.records();
+    let output = home.run(&["remove", "--before", "1h", "--yes", "--archive", &archive]);
+    assert_eq!(output.status, Some(2), "{}", output.messages);
+    let records = output.records();
     let failed: Vec<&Value> = records
         .iter()
         .filter(|record| record["outcome"] == "failed")
@@ -883,9 +888,9 @@ fn home_with_forks() -> Home {
 fn sessions_that_others_continue_are_kept() {
     let home = home_with_forks();
     let remove = |names: &[&str]| {
-        let said = home.run(&[&["remove", "--yes"], names].concat());
-        assert_eq!(said.status, Some(0), "{}", said.messages);
-        let mut records = said.records();
+        let output = home.run(&[&["remove", "--yes"], names].concat());
+        assert_eq!(output.status, Some(0), "{}", output.messages);
+        let mut records = output.records();
         let totals = records.pop().unwrap();
         let reasons = records
             .iter()
@@ -914,9 +919,13 @@ fn an_archive_has_the_sessions_that_others_continue() {
     let home = home_with_forks();
     let (archive, other) = (home.archive(), home.path("other").display().to_string());
     let prompts = |name: &str, root: &str| {
-        let said = home.run(&["show", name, "--root", root, "-o", "text"]);
-        assert!(!said.messages.contains("not found"), "{}", said.messages);
-        let prompts = said.text.lines().filter(|line| line.starts_with("> "));
+        let output = home.run(&["show", name, "--root", root, "-o", "text"]);
+        assert!(
+            !output.messages.contains("not found"),
+            "{}",
+            output.messages
+        );
+        let prompts = output.text.lines().filter(|line| line.starts_with("> "));
         prompts.map(str::to_owned).collect::<Vec<_>>()
     };
     let archived = home.run(&["archive", &archive, "f02d"]).records();

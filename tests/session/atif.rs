@@ -10,9 +10,9 @@ use crate::bench::{data, files, recordings, session};
 use crate::skip::sample;
 
 fn records(arguments: &[&str]) -> Vec<Value> {
-    let said = session(arguments);
-    assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-    said.records()
+    let output = session(arguments);
+    assert_eq!(output.status, Some(0), "{arguments:?}: {}", output.messages);
+    output.records()
 }
 
 fn text(path: &Path) -> &str {
@@ -70,8 +70,8 @@ fn totals(path: &str) -> (Value, Value) {
 
 /// The calls with their outcomes, without what only the file of a session has.
 fn calls(path: &str) -> Vec<Value> {
-    let said = session(&["calls", "--json", path]);
-    let calls = said.records().into_iter().map(|call| {
+    let output = session(&["calls", "--json", path]);
+    let calls = output.records().into_iter().map(|call| {
         let input: Option<Value> = call["input"]
             .as_str()
             .map(|json| serde_json::from_str(json).unwrap());
@@ -93,8 +93,8 @@ fn calls(path: &str) -> Vec<Value> {
 
 /// The texts of prompts, replies and notes.
 fn texts(path: &str) -> Vec<String> {
-    let said = records(&["show", "--json", path]);
-    let texts = said.iter().filter_map(|message| {
+    let output = records(&["show", "--json", path]);
+    let texts = output.iter().filter_map(|message| {
         let content = &message["message"]["content"];
         let blocks = content.as_array().into_iter().flatten();
         let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();

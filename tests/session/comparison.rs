@@ -184,13 +184,13 @@ fn read_totals(path: &Path) -> Value {
     } else {
         vec![name]
     };
-    let said = session(&[&["stats", "--by", "agent", "-o", "jsonl"], &place[..]].concat());
-    if said.status == Some(2) {
+    let result = session(&[&["stats", "--by", "agent", "-o", "jsonl"], &place[..]].concat());
+    if result.status == Some(2) {
         // No session.
         return json!({});
     }
-    assert_eq!(said.status, Some(0), "{name}: {}", said.messages);
-    let sums = said.records().into_iter().filter_map(|sum| {
+    assert_eq!(result.status, Some(0), "{name}: {}", result.messages);
+    let sums = result.records().into_iter().filter_map(|sum| {
         let tokens = tokens(&sum["usage"]);
         let recorded = sum["recorded_cost_usd"].as_f64().unwrap_or_default();
         let agent = sum["dimensions"]["agent"].as_str().unwrap().to_owned();

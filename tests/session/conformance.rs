@@ -171,15 +171,15 @@ impl Home {
         if self.sample.files[0].1.starts_with("exported/") {
             command.arg("--root").arg(self.path("exported"));
         }
-        let said = run(command);
+        let result = run(command);
         let agent = self.sample.agent;
         assert_eq!(
-            said.status,
+            result.status,
             Some(0),
             "{agent:?} {arguments:?}: {}",
-            said.messages
+            result.messages
         );
-        said
+        result
     }
 
     fn record(&self, arguments: &[&str]) -> Value {

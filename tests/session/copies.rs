@@ -215,10 +215,13 @@ pub(crate) fn write_reverted(dir: &Path) {
 
 /// Returns the prompts that `session show` shows, and its messages.
 fn prompts(name: &str, root: &str) -> (Vec<String>, String) {
-    let said = session(&["show", name, "--root", root, "-o", "text"]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
-    let prompts = said.text.lines().filter_map(|line| line.strip_prefix("> "));
-    (prompts.map(str::to_owned).collect(), said.messages)
+    let output = session(&["show", name, "--root", root, "-o", "text"]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
+    let prompts = output
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "));
+    (prompts.map(str::to_owned).collect(), output.messages)
 }
 
 #[test]
@@ -346,9 +349,9 @@ fn all_commands_count_the_same_sessions_and_costs() {
     let families = families();
     let root = families.root();
     let records = |arguments: &[&str]| {
-        let said = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
-        assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-        said.records()
+        let output = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
+        assert_eq!(output.status, Some(0), "{arguments:?}: {}", output.messages);
+        output.records()
     };
     let listed = records(&["list"]).len();
     // Three of Codex, two of opencode, one of Claude Code with its copy.

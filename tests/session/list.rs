@@ -432,12 +432,15 @@ fn missing_sessions_are_reported() {
     let root = empty.path().to_str().unwrap();
     for (command, status) in [("list", 0), ("stats", 0), ("search x", 1)] {
         let words = command.split(' ').chain(["--root", root, "-o", "text"]);
-        let told = session(&words.collect::<Vec<_>>());
-        assert_eq!(told.status, Some(status), "{command}");
-        assert_eq!(told.text, "", "{command}");
-        assert_eq!(told.messages, "turnpipe: no sessions found\n", "{command}");
+        let result = session(&words.collect::<Vec<_>>());
+        assert_eq!(result.status, Some(status), "{command}");
+        assert_eq!(result.text, "", "{command}");
+        assert_eq!(
+            result.messages, "turnpipe: no sessions found\n",
+            "{command}"
+        );
     }
-    let told = session(&[
+    let result = session(&[
         "list",
         "--root",
         &data(""),
@@ -447,7 +450,7 @@ fn missing_sessions_are_reported() {
         "nonsense",
     ]);
     assert_eq!(
-        (told.text, told.messages),
+        (result.text, result.messages),
         (String::new(), "turnpipe: no sessions found\n".to_owned())
     );
 }

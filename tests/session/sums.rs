@@ -33,9 +33,9 @@ impl Home {
 
     fn records(&self, arguments: &[&str]) -> Vec<Value> {
         let root = self.path("");
-        let said = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
-        assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-        said.records()
+        let result = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
+        assert_eq!(result.status, Some(0), "{arguments:?}: {}", result.messages);
+        result.records()
     }
 
     fn list_session(&self, id: &str) -> Value {
@@ -75,14 +75,14 @@ fn totals_of_copilot_are_of_each_model() {
             &json!({"sessionId": id, "context": {"cwd": "/w"}}),
         )
     };
-    let said = |output: u32| json!({"messageId": format!("m{output}"), "model": "big", "content": "ok", "outputTokens": output});
+    let result = |output: u32| json!({"messageId": format!("m{output}"), "model": "big", "content": "ok", "outputTokens": output});
     let home = Home::new(&[
         (
             "a/events.jsonl",
             &[
                 start("a"),
                 copilot(1, "user.message", &json!({"content": "Go"})),
-                copilot(2, "assistant.message", &said(20)),
+                copilot(2, "assistant.message", &result(20)),
                 copilot(
                     3,
                     "session.shutdown",
@@ -94,7 +94,7 @@ fn totals_of_copilot_are_of_each_model() {
         // It was left without an end.
         (
             "b/events.jsonl",
-            &[start("b"), copilot(2, "assistant.message", &said(500))],
+            &[start("b"), copilot(2, "assistant.message", &result(500))],
         ),
     ]);
     let of = |model: &str, session: &str| {
@@ -443,8 +443,13 @@ fn subagents_are_found_by_the_ids_that_commands_print() {
     let root = home.path("");
     for name in ["0b0b0b0b-child", "0b0b0b0b", "abc123", "agent-abc123"] {
         for command in ["show", "path", "stats", "calls", "check", "diff", "tail"] {
-            let said = session(&[command, name, "--root", &root]);
-            assert_ne!(said.status, Some(2), "{command} {name}: {}", said.messages);
+            let result = session(&[command, name, "--root", &root]);
+            assert_ne!(
+                result.status,
+                Some(2),
+                "{command} {name}: {}",
+                result.messages
+            );
         }
     }
     assert_eq!(
@@ -473,10 +478,10 @@ fn relations_are_read_in_every_format() {
     let gemini = |id: &str, kind: &str| json!({"sessionId": id, "projectHash": "h", "startTime": "2026-01-01T00:00:00Z", "kind": kind});
     let parent = "9c0ffee0-0000-4000-8000-000000000001";
     let snapshot = json!({"id": "s", "timestamp": "2026-01-01T00:00:03Z", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]});
-    let said = json!({"id": "u", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": [{"text": "Go"}]});
+    let result = json!({"id": "u", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": [{"text": "Go"}]});
     let main = [
         gemini(parent, "main"),
-        said.clone(),
+        result.clone(),
         json!({"$set": {"messages": [snapshot]}}),
     ];
     let home = Home::new(&[
@@ -488,7 +493,7 @@ fn relations_are_read_in_every_format() {
         ("g/chats/session-2026-01-01T00-00-9c0ffee0.jsonl", &main),
         (
             &format!("g/chats/{parent}/child.jsonl"),
-            &[gemini("child", "subagent"), said],
+            &[gemini("child", "subagent"), result],
         ),
         ("d/session-discovery-index.json", &[json!({"sessions": []})]),
     ]);

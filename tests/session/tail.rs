@@ -24,8 +24,8 @@ fn append(path: &Path, bytes: &[u8]) {
 #[test]
 fn the_last_messages_and_the_last_lines() {
     let file = data("claude-parallel.jsonl");
-    let said = session(&["tail", &file, "-n", "2"]);
-    let texts: Vec<Value> = said.records();
+    let output = session(&["tail", &file, "-n", "2"]);
+    let texts: Vec<Value> = output.records();
     assert_eq!(texts.len(), 2);
     assert_eq!(texts[0]["message"]["content"][0]["tool_use_id"], "t2");
     assert_eq!(texts[1]["message"]["content"][0]["text"], "They differ.");
@@ -53,15 +53,15 @@ fn messages_of_events_are_shown_as_in_session_show() {
             json!({"timestamp": "2026-01-01T10:00:00Z", "type": kind, "payload": payload})
         )
     };
-    let said = |kind: &str, text: &str| {
+    let output = |kind: &str, text: &str| {
         let item = json!({"type": kind, "content": [{"type": "text", "text": text}]});
         row("event_msg", json!({"type": "item_completed", "item": item}))
     };
     let head = row("session_meta", json!({"id": "t", "cwd": "/w"}));
     let rows = [
         head,
-        said("UserMessage", "First"),
-        said("AgentMessage", "Answer"),
+        output("UserMessage", "First"),
+        output("AgentMessage", "Answer"),
     ];
     fs::write(&path, rows.concat()).unwrap();
     let path = path.to_str().unwrap();
@@ -84,9 +84,10 @@ fn a_thread_in_several_files_is_shown_as_in_session_show() {
     let root = folder.path().display().to_string();
     let texts = |arguments: &[&str]| {
         let records = session(&[arguments, &["--root", &root]].concat()).records();
-        let said = records.iter().map(|record| record["message"].clone());
+        let output = records.iter().map(|record| record["message"].clone());
         // `tail` omits meter readings.
-        said.filter(|said| said["content"][0] != Value::Null)
+        output
+            .filter(|output| output["content"][0] != Value::Null)
             .collect::<Vec<Value>>()
     };
     for name in ["c0de", "f01d"] {
@@ -102,18 +103,18 @@ fn paths_are_shown_as_in_session_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |role: &str, content: Value| {
-        let said = json!({"type": role, "uuid": role, "sessionId": "s", "cwd": "/p",
+        let output = json!({"type": role, "uuid": role, "sessionId": "s", "cwd": "/p",
             "message": {"id": "m", "role": role, "content": content}});
-        format!("{said}\n")
+        format!("{output}\n")
     };
     let input = json!({"file_path": "/p/src/a.rs"});
     let call = json!([{"type": "tool_use", "id": "t", "name": "Read", "input": input}]);
     let text = row("user", json!("Look")) + &row("assistant", call);
     fs::write(&path, text).unwrap();
     for command in ["tail", "show"] {
-        let said = session(&[command, path.to_str().unwrap(), "-o", "text"]).text;
-        assert!(said.contains("src/a.rs"), "{command}: {said}");
-        assert!(!said.contains("/p/src"), "{command}: {said}");
+        let output = session(&[command, path.to_str().unwrap(), "-o", "text"]).text;
+        assert!(output.contains("src/a.rs"), "{command}: {output}");
+        assert!(!output.contains("/p/src"), "{command}: {output}");
     }
 }
 

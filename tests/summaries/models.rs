@@ -29,9 +29,9 @@ fn a_label_is_requested_cleaned_and_accounted() {
         NO_DELAY,
         fixed_reply(text_reply("- **Read a \u{1b}[31mfile**")),
     );
-    let told = run_with_input(server.command(&["summarize-batch"]), &stream(1));
-    let found = labels(&told.stdout);
-    assert_eq!(found.len(), 1, "{}", told.stderr);
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    let found = labels(&result.stdout);
+    assert_eq!(found.len(), 1, "{}", result.stderr);
     assert_eq!(found[0]["summary"], "Read a file");
     assert_eq!(
         found[0]["turnpipe"]["prompt_id"],
@@ -46,7 +46,7 @@ fn a_label_is_requested_cleaned_and_accounted() {
         text.contains("User's intent (from assistant's last message): I read file 0."),
         "{text}"
     );
-    assert!(!format!("{}{}", told.stdout, told.stderr).contains(CANARY));
+    assert!(!format!("{}{}", result.stdout, result.stderr).contains(CANARY));
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn unusable_answers_are_accounted() {
         let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
         let path = path.to_str().unwrap();
         let server = Server::start(NO_DELAY, fixed_reply(text_reply("")));
-        let told = run_with_input(server.command(&[command, "--write", path]), "");
-        assert_eq!(records(&told.stdout)[0]["ok"], false, "{}", told.stdout);
+        let result = run_with_input(server.command(&[command, "--write", path]), "");
+        assert_eq!(records(&result.stdout)[0]["ok"], false, "{}", result.stdout);
         let asked = server.bodies.lock().unwrap().len() as u64;
         let stats = run(&["session", "stats", path, "-o", "jsonl"], b"");
         let paid = &records(&stats.stdout)[0]["by_model"][1];
@@ -72,12 +72,12 @@ fn labels_of_a_slow_model_follow_their_calls() {
         Duration::from_millis(100),
         fixed_reply(text_reply("Read a file")),
     );
-    let told = run_with_input(
+    let result = run_with_input(
         server.command(&["summarize-batch", "--jobs", "8", "--hold-ms", "60000"]),
         &stream(80),
     );
-    let found = records(&told.stdout);
-    assert_eq!(labels(&told.stdout).len(), 80);
+    let found = records(&result.stdout);
+    assert_eq!(labels(&result.stdout).len(), 80);
     for (place, record) in found.iter().enumerate() {
         if record["type"] == "tool_use_summary" {
             let before = &found[place - 1]["message"]["content"][0]["tool_use_id"];
@@ -176,16 +176,17 @@ fn without_a_hold_no_line_waits() {
         Duration::from_secs(20),
         fixed_reply(text_reply("Read a file")),
     );
-    let told = run_with_input(
+    let result = run_with_input(
         server.command(&["summarize-batch", "--hold-ms", "0", "-v"]),
         &stream(5),
     );
-    assert_eq!(told.stdout, stream(5));
+    assert_eq!(result.stdout, stream(5));
     assert!(
-        told.stderr
+        result
+            .stderr
             .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not ready in time"),
         "{}",
-        told.stderr
+        result.stderr
     );
 }
 
@@ -250,9 +251,9 @@ fn a_failure_decides_the_status_even_with_a_title() {
 #[test]
 fn a_refusal_has_a_cost_but_no_label() {
     let server = Server::start(NO_DELAY, fixed_reply(text_reply("I cannot summarize this")));
-    let told = run_with_input(server.command(&["summarize-batch"]), &stream(1));
-    assert!(labels(&told.stdout).is_empty());
-    let usage = records(&told.stdout)
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&result.stdout).is_empty());
+    let usage = records(&result.stdout)
         .into_iter()
         .find(|record| record["subtype"] == "usage")
         .unwrap();
@@ -264,15 +265,15 @@ fn a_batch_whose_calls_all_failed_is_labelled_from_the_same_prompt() {
     let failed = r#""content":"No such file","is_error":true"#;
     let input = stream(1).replace(r#""content":"1\tfn main() {}""#, failed);
     let server = Server::start(NO_DELAY, fixed_reply(text_reply("Failed to read f0.rs")));
-    let told = run_with_input(server.command(&["summarize-batch", "--shortcuts"]), &input);
-    let found = labels(&told.stdout);
-    assert_eq!(found.len(), 1, "{told:?}");
+    let result = run_with_input(server.command(&["summarize-batch", "--shortcuts"]), &input);
+    let found = labels(&result.stdout);
+    assert_eq!(found.len(), 1, "{result:?}");
     assert_eq!(found[0]["summary"], "Failed to read f0.rs");
     assert_eq!(found[0]["preceding_tool_use_ids"], json!(["t0"]));
     let asked = server.bodies.lock().unwrap()[0].to_string();
     assert!(asked.contains("No such file"), "{asked}");
-    let told = run_with_input(server.command(&["summarize-batch"]), &stream(1));
-    assert!(labels(&told.stdout).is_empty(), "of calls that succeeded");
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&result.stdout).is_empty(), "of calls that succeeded");
 }
 
 #[test]
@@ -336,11 +337,11 @@ fn secrets_are_in_no_prompt() {
 #[test]
 fn shortcuts_label_single_reads_without_a_model() {
     let server = Server::start(NO_DELAY, fixed_reply(text_reply("never")));
-    let told = run_with_input(
+    let result = run_with_input(
         server.command(&["summarize-batch", "--shortcuts"]),
         &stream(3),
     );
-    assert_eq!(labels(&told.stdout).len(), 3);
+    assert_eq!(labels(&result.stdout).len(), 3);
     assert!(server.bodies.lock().unwrap().is_empty());
 }
 
@@ -367,8 +368,8 @@ fn titles_come_from_the_function_or_from_json_in_the_text() {
     ];
     for (answer, title, reason) in rows {
         let server = Server::start(NO_DELAY, fixed_reply(answer.clone()));
-        let told = run_with_input(server.command(&["title", path]), "");
-        let record = &records(&told.stdout)[0];
+        let result = run_with_input(server.command(&["title", path]), "");
+        let record = &records(&result.stdout)[0];
         match title {
             Some(title) => assert_eq!(record["title"], title, "{answer}"),
             None => assert_eq!(record["reason"], reason, "{answer}"),
@@ -390,8 +391,8 @@ fn the_language_of_the_conversation_is_requested() {
     let server = Server::start(NO_DELAY, fixed_reply(titles("移植配置解析器")));
     for options in [&[][..], &["--language", "zh-CN"], &["--language", "auto"]] {
         let words = [&["title"], options, &[path.to_str().unwrap()]].concat();
-        let told = run_with_input(server.command(&words), "");
-        assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+        let result = run_with_input(server.command(&words), "");
+        assert_eq!(records(&result.stdout)[0]["title"], "移植配置解析器");
     }
     assert!(
         server.bodies.lock().unwrap()[0]
@@ -416,16 +417,16 @@ fn recaps_are_the_text_in_the_tag() {
             "Let me think.\n<recap>Porting the parser. Next: delete the old one.</recap>",
         )),
     );
-    let told = run_with_input(server.command(&["recap", path]), "");
-    let record = &records(&told.stdout)[0];
+    let result = run_with_input(server.command(&["recap", path]), "");
+    let record = &records(&result.stdout)[0];
     assert_eq!(
         record["recap"],
         "Porting the parser. Next: delete the old one."
     );
     assert_eq!(record["turnpipe"]["prompt_id"], "session_recap");
     let server = Server::start(NO_DELAY, fixed_reply(text_reply("Let me think about it.")));
-    let told = run_with_input(server.command(&["recap", path]), "");
-    assert_eq!(records(&told.stdout)[0]["reason"], "empty_result");
+    let result = run_with_input(server.command(&["recap", path]), "");
+    assert_eq!(records(&result.stdout)[0]["reason"], "empty_result");
 }
 
 #[test]

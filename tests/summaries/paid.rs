@@ -35,24 +35,24 @@ fn a_reply_up_to_the_token_limit_is_used_if_it_has_the_text() {
         ("The user wants a recap of", None),
     ];
     for (text, recap) in recaps {
-        let told = run_with_input(token_limited_server(text).command(&["recap", path]), "");
-        let found = &records(&told.stdout)[0];
-        assert_eq!(found["recap"].as_str(), recap, "{told:?}");
+        let result = run_with_input(token_limited_server(text).command(&["recap", path]), "");
+        let found = &records(&result.stdout)[0];
+        assert_eq!(found["recap"].as_str(), recap, "{result:?}");
         assert_eq!(found["turnpipe"]["usage"]["input_tokens"], 11);
-        assert_eq!(told.status, Some(if recap.is_some() { 0 } else { 4 }));
+        assert_eq!(result.status, Some(if recap.is_some() { 0 } else { 4 }));
     }
     let title = "{\"title\": \"Port the parser\"} This title";
-    let told = run_with_input(token_limited_server(title).command(&["title", path]), "");
-    assert_eq!(records(&told.stdout)[0]["title"], "Port the parser");
+    let result = run_with_input(token_limited_server(title).command(&["title", path]), "");
+    assert_eq!(records(&result.stdout)[0]["title"], "Port the parser");
     for (text, count) in [("Read a file\nThe calls", 1), ("Read a fi", 0)] {
-        let told = run_with_input(
+        let result = run_with_input(
             token_limited_server(text).command(&["summarize-batch"]),
             &stream(1),
         );
         assert_eq!(
-            told.stdout.matches("\"Read a file\"").count(),
+            result.stdout.matches("\"Read a file\"").count(),
             count,
-            "{told:?}"
+            "{result:?}"
         );
     }
 }
@@ -82,9 +82,9 @@ fn recorded_labels_are_written_again_and_not_requested() {
     let asked = || server.bodies.lock().unwrap().len();
     let label = |when: &str, input: &str| {
         let words = ["summarize-batch", "--record", path, "--emit", when];
-        let told = run_with_input(server.command(&words), input);
-        assert_eq!(told.status, Some(0), "{}", told.stderr);
-        labels(&told.stdout)
+        let result = run_with_input(server.command(&words), input);
+        assert_eq!(result.status, Some(0), "{}", result.stderr);
+        labels(&result.stdout)
     };
     let beside = || std::fs::read_to_string(format!("{path}.turnpipe")).unwrap();
     let mut first = label("turn", &stream(3));
@@ -118,8 +118,8 @@ fn the_labels_of_a_shown_session_are_not_requested_again() {
     let first = labels(&run_with_input(server.command(&words), &stream(3)).stdout);
     let shown = run(&["session", "show", path, "--json"], b"").stdout;
     assert_eq!(labels(&shown), first);
-    let told = run_with_input(server.command(&["summarize-batch"]), &shown);
-    assert_eq!(labels(&told.stdout), first);
+    let result = run_with_input(server.command(&["summarize-batch"]), &shown);
+    assert_eq!(labels(&result.stdout), first);
     assert_eq!(server.bodies.lock().unwrap().len(), 3);
 }
 
@@ -157,8 +157,8 @@ fn a_killed_run_continues_without_asking_twice() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let told = run_with_input(server.command(&words), "");
-    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    let result = run_with_input(server.command(&words), "");
+    assert_eq!(result.status, Some(0), "{}", result.stderr);
     let untitled = run(
         &["session", "list", "--root", root, "--untitled", "--json"],
         b"",

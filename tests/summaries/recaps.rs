@@ -15,8 +15,8 @@ fn recaps_are_records_or_one_line_of_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
-    let told = run(&["recap", "--model", "builtin", path], b"");
-    let record = &records(&told.stdout)[0];
+    let output = run(&["recap", "--model", "builtin", path], b"");
+    let record = &records(&output.stdout)[0];
     assert_eq!(
         (&record["type"], &record["recap"]),
         (&"recap".into(), &RECAP.into())
@@ -31,7 +31,7 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("c.jsonl", claude(&TALK)), ("q.jsonl", qwen(&TALK))] {
         let path = write(folder.path(), name, &text);
-        let told = run(
+        let output = run(
             &[
                 "recap",
                 "--model",
@@ -41,7 +41,7 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
             ],
             b"",
         );
-        assert_eq!(records(&told.stdout)[0]["written"], true, "{name}");
+        assert_eq!(records(&output.stdout)[0]["written"], true, "{name}");
         let shown = run(
             &["session", "show", path.to_str().unwrap(), "-o", "jsonl"],
             b"",
@@ -94,8 +94,8 @@ fn automatic_recaps_wait_for_an_absence() {
             ])
             .args(options)
             .env("TURNPIPE_CLOCK", now);
-        let told = run_with_input(command, "");
-        records(&told.stdout)[0].clone()
+        let output = run_with_input(command, "");
+        records(&output.stdout)[0].clone()
     };
     assert_eq!(at("2026-01-02T03:06:00Z", &[])["reason"], "not_away");
     assert_eq!(

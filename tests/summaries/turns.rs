@@ -712,23 +712,23 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
         assert_eq!(run.status, Some(2), "{}", run.stderr);
         run.stderr
     };
-    let told = run(&["turn"], DIALOG);
+    let output = run(&["turn"], DIALOG);
     assert!(
-        told.starts_with("turnpipe: no model is configured\nhint: name one with `--model"),
-        "{told}"
+        output.starts_with("turnpipe: no model is configured\nhint: name one with `--model"),
+        "{output}"
     );
-    let told = run(&["turn", "--model", "builtin"], DIALOG);
+    let output = run(&["turn", "--model", "builtin"], DIALOG);
     assert!(
-        told.contains("this needs a model that can be asked"),
-        "{told}"
+        output.contains("this needs a model that can be asked"),
+        "{output}"
     );
-    let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
-    assert!(told.contains("the conversation is empty"), "{told}");
-    let told = run(
+    let output = run(&["turn", "--model", "openai:m", "--dry-run"], "");
+    assert!(output.contains("the conversation is empty"), "{output}");
+    let output = run(
         &["turn", "--model", "openai:m", "--session", "/dev/null"],
         "",
     );
-    assert!(told.contains("--session: /dev/null"), "{told}");
+    assert!(output.contains("--session: /dev/null"), "{output}");
 }
 
 /// Runs one round with a `Stop` hook that runs this command; returns the last record.
@@ -752,8 +752,8 @@ fn stop_hooks_continue_the_turn_up_to_a_cap() {
     let (status, written) = run_with_stop_hook(folder, blocks, &["--prompt", "go"]);
     assert_eq!(status, Some(0), "{written:#?}");
     assert_eq!(kinds(&written), ["init", "user", "text", "user", "result"]);
-    let told = "Stop hook feedback:\nRun the tests.";
-    assert_eq!(written[3]["message"]["content"][0]["text"], told);
+    let output = "Stop hook feedback:\nRun the tests.";
+    assert_eq!(written[3]["message"]["content"][0]["text"], output);
     let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
     let input: Value = serde_json::from_str(&input).unwrap();
     assert_eq!(input["hook_event_name"], "Stop");
@@ -857,9 +857,9 @@ fn streams_of_other_agents_can_be_continued() {
         command
             .args(arguments.split(' '))
             .env("OPENAI_API_KEY", "x");
-        let told = run_with_input(command, &stream);
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{agent}");
-        let body: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = run_with_input(command, &stream);
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{agent}");
+        let body: Value = serde_json::from_str(&output.stdout).unwrap();
         let mut called = Vec::new();
         let roles = body["messages"].as_array().unwrap().iter().skip(1);
         let roles = roles.map(|message| {

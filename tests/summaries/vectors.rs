@@ -73,8 +73,8 @@ fn history(input: &Value) -> String {
 }
 
 /// Returns the record that a command adds to a conversation.
-fn outcome(told: &str, kind: &str) -> Value {
-    let found = records(told);
+fn outcome(output: &str, kind: &str) -> Value {
+    let found = records(output);
     let mut of_kind = found.into_iter().filter(|record| record["type"] == kind);
     of_kind.next().unwrap()
 }
@@ -94,8 +94,8 @@ fn titles_match_qwen_code() {
             continue;
         }
         let server = start_server(input, crate::server::call_reply);
-        let told = run_with_input(server.command(&["title", "-q"]), &conversation);
-        let found = outcome(&told.stdout, "title");
+        let output = run_with_input(server.command(&["title", "-q"]), &conversation);
+        let found = outcome(&output.stdout, "title");
         let ours = row.get("our_outcome");
         let expected = ours.unwrap_or(&row["expected"]["outcome"]);
         for member in ["ok", "title", "reason"] {
@@ -122,8 +122,8 @@ fn recaps_match_qwen_code() {
             command.env_remove("TURNPIPE_FAST_MODEL");
             command.env("TURNPIPE_MODEL", "openai:large");
         }
-        let told = run_with_input(command, &history(input));
-        let found = outcome(&told.stdout, "recap");
+        let output = run_with_input(command, &history(input));
+        let found = outcome(&output.stdout, "recap");
         assert_eq!(found["recap"], row["expected"]["result"], "{input}");
         let asked = server.bodies.lock().unwrap()[0]["model"].clone();
         let fast = input.get("fastModel").is_some();
@@ -157,8 +157,8 @@ fn labels_match_qwen_code() {
             json!({"type": "assistant", "message": {"id": "m", "role": "assistant", "content": blocks}}),
             json!({"type": "user", "message": {"role": "user", "content": results}}),
         );
-        let told = run_with_input(server.command(&["summarize-batch", "--no-echo"]), &stream);
-        let found = records(&told.stdout);
+        let output = run_with_input(server.command(&["summarize-batch", "--no-echo"]), &stream);
+        let found = records(&output.stdout);
         let label = found
             .first()
             .map_or(Value::Null, |record| record["summary"].clone());
@@ -222,8 +222,8 @@ impl Scenario {
             if !self.has_model {
                 command.env_remove("TURNPIPE_FAST_MODEL");
             }
-            let told = run_with_input(command, "");
-            assert_eq!(records(&told.stdout).len(), 1, "{}", told.stderr);
+            let output = run_with_input(command, "");
+            assert_eq!(records(&output.stdout).len(), 1, "{}", output.stderr);
         }
     }
 
@@ -248,8 +248,8 @@ impl Scenario {
 
 /// Renames a session like a user.
 fn rename(path: &Path, title: &str) {
-    let told = turnpipe::run(&["session", "rename", path.to_str().unwrap(), title], b"");
-    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    let output = turnpipe::run(&["session", "rename", path.to_str().unwrap(), title], b"");
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
 }
 
 /// Returns a scenario in which the user renames the session while the model is asked.

@@ -246,9 +246,9 @@ fn edit_toml(
         }
         let groups = hooks
             .entry(event)
-            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        let groups = groups.as_array_of_tables_mut();
-        let groups = groups.ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
+            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
+            .as_array_of_tables_mut()
+            .ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let mut new = command.map(|command| command(subcommand));
         for (at, group) in groups.iter_mut().enumerate() {
             let list = group
@@ -383,9 +383,10 @@ fn edit_script(
 /// Returns the hook in a file that turnpipe wrote.
 fn find_in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
     let mut lines = text.lines();
-    let command = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
-    let command = command.and_then(|command| serde_json::from_str(command).ok());
-    let command = command.filter(|command: &String| is_ours(command));
+    let literal = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
+    let command = literal
+        .and_then(|literal| serde_json::from_str(literal).ok())
+        .filter(|command: &String| is_ours(command));
     let event = facts.hooks.first().map(|(event, _)| *event);
     event
         .zip(command)

@@ -221,9 +221,10 @@ impl CallOutcome {
         let behind_time = timed.and_then(|timed| Some(timed.split_once('\n')?.1));
         let start = behind_time.unwrap_or(start);
         let mut beginnings = BEGINNINGS.iter();
-        let known = beginnings.find(|(words, _)| start.starts_with(words));
-        let known = known.map(|(_, outcome)| *outcome);
-        let known = known.or(failed.then_some(Self::Failed));
+        let known = beginnings
+            .find(|(words, _)| start.starts_with(words))
+            .map(|(_, outcome)| *outcome)
+            .or(failed.then_some(Self::Failed));
         // The same words inside a file have no meaning.
         let says = |words: &str| {
             if known.is_some() {

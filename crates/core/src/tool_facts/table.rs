@@ -193,19 +193,20 @@ pub fn possible_patch_files(patch: &str) -> impl Iterator<Item = &str> {
     ];
     let others = patch.lines().filter_map(|line| {
         let line = line.trim_start_matches([' ', '\t', '>']);
-        let name = HEADERS
+        let rest = HEADERS
             .iter()
             .find_map(|header| line.strip_prefix(header))?;
         // `diff` writes a tab and the time after the name.
-        let name = name.split('\t').next()?.trim();
+        let names = rest.split('\t').next()?.trim();
         // `diff --git a/x b/y`
-        let name = name.rsplit_once(" b/").map_or(name, |(_, name)| name);
-        let name = name.trim_matches('"');
-        let name = ["a/", "b/"]
-            .iter()
-            .find_map(|side| name.strip_prefix(side))
-            .unwrap_or(name);
-        Some(name)
+        let (_, last) = names.rsplit_once(" b/").unwrap_or(("", names));
+        let name = last.trim_matches('"');
+        let mut sides = ["a/", "b/"].iter();
+        Some(
+            sides
+                .find_map(|side| name.strip_prefix(side))
+                .unwrap_or(name),
+        )
     });
     let names = patch_files(patch)
         .map(|name| name.trim_matches('"'))

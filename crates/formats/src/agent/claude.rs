@@ -178,7 +178,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
-    let said = row.message;
+    let fields = row.message;
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         is_annotation: subtype.as_deref() == Some("away_summary")
@@ -194,7 +194,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Aside,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, said, detail),
+        facts: facts(&row, &kind, fields, detail),
         title: title(&row, &kind),
         summary: (kind == "summary")
             .then(|| string(row.leaf).zip(string(row.summary)))
@@ -206,7 +206,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let messages = messages(&row, &entry, said, detail);
+    let messages = messages(&row, &entry, fields, detail);
     let mut entry = entry.with_messages(messages);
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
@@ -215,10 +215,10 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn facts(row: &Row<'_>, kind: &str, said: Option<MessageFields<'_>>, detail: Detail) -> Facts {
+fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: Detail) -> Facts {
     let is_side = is_true(row.sidechain);
-    let said = said.filter(|_| kind == "assistant");
-    let model = said.and_then(|said| model(&said));
+    let fields = fields.filter(|_| kind == "assistant");
+    let model = fields.and_then(|fields| model(&fields));
     if matches!(detail, Detail::Costs | Detail::Activity) {
         // Callers that skip records read these facts at the ends of the file.
         return Facts {
@@ -259,13 +259,13 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
 fn messages(
     row: &Row<'_>,
     entry: &Entry,
-    said: Option<MessageFields<'_>>,
+    fields: Option<MessageFields<'_>>,
     detail: Detail,
 ) -> Vec<Message> {
     let one = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
-        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
+        "user" => fields.map_or_else(Vec::new, |fields| user(row, &fields, detail)),
+        "assistant" => one(fields.map(|fields| assistant(row, &fields, detail))),
         "system" => one(system(row, entry.subtype.as_deref())),
         "attachment" => attachment(row, detail),
         "tool_use_summary" => one(string(row.summary).map(|label| {
@@ -283,13 +283,13 @@ fn messages(
 fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     let progress = row.progress.filter(|_| kind == "progress")?;
     let record = progress.message?;
-    let said = record.message?;
+    let fields = record.message?;
     Some(SideCost {
-        id: Some(string(said.id)?),
+        id: Some(string(fields.id)?),
         repeats: Repeats::SubagentReply,
         prompt_id: None,
-        model: model(&said),
-        usage: anthropic_usage(said.usage).filter(|usage| !usage.is_empty())?,
+        model: model(&fields),
+        usage: anthropic_usage(fields.usage).filter(|usage| !usage.is_empty())?,
     })
 }
 
@@ -299,7 +299,7 @@ fn searches(row: &Row<'_>) -> Option<(String, u64)> {
     Some((result_id(row.message?.content)?, count))
 }
 
-fn user(row: &Row<'_>, said: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
+fn user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta)
@@ -310,7 +310,7 @@ fn user(row: &Row<'_>, said: &MessageFields<'_>, detail: Detail) -> Vec<Message>
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(said.content, detail.of_blocks()))
+    user_messages(origin, anthropic_blocks(fields.content, detail.of_blocks()))
 }
 
 /// Whether the sender is absent or the user.
@@ -320,19 +320,19 @@ fn is_by_user(sender: Option<&RawValue>) -> bool {
 }
 
 /// Returns the model that replied, unless the reply is synthetic.
-fn model(said: &MessageFields<'_>) -> Option<String> {
-    string(said.model).filter(|model| model != "<synthetic>")
+fn model(fields: &MessageFields<'_>) -> Option<String> {
+    string(fields.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>, said: &MessageFields<'_>, detail: Detail) -> Message {
-    let model = model(said);
+fn assistant(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Message {
+    let model = model(fields);
     let recorded = origin_name(row.turnpipe);
     // Claude Code writes such a reply itself, without a request.
-    let is_synthetic = model.is_none() && string(said.model).is_some();
+    let is_synthetic = model.is_none() && string(fields.model).is_some();
     let origin = match recorded.as_deref() {
         Some("meter") => {
             return Message {
-                usage: anthropic_usage(said.usage),
+                usage: anthropic_usage(fields.usage),
                 ..Message::new(Role::System, Origin::Meter)
             };
         }
@@ -341,15 +341,15 @@ fn assistant(row: &Row<'_>, said: &MessageFields<'_>, detail: Detail) -> Message
         _ if is_synthetic => Origin::Injected,
         _ => Origin::Reply,
     };
-    let usage = anthropic_usage(said.usage).filter(|_| !is_synthetic);
+    let usage = anthropic_usage(fields.usage).filter(|_| !is_synthetic);
     Message {
-        id: string(said.id),
+        id: string(fields.id),
         usage,
         model,
         blocks: match detail {
             Detail::Costs => Vec::new(),
             Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
-                anthropic_blocks(said.content, detail.of_blocks())
+                anthropic_blocks(fields.content, detail.of_blocks())
             }
         },
         ..Message::new(Role::Assistant, origin)

@@ -37,12 +37,12 @@ pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
 /// Returns the change in a record.
 pub(super) fn read_change(record: &str) -> Option<FileEdit> {
     let row = Row::read(record)?;
-    let (result, said) = (
+    let (result, fields) = (
         row.in_file.or(row.in_stream)?,
         row.message.unwrap_or_default(),
     );
     let path = string(result.path)?;
-    let call = result_id(said.content);
+    let call = result_id(fields.content);
     if text(result.kind).as_deref() == Some("create") {
         return Some(new_file(call, path, &text(result.content)?));
     }

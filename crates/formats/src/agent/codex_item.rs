@@ -210,9 +210,11 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     };
     let is_done = is(item.status, "completed") || is_true(item.success);
     let id = || string(item.id).or_else(|| string(item.call_id));
-    let changes = item.changes.filter(|_| is_done).map(RawValue::get);
-    let changes = changes.and_then(|json| serde_json::from_str(json).ok());
-    let changes: BTreeMap<String, &RawValue> = changes.unwrap_or_default();
+    let changes: BTreeMap<String, &RawValue> = item
+        .changes
+        .filter(|_| is_done)
+        .and_then(|json| serde_json::from_str(json.get()).ok())
+        .unwrap_or_default();
     let edits = changes.into_iter().filter_map(|(path, raw)| {
         let change = Change::of(Some(raw))?;
         let call = id();

@@ -230,9 +230,10 @@ fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
         return meter(row, data, kind).into_iter().collect();
     }
     let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
-    let models = snapshot.or(data.models);
-    let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
-    let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
+    let models: BTreeMap<String, &RawValue> = snapshot
+        .or(data.models)
+        .and_then(|models| serde_json::from_str(models.get()).ok())
+        .unwrap_or_default();
     let totals = models.into_iter().filter_map(|(model, tokens)| {
         Some(Meter::Total {
             model: Some(model),

@@ -102,8 +102,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let said = row.message.unwrap_or_default();
-        let blocks = anthropic_blocks(said.content, detail.of_blocks());
+        let fields = row.message.unwrap_or_default();
+        let blocks = anthropic_blocks(fields.content, detail.of_blocks());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
             Some("user") => {
                 user_messages(Origin::Prompt, blocks.into_iter().map(typed_text).collect())

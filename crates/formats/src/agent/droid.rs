@@ -112,9 +112,9 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     };
     if detail != Detail::Outline
         && entry.kind == "message"
-        && let Some(said) = &row.message
+        && let Some(fields) = &row.message
     {
-        let messages = read_messages(said, detail, string(row.id));
+        let messages = read_messages(fields, detail, string(row.id));
         entry = entry.with_messages(messages);
     }
     Some(entry)
@@ -140,12 +140,12 @@ object! { Numbers { old, new } }
 
 /// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
 fn changes(record: &str) -> Vec<FileEdit> {
-    let said = Row::read(record).and_then(|row| row.message);
-    let blocks = anthropic_blocks(said.unwrap_or_default().content, Detail::Full.of_blocks());
+    let fields = Row::read(record).and_then(|row| row.message);
+    let blocks = anthropic_blocks(fields.unwrap_or_default().content, Detail::Full.of_blocks());
     let results = blocks.iter().filter_map(Block::as_result);
     let edits = results.filter_map(|result| {
-        let said = result.text();
-        let edited = Edited::read(&said).filter(|edited| is_true(edited.is_done))?;
+        let fields = result.text();
+        let edited = Edited::read(&fields).filter(|edited| is_true(edited.is_done))?;
         let (mut diff, mut next) = (String::new(), (0, 0));
         for line in DiffLine::list(edited.lines) {
             let numbers = line.number.unwrap_or_default();
@@ -173,19 +173,19 @@ fn changes(record: &str) -> Vec<FileEdit> {
     edits.collect()
 }
 
-fn read_messages(said: &MessageFields<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
+fn read_messages(fields: &MessageFields<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
     // The failure of a call is recorded only as text.
     let read = match detail {
         Detail::Activity | Detail::Counts => Detail::Full,
         other => other,
     };
-    let mut blocks = anthropic_blocks(said.content, read.of_blocks());
+    let mut blocks = anthropic_blocks(fields.content, read.of_blocks());
     for block in &mut blocks {
         if let Block::Result(result) = block {
             result.failed |= result.text().starts_with("Error: ");
         }
     }
-    match text(said.role).as_deref() {
+    match text(fields.role).as_deref() {
         Some("user") => user_messages(Origin::Prompt, blocks),
         Some("assistant") => vec![Message {
             id,

@@ -211,7 +211,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         uuid: [
             event.uuid,
             event.of_call,
-            row.message.and_then(|said| said.id),
+            row.message.and_then(|fields| fields.id),
         ]
         .into_iter()
         .find_map(string),
@@ -299,7 +299,7 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
         "context.append_message" => {
             return row
                 .message
-                .map(|said| message_of_said(&said))
+                .map(|fields| message_of_said(&fields))
                 .unwrap_or_default();
         }
         "context.append_loop_event" => read_event(event),
@@ -349,16 +349,16 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
     })
 }
 
-fn message_of_said(said: &MessageFields<'_>) -> Vec<Message> {
-    let source = said.origin.unwrap_or_default();
-    let mut blocks = read_blocks(said.content);
-    match text(said.role).as_deref() {
+fn message_of_said(fields: &MessageFields<'_>) -> Vec<Message> {
+    let source = fields.origin.unwrap_or_default();
+    let mut blocks = read_blocks(fields.content);
+    match text(fields.role).as_deref() {
         Some("assistant") => {
-            blocks.extend(Called::list(said.calls).iter().filter_map(read_call));
+            blocks.extend(Called::list(fields.calls).iter().filter_map(read_call));
             vec![reply(blocks)]
         }
-        Some("tool") => string(said.call_id)
-            .map(|id| result(id, said.content, said.is_error))
+        Some("tool") => string(fields.call_id)
+            .map(|id| result(id, fields.content, fields.is_error))
             .into_iter()
             .collect(),
         Some("user") => {
@@ -375,7 +375,7 @@ fn message_of_said(said: &MessageFields<'_>) -> Vec<Message> {
             let messages = typed.into_iter().chain(messages);
             messages
                 .map(|message| Message {
-                    id: string(said.id),
+                    id: string(fields.id),
                     ..message
                 })
                 .collect()

@@ -282,8 +282,8 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail)
     if row.message.is_none() {
         return Vec::new();
     }
-    let said = MessageFields::of(row.message).unwrap_or_default();
-    let parts = said.parts.filter(|_| detail != Detail::Costs);
+    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let parts = fields.parts.filter(|_| detail != Detail::Costs);
     let content = gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),

@@ -229,9 +229,9 @@ impl<'a> Block<'a> {
         let failed = is_true(self.is_error) || error.is_some();
         // The text shows whether the call was denied.
         let has_parts = failed || detail == BlockDetail::Full;
-        let found = Found::list(hosted).into_iter();
-        let found = found.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
-        let found = error.into_iter().chain(found).map(ResultPart::Text);
+        let pages = Found::list(hosted).into_iter();
+        let lines = pages.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
+        let found = error.into_iter().chain(lines).map(ResultPart::Text);
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
             parts: if has_parts {

@@ -257,9 +257,10 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         let mut deltas = deltas(&parts, Signed::Anything);
         if let Some(reason) = non_empty(candidate.finish_reason) {
             has_end = true;
-            let explanation = text(candidate.finish_message);
-            let explanation = explanation.map(|message| format!("{reason}: {message}"));
-            let explanation = explanation.unwrap_or_else(|| reason.to_string());
+            let explanation = match text(candidate.finish_message) {
+                Some(message) => format!("{reason}: {message}"),
+                None => reason.to_string(),
+            };
             deltas.push(Delta::End(End::with_explanation(&reason, explanation)));
         }
         let index = number(candidate.index).unwrap_or_default();

@@ -132,9 +132,10 @@ impl Repository {
         let mut hooks = vec![self.common.join("hooks")];
         for file in [self.common.join("config"), self.own.join("config.worktree")] {
             let text = read(&file)?.unwrap_or_default();
-            let settings = String::from_utf8(text).ok();
-            let settings = settings.and_then(|text| parse_settings(&text));
-            let settings = settings.ok_or("git's configuration is not in a form that is known")?;
+            let settings = String::from_utf8(text)
+                .ok()
+                .and_then(|text| parse_settings(&text))
+                .ok_or("git's configuration is not in a form that is known")?;
             for setting in settings {
                 let (name, value) = &setting;
                 let path = self.top.join(value);

@@ -266,17 +266,17 @@ fn command_line(
 ) -> Result<(OsString, Vec<Template>), Problem> {
     const KEY: &str = "command";
     let mut templates = words.iter().map(|word| template(KEY, word, schema));
-    let program = templates
+    let first = templates
         .next()
         .ok_or_else(|| Problem::new(KEY, "must name a program"))??;
-    let program = program
+    let name = first
         .as_literal()
-        .filter(|program| !program.is_empty() && !program.contains('\0'))
+        .filter(|name| !name.is_empty() && !name.contains('\0'))
         .ok_or_else(|| Problem::new(KEY, "the program must not depend on the input"))?;
-    let program = if program.contains('/') {
-        directory.join(program).into_os_string()
+    let program = if name.contains('/') {
+        directory.join(name).into_os_string()
     } else {
-        program.into()
+        name.into()
     };
     Ok((program, templates.collect::<Result<_, _>>()?))
 }

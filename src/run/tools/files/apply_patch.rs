@@ -49,9 +49,10 @@ type Change = (Target, Option<String>);
 
 impl PreparedCall for Patch {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        let paths = self.0.iter();
-        let paths = paths.flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to));
-        let paths = paths.map(|path| absolute_path(path, context));
+        let edits = self.0.iter();
+        let paths = edits
+            .flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to))
+            .map(|path| absolute_path(path, context));
         Assessment::writes(ApplyPatch::NAME, paths.collect())
     }
 
