@@ -39,9 +39,9 @@ fn main() -> io::Result<()> {
             let mut history = History::default();
             let mut stream = DialogStream::default();
             for record in &records {
-                stream.record(record, &mut |message| history.note(message));
+                stream.record(record, &mut |message| history.add(message));
             }
-            stream.finish(&mut |message| history.note(message));
+            stream.finish(&mut |message| history.add(message));
             lap();
             let turns = history.into_turns("m").map_err(io::Error::other)?;
             lap();

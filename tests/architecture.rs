@@ -41,7 +41,7 @@ fn all_sources() -> Vec<PathBuf> {
 }
 
 /// Returns the path of a source file from the folder of its package's modules.
-fn in_package(file: &Path) -> &Path {
+fn package_dir(file: &Path) -> &Path {
     let found = ROOTS.iter().find_map(|root| file.strip_prefix(root).ok());
     found.unwrap()
 }
@@ -49,7 +49,7 @@ fn in_package(file: &Path) -> &Path {
 /// Returns the module that a file belongs to: that of its directory, or of the one above.
 fn module_of(file: &Path, modules: &[Module]) -> Module {
     let root = ROOTS.iter().find(|root| file.starts_with(root)).unwrap();
-    let path = in_package(file).with_extension("");
+    let path = package_dir(file).with_extension("");
     let listed = path.ancestors().find_map(|path| {
         let module = (root.to_string(), path.to_str().unwrap().to_owned());
         modules.contains(&module).then_some(module)
@@ -172,7 +172,7 @@ fn flatten(tree: &str, prefix: &[String], found: &mut dyn FnMut(Segments)) {
 
 /// Returns the module path of a file, from the root of its crate.
 fn module_path(file: &Path) -> Segments {
-    let relative = in_package(file).with_extension("");
+    let relative = package_dir(file).with_extension("");
     let mut names: Segments = relative
         .iter()
         .map(|name| name.to_str().unwrap().to_owned())
@@ -187,7 +187,7 @@ fn module_path(file: &Path) -> Segments {
 }
 
 /// Returns the absolute form of a path in the file `from`; `None` if it leads out of the crate.
-fn absolute(path: &[String], from: &[String]) -> Option<Segments> {
+fn absolute_path(path: &[String], from: &[String]) -> Option<Segments> {
     let mut base = match path.first()?.as_str() {
         "crate" => Vec::new(),
         "super" | "self" => from.to_vec(),
@@ -249,7 +249,7 @@ fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
         let module = module_path(file);
         for (path, is_export) in paths(&code(&fs::read_to_string(file).unwrap())) {
             let is_mod = file.ends_with("mod.rs");
-            let target = absolute(&path, &module).or_else(|| {
+            let target = absolute_path(&path, &module).or_else(|| {
                 // In a `mod.rs`, a path may begin with the name of a file.
                 let inner: Segments = module.iter().chain(&path).cloned().collect();
                 let first = inner.get(..=module.len())?;
@@ -281,7 +281,7 @@ fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
 }
 
 /// Returns groups of files that import each other, directly or indirectly.
-fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
+fn find_cycles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
     let reached = |from: &PathBuf| {
         let mut reached = BTreeSet::new();
         let mut open = vec![from];
@@ -319,7 +319,7 @@ fn is_file_of(file: &Path, dir: &str, owner: &str) -> bool {
 
 /// Returns the files that contain a word of a list, apart from the files of `dir` that its owner has and from `others`,
 /// each with the word.
-fn strays(words: &[(&str, &str)], dir: &str, others: &[&str]) -> Vec<String> {
+fn find_strays(words: &[(&str, &str)], dir: &str, others: &[&str]) -> Vec<String> {
     let files: Vec<PathBuf> = all_sources()
         .into_iter()
         .filter(|file| !is_test(file))
@@ -367,7 +367,7 @@ const API_WORDS: [(&str, &str); 5] = [
 /// `shape.rs` recognises records of all APIs, and files of agents contain objects of APIs.
 #[test]
 fn each_api_is_known_in_one_file() {
-    let strays = strays(
+    let strays = find_strays(
         &API_WORDS,
         "crates/formats/src/api",
         &[
@@ -424,7 +424,7 @@ fn modules_import_only_modules_above_them() {
 
 #[test]
 fn files_of_a_module_import_each_other_in_one_direction() {
-    let circles = circles(&imports());
+    let circles = find_cycles(&imports());
     let listed: Vec<String> = circles
         .iter()
         .map(|circle| {
@@ -467,7 +467,7 @@ fn each_agent_is_known_in_its_files() {
         "crates/formats/src/api/envelope.rs",
     ];
     assert_eq!(
-        strays(&AGENT_WORDS, "crates/formats/src/agent", &recognised),
+        find_strays(&AGENT_WORDS, "crates/formats/src/agent", &recognised),
         [""; 0]
     );
     let shared = SHARED_WORDS.map(|word| ("agents", word));
@@ -475,7 +475,10 @@ fn each_agent_is_known_in_its_files() {
         "crates/formats/src/agent",
         "crates/formats/src/api/envelope.rs",
     ];
-    assert_eq!(strays(&shared, "crates/formats/src/agent", &known), [""; 0]);
+    assert_eq!(
+        find_strays(&shared, "crates/formats/src/agent", &known),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -24,7 +24,7 @@ mod skip;
 const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
 
 /// Whether this machine has no sandbox; then its examples are skipped.
-fn lacks_sandbox() -> bool {
+fn is_sandbox_missing() -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
     let command = command.args(["sandbox", "--", "true"]);
@@ -83,13 +83,13 @@ impl Example {
     }
 
     /// Returns the output of the command, or `None` if it cannot run here.
-    fn printed(&self) -> Option<Vec<String>> {
+    fn expected_output(&self) -> Option<Vec<String>> {
         let script = self.script();
         let words: Vec<&str> = script.split_whitespace().collect();
         let missing = OPTIONAL_PROGRAMS
             .iter()
-            .find(|program| words.contains(program) && skip::lacks(program));
-        if missing.is_some() || (script.contains("sandbox") && lacks_sandbox()) {
+            .find(|program| words.contains(program) && skip::is_missing(program));
+        if missing.is_some() || (script.contains("sandbox") && is_sandbox_missing()) {
             return None;
         }
         let repository = repository();
@@ -153,7 +153,7 @@ fn commands_print_what_the_pages_say() {
             let lines = match part {
                 Part::Text(line) => vec![line],
                 Part::Example(example) => {
-                    let Some(printed) = example.printed() else {
+                    let Some(printed) = example.expected_output() else {
                         rewritten.extend(
                             [example.prompt, example.output]
                                 .concat()
@@ -285,7 +285,7 @@ fn the_picture_can_be_drawn_again() {
         prompt: vec!["$ python3 docs/picture.py".to_owned()],
         output: Vec::new(),
     };
-    let Some(drawn) = picture.printed() else {
+    let Some(drawn) = picture.expected_output() else {
         return;
     };
     let kept = fs::read_to_string(repository().join("docs/picture.svg")).unwrap();

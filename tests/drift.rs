@@ -28,13 +28,13 @@ fn turnpipe(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn in_repository(path: &str) -> PathBuf {
+fn repository_path(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// Compares a committed file with its expected content, or writes it.
 fn check(path: &str, expected: &str) {
-    let file = in_repository(path);
+    let file = repository_path(path);
     if std::env::var_os("TURNPIPE_UPDATE").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, expected).unwrap();

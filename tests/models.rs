@@ -65,7 +65,7 @@ fn server(answers: Vec<(u16, String)>) -> (u16, JoinHandle<Vec<String>>) {
 
 const TITLE: &str = r#"{"title":"Port the parser"}"#;
 
-fn said() -> String {
+fn reply() -> String {
     json!({
         "choices": [{"message": {"content": TITLE}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 2},
@@ -91,7 +91,7 @@ fn title(arguments: &[&str], environment: &[(&str, &str)], session: &str) -> Out
         .unwrap()
 }
 
-fn shown(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     format!("{stdout}{stderr}")
@@ -106,7 +106,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
     let recording = folder.path().join("recording.jsonl");
-    let (port, server) = server(vec![(200, said())]);
+    let (port, server) = server(vec![(200, reply())]);
     let text = format!(
         "fast_model = \"lab:m\"\n[providers.lab]\npreset = \"vllm\"\n\
          base_url = \"http://127.0.0.1:{port}/v1\"\napi_key_cmd = \"echo {CANARY}\"\n\
@@ -125,7 +125,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
         &[("PATH", &skip::search_path())],
         &parser,
     );
-    assert!(live.status.success(), "{}", shown(&live));
+    assert!(live.status.success(), "{}", output_text(&live));
     assert_eq!(record(&live)["title"], "Port the parser");
     assert_eq!(record(&live)["model"], "lab:m");
     let asked = server.join().unwrap().remove(0);
@@ -140,13 +140,13 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
 
     let replay = format!("replay:{}", path(&recording));
     let again = title(&["--model", &replay], &[], &parser);
-    assert_eq!(again.stdout, live.stdout, "{}", shown(&again));
+    assert_eq!(again.stdout, live.stdout, "{}", output_text(&again));
     assert!(!fs::read_to_string(&recording).unwrap().contains("canary"));
 
     let other = session(folder.path(), "printer");
     let unknown = title(&["-v", "--model", &replay], &[], &other);
     assert_eq!(unknown.status.code(), Some(4));
-    let shown = shown(&unknown);
+    let shown = output_text(&unknown);
     assert!(shown.contains("the nearest request differs in "), "{shown}");
     assert!(
         shown.contains("the parser") && shown.contains("the printer"),
@@ -161,7 +161,7 @@ fn localhost_resolves_without_any_environment() {
     let folder = tempfile::tempdir().unwrap();
     let parser = session(folder.path(), "parser");
     let output = title(&["--model", "ollama:m"], &[("OLLAMA_HOST", &base)], &parser);
-    assert!(output.status.success(), "{}", shown(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     assert_eq!(record(&output)["title"], "Port the parser");
     server.join().unwrap();
 }
@@ -174,7 +174,7 @@ fn an_unknown_host_is_reported() {
     let arguments = ["--config", config.to_str().unwrap(), "--model", "ollama:m"];
     let host = [("OLLAMA_HOST", "http://no-such-host.invalid")];
     let output = title(&arguments, &host, &session(folder.path(), "parser"));
-    assert_eq!(output.status.code(), Some(5), "{}", shown(&output));
+    assert_eq!(output.status.code(), Some(5), "{}", output_text(&output));
     let reason = record(&output)["error"].as_str().unwrap().to_owned();
     // Without a name server, the connection timeout expires first.
     assert!(
@@ -202,7 +202,11 @@ fn invalid_arguments_are_reported_before_anything_is_sent() {
     for (arguments, expected) in rows {
         let output = title(arguments, &[], &parser);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(shown(&output).contains(expected), "{}", shown(&output));
+        assert!(
+            output_text(&output).contains(expected),
+            "{}",
+            output_text(&output)
+        );
     }
 }
 
@@ -222,7 +226,7 @@ fn a_dry_run_prints_the_body_and_needs_no_key() {
         &[],
         &session(folder.path(), "parser"),
     );
-    assert!(output.status.success(), "{}", shown(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     let body = record(&output);
     assert_eq!(body["model"], "claude-haiku-4-5");
     assert_eq!(body["max_tokens"], 100);

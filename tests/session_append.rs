@@ -476,7 +476,7 @@ fn a_kill_during_a_large_record_leaves_no_part_of_it() {
     let large = json!({"type": "user", "uuid": "large",
         "message": {"role": "user", "content": "x".repeat(2_000_000)}});
     fs::write(bench.path("large"), format!("{large}\n")).unwrap();
-    let rounds = if skip::runs_all() { 10 } else { 3 };
+    let rounds = if skip::is_full_run() { 10 } else { 3 };
     for _ in 0..rounds {
         bench.shell("echo '{\"type\":\"user\",\"uuid\":\"first\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}' |
             turnpipe session append s.jsonl > /dev/null");
@@ -682,7 +682,7 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
 }
 
 /// Returns the content of the recorded streams by an independent reader. Empty without Python.
-fn independently_read() -> Vec<Value> {
+fn read_independently() -> Vec<Value> {
     let mut paths = Vec::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     for agent in fs::read_dir(data.join("agents")).unwrap() {
@@ -696,14 +696,14 @@ fn independently_read() -> Vec<Value> {
     }
     let paths = skip::sample(paths, 4, |path| path.parent().map(Path::to_owned));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_streams.py");
-    if skip::lacks("python3") {
+    if skip::is_missing("python3") {
         return Vec::new();
     }
     let output = Command::new("python3").arg(script).args(paths).output();
     let output = output.unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
-    let floor = if skip::runs_all() { 40 } else { 12 };
+    let floor = if skip::is_full_run() { 40 } else { 12 };
     assert!(lines.lines().count() > floor);
     lines
         .lines()
@@ -743,7 +743,7 @@ fn dialog(shown: &[Value]) -> Vec<Value> {
 
 #[test]
 fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
-    for stream in independently_read() {
+    for stream in read_independently() {
         let path = stream["path"].as_str().unwrap();
         let bench = Bench::new();
         fs::copy(path, bench.path("stream")).unwrap();

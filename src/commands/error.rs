@@ -230,7 +230,7 @@ impl ModelFailures {
             }
         }
         let cause = failure.to_string();
-        if !self.messages.prints(MessageLevel::All) && self.causes.insert(cause.clone()) {
+        if !self.messages.is_printed(MessageLevel::All) && self.causes.insert(cause.clone()) {
             self.messages.error(&cause);
         }
     }

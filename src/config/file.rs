@@ -13,7 +13,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::restrictions::PermissionTable;
-use super::variables::{CONFIG, CONFIG_HOME, HOME, Sourced, ValueSource};
+use super::variables::{CONFIG, CONFIG_HOME, HOME, SourcedValue, ValueSource};
 use crate::agent::Root;
 use crate::client::model::DialectOverrides;
 use crate::io::{Environment, is_of_process};
@@ -39,7 +39,7 @@ impl ConfigSource {
             Self::None => None,
             Self::Named(path) => Some((path.clone(), ValueSource::Flag("--config"))),
             Self::Default => {
-                if let Some(named) = CONFIG.sourced(environment) {
+                if let Some(named) = CONFIG.sourced_value(environment) {
                     return Some((named.value.into(), named.source));
                 }
                 // In the directory of the process, it would be a file of the workspace.
@@ -168,7 +168,12 @@ impl ConfigFile {
     }
 
     /// Returns the error that the value of a key is invalid.
-    pub(super) fn invalid<T>(&self, key: &str, value: &Spanned<T>, problem: &str) -> ConfigError {
+    pub(super) fn invalid_value<T>(
+        &self,
+        key: &str,
+        value: &Spanned<T>,
+        problem: &str,
+    ) -> ConfigError {
         let line = line_at(&self.text, value.span().start);
         ConfigError::Invalid {
             path: self.path.clone().unwrap_or_default(),
@@ -177,9 +182,12 @@ impl ConfigFile {
     }
 
     /// Returns a value of the file with its line.
-    pub(super) fn with_line<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
+    pub(super) fn with_line<T: Clone>(
+        &self,
+        value: Option<&Spanned<T>>,
+    ) -> Option<SourcedValue<T>> {
         let value = value?;
-        Some(Sourced {
+        Some(SourcedValue {
             value: value.as_ref().clone(),
             source: ValueSource::File {
                 path: self.path.clone().unwrap_or_default(),
@@ -300,6 +308,7 @@ pub fn deletion_warning(root: &Root) -> Option<String> {
     let format = root.agent?.format();
     let (name, usual) = format.layout.retention?;
     let file = root.path.parent()?.join(format.hook_settings?.file());
+    // Without readable settings, the default retention applies.
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
     let days = (days <= MAX_RETENTION).then(|| count_noun(days, "day", "days"))?;

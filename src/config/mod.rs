@@ -17,5 +17,5 @@ pub use sandbox_path::SandboxPath;
 pub use sandbox_settings::SandboxSettings;
 pub use settings::{Config, Overrides, Settings, SideGates};
 #[cfg(test)]
-pub(crate) use variables::says_yes;
+pub(crate) use variables::is_true;
 pub use variables::{Setting, VARIABLES, ValueSource, has_less_options, pager};

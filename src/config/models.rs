@@ -12,8 +12,8 @@ use super::variables::{
     ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
     GEMINI_ADDRESS, GEMINI_KEY, HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS,
-    OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Setting, Sourced, ValueSource,
-    Variable, WEB_SERVER, says_yes,
+    OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Setting, SourcedValue, ValueSource,
+    Variable, WEB_SERVER, is_true,
 };
 use crate::client::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::client::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
@@ -63,15 +63,21 @@ impl Config {
         for (name, chosen, in_file) in chosen {
             let chosen = chosen.map(|chosen| {
                 let in_file = self.file.with_line(in_file.as_ref());
-                in_file.filter(|_| chosen.by == name).unwrap_or(Sourced {
-                    source: ValueSource::Variable(chosen.by.to_owned()),
-                    value: chosen.name,
-                })
+                in_file
+                    .filter(|_| chosen.by == name)
+                    .unwrap_or(SourcedValue {
+                        source: ValueSource::Variable(chosen.by.to_owned()),
+                        value: chosen.name,
+                    })
             });
-            Sourced::or_default(chosen, "none".to_owned()).add_to(name, String::clone, &mut listed);
+            SourcedValue::or_default(chosen, "none".to_owned()).add_to(
+                name,
+                String::clone,
+                &mut listed,
+            );
         }
         for variable in [HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY] {
-            if let Some(set) = variable.sourced(&self.environment) {
+            if let Some(set) = variable.sourced_value(&self.environment) {
                 let name = set.source.to_string();
                 set.add_to(&name, |_| "set".to_owned(), &mut listed);
             }
@@ -107,7 +113,7 @@ impl Config {
                 .map_or((None, None, None), |(_, key, token, address)| {
                     (Some(*key), *token, *address)
                 });
-            let text = |variable: Variable| variable.sourced(environment);
+            let text = |variable: Variable| variable.sourced_value(environment);
             let key = key.and_then(text);
             let key = key.map(|key| key.map(|key| KeySource::Given(Secret::new(key))));
             let token = token.and_then(text);
@@ -138,11 +144,11 @@ impl Config {
     }
 
     /// Returns the source of a provider's key according to the file.
-    fn key_in_file(&self, table: &ProviderTable) -> Option<Sourced<KeySource>> {
+    fn key_in_file(&self, table: &ProviderTable) -> Option<SourcedValue<KeySource>> {
         let file = &self.file;
         let named = table.api_key_env.as_deref().and_then(|name| {
             let key = self.environment.text(name)?;
-            Some(Sourced {
+            Some(SourcedValue {
                 value: KeySource::Given(Secret::new(key)),
                 source: ValueSource::Variable(name.to_owned()),
             })
@@ -157,7 +163,7 @@ impl Config {
     /// Returns the model of the tool `Advisor`, from the flag or the configuration; `None` if the
     /// environment disables the tool.
     pub fn advisor(&self, flag: Option<&str>) -> Option<ChosenModel> {
-        if says_yes(ADVISOR_OFF.text(&self.environment)) {
+        if is_true(ADVISOR_OFF.text(&self.environment)) {
             return None;
         }
         let given = flag.map(|name| ChosenModel::new(name, "--advisor-model"));
@@ -187,9 +193,9 @@ impl Config {
         let usual = TimeLimits::default();
         let limit = |value: &Option<Spanned<u64>>, usual| {
             let found = self.file.with_line(value.as_ref());
-            Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         };
-        let total = Sourced::flag("--timeout", total)
+        let total = SourcedValue::flag("--timeout", total)
             .unwrap_or_else(|| limit(&table.timeout_ms, usual.total));
         let connect = limit(&table.connect_timeout_ms, usual.connect);
         let idle = limit(&table.idle_timeout_ms, usual.idle);

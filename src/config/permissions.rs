@@ -100,7 +100,7 @@ impl Config {
         directory: &Path,
     ) -> Result<PermissionSettings, ConfigError> {
         let home = HOME.text(&self.environment).map(Path::new);
-        let mut gathered = Gathered {
+        let mut gathered = MergedSettings {
             rules: Vec::new(),
             settings: PermissionSettings::default(),
             disabled: Vec::new(),
@@ -126,7 +126,7 @@ impl Config {
         let source_in = |path: &Path| {
             Arc::new(RuleSource {
                 name: path.display().to_string(),
-                anchor: anchor(&absolute(path), home),
+                anchor: anchor(&absolute_path(path), home),
             })
         };
         let mut hooks_are_disabled = false;
@@ -162,7 +162,7 @@ impl Config {
         for (problem, source) in sandbox_problems {
             gathered.restrict(problem, &source)?;
         }
-        let Gathered {
+        let MergedSettings {
             rules,
             mut settings,
             disabled,
@@ -186,7 +186,7 @@ impl Config {
 }
 
 /// Settings during the merge.
-struct Gathered<'a> {
+struct MergedSettings<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
     /// Forbidden modes, with the keys that forbid them.
@@ -196,7 +196,7 @@ struct Gathered<'a> {
     home: Option<&'a Path>,
 }
 
-impl Gathered<'_> {
+impl MergedSettings<'_> {
     fn add(
         &mut self,
         table: &PermissionTable,
@@ -280,7 +280,7 @@ pub fn project_directory(environment: &Environment) -> Option<PathBuf> {
     path.is_absolute().then(|| path.to_owned())
 }
 
-fn absolute(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -320,7 +320,7 @@ impl TestedRule {
         let wanted = [(&self.matching, true), (&self.not_match, false)];
         for (examples, matches) in wanted {
             for example in examples {
-                if holds(rule, example, directory, home) != matches {
+                if rule_matches(rule, example, directory, home) != matches {
                     let verb = if matches { "does not match" } else { "matches" };
                     return Err(format!("`{}` {verb} `{example}`", self.rule));
                 }
@@ -331,7 +331,7 @@ impl TestedRule {
 }
 
 /// Whether a rule applies to an example.
-fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
+fn rule_matches(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
     let tool = canonical_tool(rule.text.split('(').next().unwrap_or_default());
     let path = || vec![directory.join(example)];
     let (field, action) = match tool {

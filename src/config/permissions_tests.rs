@@ -60,7 +60,7 @@ impl Fixture {
 }
 
 /// Returns the rule that decides about writing a file.
-fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
+fn find_rule(settings: &PermissionSettings, file: &Path) -> Option<String> {
     let action = Action::Files {
         reads: Vec::new(),
         writes: vec![file.to_owned()],
@@ -117,10 +117,10 @@ fn rules_of_all_sources_count_and_paths_are_relative_to_their_file() {
     expected.push(("project", "flag".to_owned()));
     expected.push(("", "config".to_owned()));
     for (anchor, name) in expected {
-        let rule = rule_about(&settings, &fixture.path(anchor).join(&name));
+        let rule = find_rule(&settings, &fixture.path(anchor).join(&name));
         assert_eq!(rule, Some(format!("Edit(/{name})")), "{anchor}");
         assert_eq!(
-            rule_about(&settings, &fixture.path("elsewhere").join(&name)),
+            find_rule(&settings, &fixture.path("elsewhere").join(&name)),
             None
         );
     }

@@ -100,13 +100,15 @@ fn of_key(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
         "security.disableYoloMode" | "disableYoloMode" if value == true => {
             Restriction::Forbids(Mode::BypassPermissions, key.to_owned())
         }
-        _ if UNKNOWN.contains(&key) && restricts(value) => Restriction::Unknown(key.to_owned()),
+        _ if UNKNOWN.contains(&key) && is_restriction(value) => {
+            Restriction::Unknown(key.to_owned())
+        }
         _ => Restriction::None,
     }
 }
 
-/// Whether a value enables an unknown restriction. In a table, `enabled` decides.
-fn restricts(value: &Value) -> bool {
+/// Whether a value enables an unknown restriction. In a table, only `enabled` counts.
+fn is_restriction(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !matches!(text.as_str(), "" | "false"),

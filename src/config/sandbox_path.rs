@@ -35,7 +35,7 @@ impl SandboxPath {
         } else {
             (source.anchor.as_path(), text)
         };
-        // What holds for a directory holds for its contents.
+        // A rule for a directory also applies to its contents.
         let below = below.trim_end_matches('/');
         let below = below.strip_suffix("/**").unwrap_or(below);
         let path = normalised(&start.join(below.trim_start_matches('/')));

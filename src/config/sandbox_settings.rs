@@ -60,7 +60,7 @@ const MANAGED: &str = "network.allowManagedDomainsOnly filesystem.allowManagedRe
 type ParsePaths<'a> = &'a dyn Fn(Vec<String>) -> Result<Vec<SandboxPath>, String>;
 
 /// The settings that were not understood, or the reason why a value is invalid.
-type Understood = Result<Vec<Restriction>, String>;
+type ParsedRestrictions = Result<Vec<Restriction>, String>;
 
 impl SandboxSettings {
     /// Adds a table of a file, which has precedence over earlier files. Returns what was not understood.
@@ -87,7 +87,7 @@ impl SandboxSettings {
     ///
     /// # Errors
     /// The reason why the value is invalid.
-    fn set(&mut self, key: &str, value: &Value, paths: ParsePaths<'_>) -> Understood {
+    fn set(&mut self, key: &str, value: &Value, paths: ParsePaths<'_>) -> ParsedRestrictions {
         let name = key.strip_prefix("sandbox.").unwrap_or(key);
         let is_in = |names: &str| names.split(' ').any(|other| other == name);
         match name {

@@ -8,7 +8,7 @@ fn read(fixture: &Fixture, members: &str) -> Result<PermissionSettings, String> 
     fixture.read_text(&format!(r#"{{"sandbox":{{"enabled":true,{members}}}}}"#))
 }
 
-fn enabled() -> SandboxSettings {
+fn enabled_settings() -> SandboxSettings {
     SandboxSettings {
         is_enabled: true,
         ..SandboxSettings::default()
@@ -78,7 +78,7 @@ fn each_key_sets_its_value() {
     let fixture = Fixture::new();
     for (members, change) in rows {
         let settings = read(&fixture, members).unwrap();
-        let mut expected = enabled();
+        let mut expected = enabled_settings();
         change(&mut expected);
         assert_eq!(settings.sandbox, expected, "{members}");
         assert_eq!(settings.warnings, [""; 0], "{members}");
@@ -122,7 +122,7 @@ fn nothing_makes_the_sandbox_weaker() {
         (r#""filesystem":{"disabled":true}"#, "filesystem.disabled"),
     ] {
         let settings = read(&fixture, members).unwrap();
-        assert_eq!(settings.sandbox, enabled());
+        assert_eq!(settings.sandbox, enabled_settings());
         let [warning] = &settings.warnings[..] else {
             panic!("{:?}", settings.warnings);
         };

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::file::{ConfigError, ConfigFile, ConfigSource, read_agent_settings, read_toml};
 use super::variables::{
     self, AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
-    MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, Sourced, TEMPORARY,
-    labels_are_wanted, says_yes,
+    MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, SourcedValue, TEMPORARY,
+    are_labels_wanted, is_true,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
@@ -91,12 +91,12 @@ impl Config {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
         let path = |path: &PathBuf| path.display().to_string();
-        let state = Sourced::flag("--state-dir", overrides.state_directory)
+        let state = SourcedValue::flag("--state-dir", overrides.state_directory)
             .or_else(|| file.with_line(file.state_dir.as_ref()));
         let temporary = TEMPORARY
-            .sourced(environment)
+            .sourced_value(environment)
             .map(|set| set.map(PathBuf::from));
-        let temporary_directory = Sourced::or_default(temporary, PathBuf::from("/tmp"));
+        let temporary_directory = SourcedValue::or_default(temporary, PathBuf::from("/tmp"));
         let state = state
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
         // The model receives absolute paths below it, since its working directory may differ.
@@ -108,20 +108,20 @@ impl Config {
             let value = NonZeroUsize::new(usize::try_from(number.value).ok()?)?;
             Some(number.map(|_| value))
         };
-        let concurrency = Sourced::flag("--max-concurrency", overrides.concurrency)
+        let concurrency = SourcedValue::flag("--max-concurrency", overrides.concurrency)
             .or_else(in_environment)
             .or_else(|| file.with_line(file.max_concurrency.as_ref()));
-        let concurrency = Sourced::or_default(concurrency, DEFAULT_CONCURRENCY).add_to(
+        let concurrency = SourcedValue::or_default(concurrency, DEFAULT_CONCURRENCY).add_to(
             "max_concurrency",
             NonZeroUsize::to_string,
             &mut listed,
         );
         let shell_timeouts = self.shell_timeouts(&mut listed);
-        listed.extend(self.gates(None).1);
-        let allows = overrides.allow_private_addresses.then_some(true);
-        let allows = Sourced::flag("--allow-private-addresses", allows)
+        listed.extend(self.parse_gates(None).1);
+        let flag = overrides.allow_private_addresses.then_some(true);
+        let given = SourcedValue::flag("--allow-private-addresses", flag)
             .or_else(|| file.with_line(file.allow_private_addresses.as_ref()));
-        let allows = Sourced::or_default(allows, false);
+        let allows = SourcedValue::or_default(given, false);
         let reach = if allows.add_to("allow_private_addresses", bool::to_string, &mut listed) {
             Reach::PublicAndPrivate
         } else {
@@ -169,7 +169,7 @@ impl Config {
             let found = variable
                 .number(1, &self.environment)
                 .or_else(|| self.file.with_line(in_file.as_ref()));
-            Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
         });
         let maximum = if maximum.value < default.value {
             default.clone()
@@ -195,13 +195,15 @@ impl Config {
             let Some(format) = Agent::by_name(text) else {
                 let names = Agent::ALL.map(Agent::name).join(", ");
                 let problem = format!("unknown format `{text}` [possible values: {names}]");
-                return Err(self
-                    .file
-                    .invalid(&format!("{key}.format"), &table.format, &problem));
+                return Err(self.file.invalid_value(
+                    &format!("{key}.format"),
+                    &table.format,
+                    &problem,
+                ));
             };
             if Agent::by_name(name).is_some() {
                 let problem = "this is the name of a known agent; give yours another name";
-                return Err(self.file.invalid(&key, &table.format, problem));
+                return Err(self.file.invalid_value(&key, &table.format, problem));
             }
             let path = match table.root.strip_prefix("~") {
                 Ok(below) => Path::new(home).join(below),
@@ -233,7 +235,7 @@ impl Config {
             list(&name, table.api_key_file.as_ref());
         }
         for variable in [CERTIFICATE_FILE, CERTIFICATE_DIRECTORY] {
-            if let Some(path) = variable.sourced(&self.environment) {
+            if let Some(path) = variable.sourced_value(&self.environment) {
                 let name = path.source.to_string();
                 path.add_to(&name, |path| (*path).to_owned(), &mut listed);
             }
@@ -287,9 +289,9 @@ pub(super) fn milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()
 }
 
-fn default_state_directory(environment: &Environment, temporary: &Path) -> Sourced<PathBuf> {
+fn default_state_directory(environment: &Environment, temporary: &Path) -> SourcedValue<PathBuf> {
     let in_environment = STATE_HOME
-        .sourced(environment)
+        .sourced_value(environment)
         .filter(|base| Path::new(base.value).is_absolute())
         .map(|base| base.map(|base| Path::new(base).join("turnpipe")));
     in_environment.unwrap_or_else(|| {
@@ -299,7 +301,7 @@ fn default_state_directory(environment: &Environment, temporary: &Path) -> Sourc
             let user = rustix::process::geteuid().as_raw();
             temporary.join(format!("turnpipe-{user}"))
         };
-        Sourced::or_default(None, path)
+        SourcedValue::or_default(None, path)
     })
 }
 
@@ -320,24 +322,24 @@ impl Config {
     /// The agent's file is missing, unreadable or invalid.
     pub fn side_gates(&self, agent_settings: Option<&Path>) -> Result<SideGates, ConfigError> {
         let by_agent = agent_settings.map(labels_of_agent).transpose()?.flatten();
-        Ok(self.gates(by_agent).0)
+        Ok(self.parse_gates(by_agent).0)
     }
 
     /// Returns the switches, also for `doctor`.
-    pub(super) fn gates(&self, by_agent: Option<bool>) -> (SideGates, Vec<Setting>) {
+    pub(super) fn parse_gates(&self, by_agent: Option<bool>) -> (SideGates, Vec<Setting>) {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
-        let labels = LABELS.sourced(environment);
+        let labels = LABELS.sourced_value(environment);
         let in_file = file.with_line(file.emit_tool_use_summaries.as_ref());
         let setting = by_agent.or(in_file.as_ref().map(|found| found.value));
-        let wanted = labels_are_wanted(labels.as_ref().map(|found| found.value), setting);
+        let wanted = are_labels_wanted(labels.as_ref().map(|found| found.value), setting);
         let labels = labels.map(|found| found.map(|_| wanted)).or(in_file);
-        let labels = Sourced::or_default(labels, wanted).map(|_| wanted);
-        let titles = AUTO_TITLE_OFF.sourced(environment);
-        let titles = titles.map(|found| found.map(|value| !says_yes(Some(value))));
+        let labels = SourcedValue::or_default(labels, wanted).map(|_| wanted);
+        let titles = AUTO_TITLE_OFF.sourced_value(environment);
+        let titles = titles.map(|found| found.map(|value| !is_true(Some(value))));
         let gates = SideGates {
             labels: labels.add_to("emit_tool_use_summaries", bool::to_string, &mut listed),
-            auto_titles: Sourced::or_default(titles, true).add_to(
+            auto_titles: SourcedValue::or_default(titles, true).add_to(
                 "automatic titles",
                 bool::to_string,
                 &mut listed,

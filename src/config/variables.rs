@@ -9,7 +9,7 @@ use crate::io::Environment;
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
 /// The names of a variable, separated by blanks. The first name that is set counts. Names that other
-/// tools use follow ours.
+/// tools use follow turnpipe's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variable(&'static str);
 
@@ -85,9 +85,9 @@ impl Variable {
     }
 
     /// Returns the value of the first name that is set and not empty.
-    pub(super) fn sourced(self, environment: &Environment) -> Option<Sourced<&str>> {
+    pub(super) fn sourced_value(self, environment: &Environment) -> Option<SourcedValue<&str>> {
         self.names().find_map(|name| {
-            Some(Sourced {
+            Some(SourcedValue {
                 value: environment.text(name)?,
                 source: ValueSource::Variable(name.to_owned()),
             })
@@ -96,7 +96,7 @@ impl Variable {
 
     /// Returns the value of the first name that is set and not empty.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
-        self.sourced(environment).map(|found| found.value)
+        self.sourced_value(environment).map(|found| found.value)
     }
 
     /// Returns the value of the first name that is set, even if it is empty.
@@ -107,8 +107,8 @@ impl Variable {
     }
 
     /// Returns the value as a whole number of at least `least`; [`warnings`] reports other values.
-    pub(super) fn number(self, least: u64, environment: &Environment) -> Option<Sourced<u64>> {
-        let found = self.sourced(environment)?;
+    pub(super) fn number(self, least: u64, environment: &Environment) -> Option<SourcedValue<u64>> {
+        let found = self.sourced_value(environment)?;
         let number = found.value.trim().parse().ok()?;
         (number >= least).then(|| found.map(|_| number))
     }
@@ -117,7 +117,7 @@ impl Variable {
 /// Returns a warning about each variable that has a value and no effect.
 pub(super) fn warnings(environment: &Environment) -> impl Iterator<Item = String> {
     NUMBERS.iter().filter_map(|(variable, least)| {
-        let Sourced { value, source } = variable.sourced(environment)?;
+        let SourcedValue { value, source } = variable.sourced_value(environment)?;
         let problem = format!("expected a whole number from {least}, found `{value}`");
         let is_ignored = variable.number(*least, environment).is_none();
         is_ignored.then(|| format!("{source} is ignored: {problem}"))
@@ -163,12 +163,12 @@ impl fmt::Display for ValueSource {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sourced<T> {
+pub(super) struct SourcedValue<T> {
     pub(super) value: T,
     pub(super) source: ValueSource,
 }
 
-impl<T> Sourced<T> {
+impl<T> SourcedValue<T> {
     /// Returns the value of a flag, if it is given.
     pub(super) fn flag(flag: &'static str, value: Option<T>) -> Option<Self> {
         let source = ValueSource::Flag(flag);
@@ -183,8 +183,8 @@ impl<T> Sourced<T> {
         })
     }
 
-    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> Sourced<U> {
-        Sourced {
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> SourcedValue<U> {
+        SourcedValue {
             value: change(self.value),
             source: self.source,
         }
@@ -218,16 +218,16 @@ pub struct Setting {
 }
 
 /// Whether labels are wanted: by the environment, else by the setting, else yes.
-pub(super) fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
+pub(super) fn are_labels_wanted(variable: Option<&str>, setting: Option<bool>) -> bool {
     let set = variable.filter(|value| !value.trim().is_empty());
-    set.map(|value| says_yes(Some(value)))
+    set.map(|value| is_true(Some(value)))
         .or(setting)
         .unwrap_or(true)
 }
 
 /// Whether a variable is true: any value except an empty one, `0`, `false`,
 /// `no` and `off`.
-pub(crate) fn says_yes(variable: Option<&str>) -> bool {
+pub(crate) fn is_true(variable: Option<&str>) -> bool {
     let value = variable.unwrap_or_default().trim().to_ascii_lowercase();
     !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
 }
@@ -338,7 +338,7 @@ mod tests {
             (Some(""), Some(false), false),
         ];
         for (variable, setting, wanted) in table {
-            assert_eq!(labels_are_wanted(variable, setting), wanted, "{variable:?}");
+            assert_eq!(are_labels_wanted(variable, setting), wanted, "{variable:?}");
         }
     }
 
@@ -352,10 +352,10 @@ mod tests {
             Some("no"),
             Some("false"),
         ] {
-            assert!(!says_yes(value), "{value:?}");
+            assert!(!is_true(value), "{value:?}");
         }
         for value in ["1", "true", "yes", "x"] {
-            assert!(says_yes(Some(value)), "{value}");
+            assert!(is_true(Some(value)), "{value}");
         }
     }
 }

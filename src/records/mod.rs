@@ -1,4 +1,4 @@
-//! The records that turnpipe writes, with their schemas. docs/records.md says when each is written.
+//! The records that turnpipe writes, with their schemas. `docs/records.md` describes when each is written.
 
 mod catalogue;
 mod check;

@@ -113,7 +113,7 @@ fn line(record: &impl Serialize) -> String {
     serde_json::to_string(record).unwrap()
 }
 
-fn opening() -> TurnInitRecord {
+fn init_record() -> TurnInitRecord {
     TurnInitRecord {
         subtype: InitSubtype::Only,
         cwd: "/w".to_owned(),
@@ -128,7 +128,7 @@ fn opening() -> TurnInitRecord {
     }
 }
 
-fn retried() -> ApiRetryRecord {
+fn retry_record() -> ApiRetryRecord {
     ApiRetryRecord {
         subtype: RetrySubtype::Only,
         attempt: 1,
@@ -140,7 +140,7 @@ fn retried() -> ApiRetryRecord {
     }
 }
 
-fn checked(command: &str, verdict: VerdictAccess, why: &str) -> CheckShellRecord {
+fn check_record(command: &str, verdict: VerdictAccess, why: &str) -> CheckShellRecord {
     CheckShellRecord {
         check: ShellCheck::Only,
         command: command.to_owned(),
@@ -162,7 +162,7 @@ fn turn_end(tool_use_ids: Vec<ToolUseId>) -> TurnEndRecord {
 }
 
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn written() -> Vec<(&'static str, String, &'static str)> {
+fn written_records() -> Vec<(&'static str, String, &'static str)> {
     vec![
         (
             "executor",
@@ -171,7 +171,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "check_shell",
-            line(&checked(
+            line(&check_record(
                 "git push",
                 VerdictAccess::Writes,
                 "git push: sends",
@@ -422,7 +422,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "check_shell",
-            line(&checked("ls", VerdictAccess::ReadOnly, "ls")),
+            line(&check_record("ls", VerdictAccess::ReadOnly, "ls")),
             r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","reason":"ls","requires":[],"changes_directory":false}"#,
         ),
         (
@@ -447,7 +447,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "init",
-            line(&opening()),
+            line(&init_record()),
             r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"],"model":"gpt-5","uuid":"u","turnpipe":{"v":1,"session_file":"0f"}}"#,
         ),
         (
@@ -462,7 +462,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "api_retry",
-            line(&retried()),
+            line(&retry_record()),
             r#"{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529,"error":"overloaded","uuid":"u","session_id":"s"}"#,
         ),
         (
@@ -524,14 +524,14 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
 
 #[test]
 fn records_are_written_as_in_the_contract() {
-    for (name, found, expected) in written() {
+    for (name, found, expected) in written_records() {
         assert_eq!(found, expected, "{name}");
     }
 }
 
 #[test]
 fn records_match_their_schemas() {
-    for (name, found, _) in written() {
+    for (name, found, _) in written_records() {
         let schema = schema(name).unwrap();
         let record: Value = serde_json::from_str(&found).unwrap();
         let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
@@ -573,7 +573,9 @@ fn every_record_has_a_schema_and_an_example() {
             continue;
         }
         assert!(
-            written().iter().any(|(example, ..)| *example == name),
+            written_records()
+                .iter()
+                .any(|(example, ..)| *example == name),
             "{name}"
         );
     }
@@ -582,7 +584,7 @@ fn every_record_has_a_schema_and_an_example() {
 
 #[test]
 fn our_own_records_decode_to_the_expected_events() {
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let events = decoder.record(&line(&ExecutorRecord::default()));
     assert!(matches!(events[..], [Event::Executor { .. }]));
     let events = decoder.record(&line(&full_result()));

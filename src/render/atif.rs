@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::atif_model::{
-    Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, Observed, Source, Step,
-    TrajectoryHead, extra_tokens, iso_time, tool_call,
+    Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, ObservationResult, Source,
+    Step, TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
-use super::outline::{Subagent, is_image, media_word, started_subagent};
+use super::outline::{Subagent, find_subagent_page, is_image, media_word};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 use crate::session::MAX_WAITING;
 
@@ -73,7 +73,7 @@ impl<'a> TrajectoryWriter<'a> {
     }
 
     /// Notes that the trajectory with this id contains the messages of the subagent that a call started.
-    pub fn refer(&mut self, call: String, trajectory: &'static str) {
+    pub fn add_subagent_reference(&mut self, call: String, trajectory: &'static str) {
         self.embedded.insert(call, trajectory);
     }
 
@@ -84,7 +84,7 @@ impl<'a> TrajectoryWriter<'a> {
     pub fn message(&mut self, message: Message, is_copied: bool) -> io::Result<()> {
         if message.origin == Origin::Meter {
             if let Some(usage) = message.usage.filter(|_| !is_copied) {
-                self.reading(usage, message.model.as_deref());
+                self.add_reading(usage, message.model.as_deref());
             }
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl<'a> TrajectoryWriter<'a> {
             extra,
             ..Step::default()
         };
-        self.step(step, calls)
+        self.write_step(step, calls)
     }
 
     /// Writes the last steps, the totals, and the number of omitted messages. Returns the tokens that no step has.
@@ -167,7 +167,7 @@ impl<'a> TrajectoryWriter<'a> {
         Ok(self.remaining)
     }
 
-    fn step(&mut self, mut step: Step, calls: Vec<Call>) -> io::Result<()> {
+    fn write_step(&mut self, mut step: Step, calls: Vec<Call>) -> io::Result<()> {
         step.number = self.next;
         step.waiting = calls.len();
         for call in &calls {
@@ -203,14 +203,14 @@ impl<'a> TrajectoryWriter<'a> {
         let number = self.calls.get(&result.id).copied();
         let place = number.and_then(|number| usize::try_from(number - self.first).ok());
         let text = result.text();
-        let started = started_subagent(&result.id, &text, self.context.subagents);
+        let started = find_subagent_page(&result.id, &text, self.context.subagents);
         let started = started.or_else(|| self.embedded.get(&result.id).copied());
         let mut extra = Extra::new();
         if result.failed {
             extra.insert("is_error", json!(true));
         }
         let blocks = result.parts.into_iter().map(Block::from).collect();
-        let mut observed = Observed {
+        let mut observed = ObservationResult {
             source_call_id: Some(result.id),
             content: self.content(blocks, "\n")?,
             subagent_trajectory_ref: started
@@ -234,18 +234,22 @@ impl<'a> TrajectoryWriter<'a> {
         self.system_step(time, vec![observed])
     }
 
-    fn system_step(&mut self, timestamp: Option<String>, results: Vec<Observed>) -> io::Result<()> {
+    fn system_step(
+        &mut self,
+        timestamp: Option<String>,
+        results: Vec<ObservationResult>,
+    ) -> io::Result<()> {
         let step = Step {
             timestamp,
             source: "system",
             observation: Observation { results },
             ..Step::default()
         };
-        self.step(step, Vec::new())
+        self.write_step(step, Vec::new())
     }
 
     /// Adds the tokens since the last reading of a meter to the last reply, if it has none.
-    fn reading(&mut self, usage: Usage, model: Option<&str>) {
+    fn add_reading(&mut self, usage: Usage, model: Option<&str>) {
         let spent = usage.since(&self.meter);
         self.meter = usage;
         let mut steps = self.steps.iter().rev();

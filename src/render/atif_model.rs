@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::message::{Call, Usage, rounded_dollars};
+use crate::message::{Call, Usage, serialize_rounded};
 
 /// Facts for which the format has no member.
 pub(crate) type Extra = BTreeMap<&'static str, Value>;
@@ -100,7 +100,7 @@ pub(super) struct ToolCall {
 
 #[derive(Default, Serialize)]
 pub(super) struct Observation {
-    pub(super) results: Vec<Observed>,
+    pub(super) results: Vec<ObservationResult>,
 }
 
 impl Observation {
@@ -110,7 +110,7 @@ impl Observation {
 }
 
 #[derive(Serialize)]
-pub(super) struct Observed {
+pub(super) struct ObservationResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source_call_id: Option<String>,
     pub(super) content: Content,
@@ -127,7 +127,7 @@ pub(super) struct Metrics {
     pub(super) cached_tokens: u64,
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
+        serialize_with = "serialize_rounded"
     )]
     pub(super) cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "Extra::is_empty")]
@@ -141,7 +141,7 @@ pub(super) struct FinalMetrics {
     pub(super) total_cached_tokens: u64,
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
+        serialize_with = "serialize_rounded"
     )]
     pub(super) total_cost_usd: Option<f64>,
     pub(super) total_steps: u64,

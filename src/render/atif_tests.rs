@@ -6,7 +6,7 @@ use crate::agent::{Detail, EntryReader, TrajectoryLines, trajectory_format};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// Writes a trajectory.
-fn written(messages: &[Message], total: &Usage) -> String {
+fn write(messages: &[Message], total: &Usage) -> String {
     let mut json = Vec::new();
     let context = TrajectoryContext {
         subagents: &[],
@@ -40,7 +40,7 @@ fn read(json: &str) -> (Vec<Message>, Usage) {
 }
 
 /// The texts with their roles and origins, the calls, and the results, each in order.
-fn seen(messages: &[Message]) -> [Vec<String>; 3] {
+fn contents(messages: &[Message]) -> [Vec<String>; 3] {
     let texts = messages.iter().filter(|message| !message.text().is_empty());
     let texts = texts.map(|one| format!("{:?} {:?} {}", one.role, one.origin, one.text()));
     let calls = messages.iter().flat_map(Message::calls);
@@ -116,9 +116,9 @@ proptest! {
     fn what_is_written_is_read(messages in messages(), more in 0..9_u64) {
         let mut total = Usage { input: more, ..Usage::default() };
         messages.iter().filter_map(|message| message.usage).for_each(|usage| total += usage);
-        let json = written(&messages, &total);
+        let json = write(&messages, &total);
         let (read, rest) = read(&json);
-        prop_assert_eq!(seen(&read), seen(&messages), "{}", json);
+        prop_assert_eq!(contents(&read), contents(&messages), "{}", json);
         let mut sum = rest;
         read.iter().filter_map(|message| message.usage).for_each(|usage| sum += usage);
         prop_assert_eq!(sum.total(), total.total());
@@ -142,7 +142,7 @@ fn calls_without_a_result_wait_only_so_long() {
         blocks: vec![result(0, "late".to_owned(), false)],
         ..Message::new(Role::User, Origin::Results)
     });
-    let json = written(&messages, &Usage::default());
-    assert_eq!(seen(&read(&json).0), seen(&messages));
+    let json = write(&messages, &Usage::default());
+    assert_eq!(contents(&read(&json).0), contents(&messages));
     assert!(json.contains(r#""tool_call_id":"c0"}"#), "{json}");
 }

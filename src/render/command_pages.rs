@@ -1,20 +1,19 @@
 //! Lines and pages of commands: calls, findings in files and in the installation, archived sessions, installed hooks.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
 
-use super::cost_table::{count_table, fitted_table};
+use super::cost_table::{count_table, fit_table};
 use super::text::Style;
-use super::times::recorded_minute;
+use super::times::format_minute;
 use crate::message::CallOutcome;
 use crate::records::{
     DoctorRecord, HookStatusRecord, SessionArchiveRecord, SessionArchivedRecord,
     SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionChecksRecord,
     SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
 };
-use crate::text::{byte_size, count_noun, fit_columns, terminal_safe_line};
+use crate::text::{append, byte_size, count_noun, fit_columns, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -37,7 +36,7 @@ pub(crate) fn call_line(
     zone: &TimeZone,
     columns: Option<usize>,
 ) -> String {
-    let time = recorded_minute(call.timestamp.as_deref(), zone);
+    let time = format_minute(call.timestamp.as_deref(), zone);
     let (outcome, code) = match call.outcome {
         None => ("no result", "2"),
         Some(CallOutcome::Ok) => ("ok", "2"),
@@ -107,13 +106,11 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
         };
         let detail = terminal_safe_line(&finding.detail);
         let kind = name_of(finding.kind).replace('_', " ");
-        // Writing to a string cannot fail.
-        let _ = writeln!(page, "  {place}{kind}: {detail}");
+        append!(page, "  {place}{kind}: {detail}\n");
     }
     for (kind, count) in counts.iter().filter(|(_, count)| **count > MAX_FINDINGS) {
         let (more, kind) = (count - MAX_FINDINGS, kind.replace('_', " "));
-        // Writing to a string cannot fail.
-        let _ = writeln!(page, "  and {more} more: {kind}");
+        append!(page, "  and {more} more: {kind}\n");
     }
     page
 }
@@ -151,7 +148,7 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
         let (subject, condition) = (name_of(found.subject), name_of(found.condition));
         vec![subject, name, value, source, condition]
     }));
-    let page = fitted_table(rows, head.len(), columns);
+    let page = fit_table(rows, head.len(), columns);
     let problems = findings.iter().map(|found| found.problem.as_deref());
     let lines = page.lines().zip(std::iter::once(None).chain(problems));
     let lines = lines.map(|(line, problem)| match problem {

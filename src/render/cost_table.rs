@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use super::columns::{table, widths};
-use super::times::spell_duration;
+use super::times::format_duration;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
 use crate::text::{
-    count_noun, display_width, dollars, fit_columns, fitted_end, terminal_safe_line,
-    with_separators,
+    count_noun, display_width, dollars, fit_columns, fit_end, terminal_safe_line, with_separators,
 };
 
 /// Headings of tokens and costs.
@@ -62,12 +61,12 @@ pub(crate) fn cost_table(
             page = lines(&SHORT_HEADS, shorten_number);
         }
     }
-    let page = fitted_table(page, names.len(), columns);
+    let page = fit_table(page, names.len(), columns);
     with_bars(&page, &rows[..bars], columns.unwrap_or_default())
 }
 
 /// Returns a table whose first columns are names, which are cut so that the rest of a row fits.
-pub(crate) fn fitted_table(
+pub(crate) fn fit_table(
     mut page: Vec<Vec<String>>,
     names: usize,
     columns: Option<usize>,
@@ -90,7 +89,7 @@ pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
     });
     let heads = heads.split(' ').map(str::to_owned).collect();
     let page = std::iter::once(heads).chain(rows).collect();
-    fitted_table(page, NAMES, columns)
+    fit_table(page, NAMES, columns)
 }
 
 /// Returns the lines of a table. The first `rows` below the head get bars.
@@ -143,14 +142,14 @@ pub(crate) fn cost_cell(spending: &Spending) -> String {
 
 /// Returns the tokens that were used, by kind; `None` if there are none.
 pub(crate) fn tokens_cell(usage: &Usage) -> Option<String> {
-    let tokens = [
+    let kinds = [
         ("input", usage.input),
         ("output", usage.output),
         ("cache read", usage.cache_read),
         ("cache write", usage.cache_write),
     ];
-    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
-    let tokens: Vec<String> = tokens
+    let used = kinds.iter().filter(|(_, count)| *count > 0);
+    let tokens: Vec<String> = used
         .map(|(name, count)| format!("{} {name}", shorten_number(*count)))
         .collect();
     (!tokens.is_empty()).then(|| tokens.join(", "))
@@ -222,7 +221,7 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
 /// Returns a number of milliseconds in words; `None` if it is zero.
 pub(super) fn duration_cell(milliseconds: u64) -> Option<String> {
     let length = i64::try_from(milliseconds).unwrap_or(i64::MAX);
-    (length > 0).then(|| spell_duration(SignedDuration::from_millis(length)))
+    (length > 0).then(|| format_duration(SignedDuration::from_millis(length)))
 }
 
 /// Truncates a name in the middle to a width, and keeps its first `start` columns.
@@ -231,17 +230,17 @@ fn cut_middle(name: &str, start: usize, width: usize) -> String {
         return fit_columns(name, width);
     }
     if start == 0 {
-        return fitted_end(name, width);
+        return fit_end(name, width);
     }
     let beginning = fit_columns(name, start);
-    beginning.trim_end_matches('…').to_owned() + &fitted_end(name, width - start + 1)
+    beginning.trim_end_matches('…').to_owned() + &fit_end(name, width - start + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn spending(cost: Option<f64>) -> Spending {
+    fn spending_of(cost: Option<f64>) -> Spending {
         let mut spending = Spending::default();
         spending.usage.cost = cost;
         spending
@@ -270,7 +269,7 @@ mod tests {
     #[test]
     fn money_says_what_it_leaves_out() {
         let shown = |cost, unpriced: &[&str]| {
-            let mut spending = spending(cost);
+            let mut spending = spending_of(cost);
             let models = unpriced.iter().map(|name| (*name).to_owned());
             spending.unpriced_models.extend(models);
             cost_cell(&spending)
@@ -283,7 +282,7 @@ mod tests {
 
     #[test]
     fn bars_are_shown_if_they_fit() {
-        let costs = [20.0, 5.0, 0.1, 25.1].map(|cost| spending(Some(cost)));
+        let costs = [20.0, 5.0, 0.1, 25.1].map(|cost| spending_of(Some(cost)));
         let rows = costs.each_ref().map(|spending| CostRow {
             names: vec!["x"],
             counts: vec![],
@@ -358,7 +357,7 @@ mod tests {
 
     #[test]
     fn names_of_models_stay_distinct_when_they_are_cut() {
-        let spending = spending(Some(1.0));
+        let spending = spending_of(Some(1.0));
         for models in [
             ["claude-opus-4-1-20250805", "claude-opus-4-5-20251101"],
             ["claude-opus-4-1-20250805", "claude-opus-4-5-20250805"],

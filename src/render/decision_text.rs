@@ -1,20 +1,21 @@
 //! Decisions about calls and verdicts about commands, as text.
 
 use std::cmp::Reverse;
-use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::cost_table::count_table;
-use super::times::recorded_minute;
+use super::times::format_minute;
 use crate::message::{DecidedBy, Decision};
 use crate::records::{
     CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, name_of, verdict_access,
 };
 use crate::session::input_gist;
 use crate::shell::{Analysis, GitUse, Verdict};
-use crate::text::{display_width, fit_columns, fitted_end, terminal_safe_line, with_separators};
+use crate::text::{
+    append, display_width, fit_columns, fit_end, terminal_safe_line, with_separators,
+};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
@@ -56,7 +57,7 @@ fn reason(decided: &CheckPermissionRecord, columns: usize) -> String {
         DecidedBy::Rule { rule, source, .. } => {
             let taken = display_width(&terminal_safe_line(rule)) + " ()".len();
             let source = terminal_safe_line(source);
-            let source = fitted_end(&source, columns.saturating_sub(taken));
+            let source = fit_end(&source, columns.saturating_sub(taken));
             format!("{rule} ({source})")
         }
         DecidedBy::Builtin { builtin } => builtin.effect().to_owned(),
@@ -104,7 +105,7 @@ pub(crate) fn history_page<'a>(
     page += &count_table("TOOL COMMAND CALLS ALLOWED ASKED DENIED", rows, columns);
     if counts.len() > MAX_ROWS {
         let left = with_separators((counts.len() - MAX_ROWS) as u64);
-        let _ = writeln!(page, "and {left} more rows; `-o jsonl` prints all");
+        append!(page, "and {left} more rows; `-o jsonl` prints all\n");
     }
     for (index, proposal) in proposals.iter().enumerate() {
         if index == 0 {
@@ -113,7 +114,7 @@ pub(crate) fn history_page<'a>(
         let spares = with_separators(proposal.spares);
         let rule = terminal_safe_line(&proposal.rule);
         let also = &proposal.also_allows;
-        let _ = writeln!(page, "{spares:>7}  {rule}\n         also: {also}");
+        append!(page, "{spares:>7}  {rule}\n         also: {also}\n");
     }
     page
 }
@@ -142,12 +143,11 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
         start = end + 1;
     }
     let verdict = name_of(verdict_access(&analysis.verdict));
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{verdict}: {}", analysis.why);
+    append!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict
         && !requires.is_empty()
     {
-        let _ = write!(text, " (requires {})", GitUse::CONDITION);
+        append!(text, " (requires {})", GitUse::CONDITION);
     }
     text.push_str("\n\n");
     text
@@ -173,9 +173,9 @@ fn text<'a>(record: &'a Value, name: &str) -> &'a str {
 }
 
 /// Returns the lines about a decision in the log of the hook.
-pub(crate) fn logged_decision(record: &Value, zone: &TimeZone, columns: usize) -> String {
+pub(crate) fn format_logged_decision(record: &Value, zone: &TimeZone, columns: usize) -> String {
     let shown = |name| terminal_safe_line(text(record, name));
-    let time = recorded_minute(Some(text(record, "timestamp")), zone);
+    let time = format_minute(Some(text(record, "timestamp")), zone);
     let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
     let head = fit_columns(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
     let mut lines = vec![head, format!("  {}", shown("reason"))];
@@ -188,9 +188,9 @@ pub(crate) fn logged_decision(record: &Value, zone: &TimeZone, columns: usize) -
         let agent = terminal_safe_line(agent.unwrap_or("the agent"));
         lines.push(format!("  left to {agent}, which decided itself"));
     }
-    let hints = record.get("hints").and_then(Value::as_array);
-    let hints = hints.into_iter().flatten().filter_map(Value::as_str);
-    let hints: Vec<String> = hints.map(terminal_safe_line).collect();
+    let values = record.get("hints").and_then(Value::as_array);
+    let rules = values.into_iter().flatten().filter_map(Value::as_str);
+    let hints: Vec<String> = rules.map(terminal_safe_line).collect();
     if !hints.is_empty() {
         lines.push(format!("  would be allowed by {}", hints.join(" with ")));
     }

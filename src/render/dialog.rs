@@ -1,7 +1,5 @@
 //! Prints a dialog in one of its forms.
 
-use std::fmt::Write;
-
 use super::{
     Density, DisplayOptions, Grouping, Html, InjectedDetail, Markdown, Outline, PageHead, Section,
     Style, Subagent, TerminalText, ThinkingDisplay, Timeline, ToolDetail, ToolGroup, markdown_head,
@@ -11,7 +9,7 @@ use crate::message::Message;
 use crate::records::{
     MessageContext, SessionDescription, SessionStartRecord, StartSubtype, SwitchReason, to_record,
 };
-use crate::text::terminal_safe_line;
+use crate::text::{append, terminal_safe_line};
 
 /// The form of a printed dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -123,7 +121,7 @@ impl DialogPrinter {
                 let mut head = format!("{}\n", terminal_safe_line(title));
                 for (name, value) in facts {
                     let value = terminal_safe_line(&value);
-                    let _ = writeln!(head, "  {name:9}  {value}");
+                    append!(head, "  {name:9}  {value}\n");
                 }
                 head.push('\n');
                 self.writer.echo(head.as_bytes())
@@ -186,7 +184,7 @@ impl DialogPrinter {
                 }
                 .section(section),
                 DialogForm::Html => {
-                    self.timeline.note(section, cwd);
+                    self.timeline.add_section(section, cwd);
                     Html { cwd, subagents }.section(section)
                 }
                 DialogForm::Text | DialogForm::Jsonl => TerminalText {
@@ -207,7 +205,7 @@ impl DialogPrinter {
         let sections = self.outline.finish();
         self.sections(sections)?;
         if self.look.form == DialogForm::Html {
-            let foot = Html::default().foot(&self.timeline);
+            let foot = Html::default().page_end(&self.timeline);
             self.writer.echo(foot.as_bytes())?;
         }
         self.writer.flush()

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::text::safe_with_tabs;
+use super::text::clean_with_tabs;
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Escaping a tag can turn code into text with another tag. After this many rounds, code is escaped too.
@@ -16,7 +16,7 @@ pub(super) const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Escapes tags, images and other links outside code, and closes an open fence.
 pub(super) fn harmless_markdown(text: &str) -> String {
-    let mut text = with_closed_fence(safe_with_tabs(text));
+    let mut text = with_closed_fence(clean_with_tabs(text));
     for round in 0..=MAX_ROUNDS {
         let code = if round < MAX_ROUNDS {
             code_in(&text)

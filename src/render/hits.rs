@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::text::Style;
-use super::times::recorded_minute;
+use super::times::format_minute;
 use crate::message::Role;
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord};
 use crate::text::{MatchExcerpt, fit_columns, terminal_safe_line};
@@ -53,16 +53,16 @@ pub(crate) fn hit_line(
         (HitBlock::Text, Role::System) => "system",
     };
     let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
-    let time = recorded_minute(hit.timestamp.as_deref(), zone);
+    let time = format_minute(hit.timestamp.as_deref(), zone);
     let who = terminal_safe_line(who);
     let head = style.style_text("2", &format!("{line:>7}  {time:16}  {who:10} "));
     let lines = |text: &str| {
-        let lines: Vec<String> = text.split('\n').map(safe_part).collect();
+        let lines: Vec<String> = text.split('\n').map(clean_part).collect();
         lines.join("\n")
     };
     let text = [
         lines(&excerpt.before),
-        style.style_text("1;31", &safe_part(&excerpt.matched)),
+        style.style_text("1;31", &clean_part(&excerpt.matched)),
         lines(&excerpt.after),
     ];
     let text = text.concat();
@@ -74,7 +74,7 @@ pub(crate) fn hit_line(
 }
 
 /// Returns a terminal-safe part of a line. Blanks at either end become one blank.
-fn safe_part(text: &str) -> String {
+fn clean_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);
     if inner.is_empty() {
@@ -99,8 +99,8 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in rows {
-            assert_eq!(safe_part(text), expected, "{text:?}");
+            assert_eq!(clean_part(text), expected, "{text:?}");
         }
-        assert_eq!(safe_part("\u{1b}[31mx"), "x");
+        assert_eq!(clean_part("\u{1b}[31mx"), "x");
     }
 }

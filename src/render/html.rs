@@ -1,17 +1,16 @@
 //! A conversation as one self-contained HTML page: it loads nothing and runs no script.
 
-use std::fmt::Write;
-
 use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use super::harmless_markdown::SCHEMES;
 use super::outline::{is_image, media_word, result_text};
 use super::page::{block, line, page_head, to_the_second};
 use super::selection::fold_line;
-use super::text::{safe_with_tabs, word};
+use super::text::{clean_with_tabs, word};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
+use crate::text::append;
 
 #[derive(Debug, Clone, Default)]
 pub struct PageHead {
@@ -37,18 +36,18 @@ impl Html<'_> {
         let mut page = page_head(&head.title, "img-src data:");
         page.push_str("<header>\n");
         for (words, name) in &head.links {
-            let _ = writeln!(page, "<a href=\"{name}\">{words}</a>");
+            append!(page, "<a href=\"{name}\">{words}</a>\n");
         }
-        let _ = writeln!(page, "<h1>{}</h1>\n<dl>", line(&head.title));
+        append!(page, "<h1>{}</h1>\n<dl>\n", line(&head.title));
         for (name, value) in &head.facts {
-            let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", line(value));
+            append!(page, "<div><dt>{name}</dt><dd>{}</dd></div>\n", line(value));
         }
         page.push_str("</dl>\n</header>\n<main>\n");
         page
     }
 
     /// Returns the page after the last section. The timeline is displayed above the first section.
-    pub fn foot(self, timeline: &Timeline) -> String {
+    pub fn page_end(self, timeline: &Timeline) -> String {
         format!("</main>\n{}</body>\n</html>\n", timeline.markup())
     }
 
@@ -75,7 +74,7 @@ impl Html<'_> {
                     format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
                 });
                 let text = match class {
-                    "reply" => rich_text(&safe_with_tabs(text.trim_end())),
+                    "reply" => rich_text(&clean_with_tabs(text.trim_end())),
                     _ => format!("<div class=\"text\">{}</div>", block(text)),
                 };
                 let (id, link) = anchor(position);
@@ -306,11 +305,11 @@ mod tests {
         let mut page = Html::default().head(&head);
         let mut timeline = Timeline::default();
         for section in &sections {
-            timeline.note(section, None);
+            timeline.add_section(section, None);
             page.push_str(&Html::default().section(section));
         }
         assert!(timeline.markup().contains("&lt;script&gt;"));
-        page.push_str(&Html::default().foot(&timeline));
+        page.push_str(&Html::default().page_end(&timeline));
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page}");
         assert!(page.contains("&lt;script&gt;"), "{page}");

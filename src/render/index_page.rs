@@ -1,13 +1,12 @@
 //! The index of exported sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
-use crate::text::{count_noun, dollars, with_separators};
+use crate::text::{append, count_noun, dollars, with_separators};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -67,12 +66,12 @@ impl Sum {
 }
 
 /// The file name of a page, which needs no escaping, and its row.
-type Named<'a> = (&'a str, &'a IndexRow);
+type NamedRow<'a> = (&'a str, &'a IndexRow);
 
 /// Groups subagents under their sessions. A subagent whose session has no page is listed by itself.
-fn families<'a>(rows: &[Named<'a>]) -> Vec<(Named<'a>, Vec<Named<'a>>)> {
+fn families<'a>(rows: &[NamedRow<'a>]) -> Vec<(NamedRow<'a>, Vec<NamedRow<'a>>)> {
     let names: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
-    let mut subagents: BTreeMap<&str, Vec<Named<'a>>> = BTreeMap::new();
+    let mut subagents: BTreeMap<&str, Vec<NamedRow<'a>>> = BTreeMap::new();
     let mut sessions = Vec::new();
     for (name, row) in rows {
         match row
@@ -84,7 +83,7 @@ fn families<'a>(rows: &[Named<'a>]) -> Vec<(Named<'a>, Vec<Named<'a>>)> {
             None => sessions.push((*name, *row)),
         }
     }
-    let family = |session: Named<'a>| (session, subagents.remove(session.0).unwrap_or_default());
+    let family = |session: NamedRow<'a>| (session, subagents.remove(session.0).unwrap_or_default());
     sessions.into_iter().map(family).collect()
 }
 
@@ -136,31 +135,31 @@ const FILTERS: [Filter; 3] = [
 /// Formats the index as HTML with a search box, filters, and a chart of costs by day. Subagents are listed
 /// under their sessions. `words` is a [`WordIndex`](super::WordIndex), whose sessions are numbered like
 /// [`session_numbers`].
-pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
+pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
     let families = families(rows);
     let costs = families.iter().flat_map(|((_, row), _)| &row.costs);
     let sum = Sum::of(costs.clone());
-    let _ = writeln!(
+    append!(
         page,
         "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
-         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" autofocus>"
+         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" autofocus>\n"
     );
     for (name, value) in FILTERS {
         add_filter(&mut page, name, rows.iter().map(|(_, row)| value(row)));
     }
-    let _ = writeln!(
+    append!(
         page,
         "</div>\n<output>{}, {}, {}</output>\n</header>\n<main class=\"wide\">\n{}\
-         <table class=\"sessions\">\n<thead>\n<tr>",
+         <table class=\"sessions\">\n<thead>\n<tr>\n",
         count_noun(families.len() as u64, "session", "sessions"),
         count_noun(sum.replies, "reply", "replies"),
         sum.cost(),
         cost_chart(costs)
     );
     for (head, name) in COLUMNS {
-        let _ = write!(page, "<th class=\"{name}\"><button>{head}</button></th>");
+        append!(page, "<th class=\"{name}\"><button>{head}</button></th>");
     }
     page.push_str("</tr>\n</thead>\n<tbody>\n");
     for ((name, row), subagents) in families {
@@ -170,13 +169,13 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
         });
         page.push_str("<tr");
         for (name, value) in FILTERS {
-            let _ = write!(page, " data-{name}=\"{}\"", line(value(row)));
+            append!(page, " data-{name}=\"{}\"", line(value(row)));
         }
         let title = line(row.title());
-        let _ = write!(page, "><td><a href=\"{name}\">{title}</a>{prompt}");
+        append!(page, "><td><a href=\"{name}\">{title}</a>{prompt}");
         for (name, row) in subagents {
             let title = line(row.title());
-            let _ = write!(
+            append!(
                 page,
                 "<p class=\"subagent\"><a href=\"{name}\">{title}</a></p>"
             );
@@ -184,11 +183,11 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
         let time = line(row.last_activity.as_deref().unwrap_or_default());
         let sum = Sum::of(row.costs.iter());
         let branch = row.branch.as_deref().map(line).unwrap_or_default();
-        let _ = writeln!(
+        append!(
             page,
             "</td><td data-value=\"{time}\"><time datetime=\"{time}\">{} UTC</time></td>\
              <td>{}<p class=\"facts\">{branch}</p></td><td>{}</td><td>{}</td>\
-             <td data-value=\"{}\">{}</td><td data-value=\"{}\">{}</td></tr>",
+             <td data-value=\"{}\">{}</td><td data-value=\"{}\">{}</td></tr>\n",
             line(&row.time()),
             line(row.directory()),
             line(&row.agent),
@@ -199,7 +198,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
             sum.cost(),
         );
     }
-    let _ = write!(
+    append!(
         page,
         "</tbody>\n</table>\n</main>\n<script id=\"words\" type=\"text/plain\">{words}</script>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n"
@@ -208,7 +207,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
 }
 
 /// Returns the position of each row's session in the list. Subagents have the position of their session.
-pub fn session_numbers(rows: &[Named<'_>]) -> BTreeMap<String, u32> {
+pub fn session_numbers(rows: &[NamedRow<'_>]) -> BTreeMap<String, u32> {
     let numbered = families(rows).into_iter().zip(0..);
     let names = numbered.flat_map(|((session, subagents), number)| {
         let family = std::iter::once(session).chain(subagents);
@@ -219,27 +218,27 @@ pub fn session_numbers(rows: &[Named<'_>]) -> BTreeMap<String, u32> {
 
 /// Appends a filter with the occurring values.
 fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'a str>) {
-    let _ = write!(
+    append!(
         page,
         "<select id=\"{name}\" aria-label=\"{name}\">\n<option value=\"\">every {name}</option>\n"
     );
     let values: BTreeSet<&str> = values.filter(|value| !value.is_empty()).collect();
     for value in values.into_iter().map(line) {
-        let _ = writeln!(page, "<option value=\"{value}\">{value}</option>");
+        append!(page, "<option value=\"{value}\">{value}</option>\n");
     }
     page.push_str("</select>\n");
 }
 
 /// Formats the index as a Markdown list.
-pub fn markdown_index(rows: &[Named<'_>]) -> String {
+pub fn markdown_index(rows: &[NamedRow<'_>]) -> String {
     let mut page = "# Sessions\n\n".to_owned();
     for ((name, row), subagents) in families(rows) {
         let facts: Vec<String> = row.facts().map(harmless_line).collect();
         let title = harmless_line(row.title());
         let time = harmless_line(&row.time());
-        let _ = writeln!(page, "- {time} [{title}]({name}) · {}", facts.join(" · "));
+        append!(page, "- {time} [{title}]({name}) · {}\n", facts.join(" · "));
         for (name, row) in subagents {
-            let _ = writeln!(page, "  - [{}]({name})", harmless_line(row.title()));
+            append!(page, "  - [{}]({name})\n", harmless_line(row.title()));
         }
     }
     page
@@ -304,6 +303,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
         chart.models.truncate(MAX_MODELS);
         chart.models.push("others");
     }
+    // Strings and numbers always serialize.
     let data = serde_json::to_string(&chart).unwrap_or_default();
     format!("<figure data-costs=\"{}\"></figure>\n", line(&data))
 }

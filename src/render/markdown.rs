@@ -1,14 +1,12 @@
 //! A conversation as Markdown.
 
-use std::fmt::Write;
-
 use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
 use super::outline::{media_word, result_text};
-use super::text::{Density, safe_with_tabs, word};
+use super::text::{Density, clean_with_tabs, word};
 use super::{Section, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
-use crate::text::terminal_safe_line;
+use crate::text::{append, terminal_safe_line};
 
 /// Writes sections of an outline, without control and hidden characters, HTML and images.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +25,7 @@ pub struct Markdown<'a> {
 pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
     let mut page = format!("# {}\n\n", harmless_line(title));
     for (name, value) in facts {
-        let _ = writeln!(page, "- {name}: {}", code(&terminal_safe_line(value)));
+        append!(page, "- {name}: {}\n", code(&terminal_safe_line(value)));
     }
     page.push_str(if facts.is_empty() { "" } else { "\n" });
     page
@@ -50,36 +48,36 @@ impl Markdown<'_> {
                     _ => capitalise(word(*origin)),
                 };
                 if *origin == Origin::Injected && !text.trim().contains('\n') {
-                    let _ = write!(page, "*{heading}: {}*\n\n", harmless_line(text));
+                    append!(page, "*{heading}: {}*\n\n", harmless_line(text));
                     return page;
                 }
                 let time = position.time.as_deref().map(harmless_line);
                 let time = time.map_or_else(String::new, |time| format!(" · {time}"));
                 let text = harmless_markdown(text.trim());
-                let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
+                append!(page, "## {heading}{time}\n\n{text}\n\n");
             }
             Section::Thinking(text, _) => {
                 page.push_str(&harmless_quote(text.trim()));
                 page.push('\n');
             }
             Section::Media(media, _) => {
-                let _ = write!(page, "*{}*\n\n", harmless_line(&media_word(media)));
+                append!(page, "*{}*\n\n", harmless_line(&media_word(media)));
             }
             Section::Tools(group) => {
                 let is_compact = self.density == Density::Compact;
                 if is_compact || group.calls.is_empty() {
                     let header = harmless_line(&group.header());
-                    let _ = write!(page, "**{header}**\n\n");
+                    append!(page, "**{header}**\n\n");
                 }
                 for tool in &group.calls {
                     self.call(&tool.call, &mut page);
                     if let Some(name) = tool.subagent_page(self.subagents) {
-                        let _ = writeln!(page, "\n  [subagent]({name})");
+                        append!(page, "\n  [subagent]({name})\n");
                     }
                     for section in &tool.subagent {
                         let text = self.section(section);
                         let lines = text.trim_end().lines().map(|line| format!("> {line}\n"));
-                        let _ = writeln!(page, "\n{}", lines.collect::<String>().trim_end());
+                        append!(page, "\n{}\n", lines.collect::<String>().trim_end());
                     }
                     if !is_compact {
                         match &tool.result {
@@ -93,7 +91,7 @@ impl Markdown<'_> {
                     page.push('\n');
                 }
                 if let (false, Some(label)) = (is_compact, &group.label) {
-                    let _ = write!(page, "● {}\n\n", harmless_line(label));
+                    append!(page, "● {}\n\n", harmless_line(label));
                 }
             }
             Section::Call(call) => {
@@ -111,7 +109,7 @@ impl Markdown<'_> {
     fn call(self, call: &Call, page: &mut String) {
         let name = harmless_line(&call.name);
         let about = code(&terminal_safe_line(&gist(call, self.cwd)));
-        let _ = writeln!(page, "- **{name}** {about}");
+        append!(page, "- **{name}** {about}\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
             let (language, input) = input_in_full(call);
             add_block(language, &input, page);
@@ -129,13 +127,13 @@ fn add_result(result: &ToolResult, page: &mut String) {
 /// Appends a code block with a longer fence than any in the text. The fence is at the start of the line,
 /// since some parsers do not find fences within lists.
 fn add_block(language: &str, text: &str, page: &mut String) {
-    let text = safe_with_tabs(text);
+    let text = clean_with_tabs(text);
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
-    let _ = write!(page, "\n{fence}{language}\n");
+    append!(page, "\n{fence}{language}\n");
     for line in text.lines() {
-        let _ = writeln!(page, "{line}");
+        append!(page, "{line}\n");
     }
-    let _ = writeln!(page, "{fence}");
+    append!(page, "{fence}\n");
 }
 
 /// Formats inline code, which may contain back-ticks.

@@ -38,7 +38,7 @@ pub(crate) use command_pages::{
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use csv_table::csv_table;
-pub(crate) use decision_text::{decision_line, history_page, logged_decision, verdict_text};
+pub(crate) use decision_text::{decision_line, format_logged_decision, history_page, verdict_text};
 pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_line};
 pub(crate) use hits::{hit_line, hits_heading};
 pub use html::{Html, PageHead};
@@ -54,5 +54,5 @@ pub(crate) use session_table::{TableLook, session_table};
 pub(crate) use stats_page::{cost_page, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
-pub(crate) use times::spell_duration;
+pub(crate) use times::format_duration;
 pub use word_index::{WordIndex, page_words};

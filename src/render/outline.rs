@@ -71,7 +71,7 @@ pub struct Subagent {
 
 impl ToolUse {
     /// Whether this is its result, which it does not have yet.
-    fn waits_for(&self, result: &ToolResult) -> bool {
+    fn is_answered_by(&self, result: &ToolResult) -> bool {
         self.result.is_none() && self.call.id == result.id
     }
 
@@ -82,13 +82,13 @@ impl ToolUse {
             Some((result, _)) if !subagents.is_empty() => result.text(),
             _ => String::new(),
         };
-        started_subagent(&self.call.id, &text, subagents)
+        find_subagent_page(&self.call.id, &text, subagents)
     }
 }
 
 /// Returns the page of the subagent that a call started. Claude Code prints its id in the `result`;
 /// Qwen Code ends its id with the id of the call.
-pub(super) fn started_subagent<'a>(
+pub(super) fn find_subagent_page<'a>(
     call: &str,
     result: &str,
     subagents: &'a [Subagent],
@@ -235,7 +235,7 @@ impl Outline {
                     });
                     continue;
                 }
-                Block::Result(result) => match self.tool(|tool| tool.waits_for(&result)) {
+                Block::Result(result) => match self.tool(|tool| tool.is_answered_by(&result)) {
                     Some(tool) => {
                         tool.result = Some((result, position()));
                         continue;
@@ -524,7 +524,7 @@ mod tests {
         }
     }
 
-    fn said(text: &str) -> Message {
+    fn reply_text(text: &str) -> Message {
         reply(vec![Block::Text(text.to_owned())])
     }
 
@@ -534,13 +534,13 @@ mod tests {
         let dialog = vec![
             reply(vec![call("1"), call("2")]),
             results(&["2"]),
-            said("still running"),
+            reply_text("still running"),
             reply(vec![call("3")]),
             results(&["3"]),
             results(&["1", "9"]),
             // An id that is used again.
             reply(vec![call("3")]),
-            said("interrupted"),
+            reply_text("interrupted"),
             reply(vec![call("3"), call(""), call("")]),
             results(&["3", "", ""]),
         ];
@@ -561,11 +561,11 @@ mod tests {
         let mut outline = Outline::new(Grouping::Batches);
         let mut sections = outline.push(1, reply(vec![call("1")]));
         for _ in 0..MAX_WAITING {
-            sections.extend(outline.push(1, said("x")));
+            sections.extend(outline.push(1, reply_text("x")));
         }
         assert!(!sections.is_empty());
         assert_eq!(lines(&mut outline, vec![results(&["1"])]), ["stray 1"]);
-        let large = said(&"x".repeat(MAX_WAITING_SIZE + 1));
+        let large = reply_text(&"x".repeat(MAX_WAITING_SIZE + 1));
         let unanswered = outline.push(1, reply(vec![call("1")])).len();
         assert_eq!((unanswered, outline.push(1, large).len()), (0, 2));
     }
@@ -579,13 +579,13 @@ mod tests {
         let mut outline = Outline::new(Grouping::Batches);
         let dialog = vec![
             reply(vec![call("a"), call("b")]),
-            inside("a", said("in a")),
+            inside("a", reply_text("in a")),
             inside("b", reply(vec![call("c")])),
-            inside("c", said("in c")),
-            said("beside"),
+            inside("c", reply_text("in c")),
+            reply_text("beside"),
             inside("b", results(&["c"])),
             results(&["a", "b"]),
-            inside("a", said("too late")),
+            inside("a", reply_text("too late")),
         ];
         let expected = [r#"a["in a"] b["c[\"in c\"]"]"#, "beside", "too late"];
         assert_eq!(lines(&mut outline, dialog), expected);

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::text::safe_with_tabs;
+use super::text::clean_with_tabs;
 use crate::text::terminal_safe_line;
 
 /// The style sheet. Follows the system's light or dark mode.
@@ -40,7 +40,7 @@ pub(super) fn to_the_second(time: &str) -> String {
 
 /// Escapes a text of several lines.
 pub(super) fn block(text: &str) -> String {
-    escape(&safe_with_tabs(text.trim_end()))
+    escape(&clean_with_tabs(text.trim_end()))
 }
 
 /// Escapes a line.

@@ -106,23 +106,23 @@ impl ProgressLine {
     /// Creates a line, which is hidden if only errors are printed or if standard error is not a terminal.
     fn new(length: Option<u64>, template: &str, io: &Io) -> Self {
         let mut line = Self::new_hidden(io);
-        let is_quiet = !io.messages.prints(MessageLevel::Warnings);
+        let is_quiet = !io.messages.is_printed(MessageLevel::Warnings);
         let is_dumb = io.environment.text("TERM") == Some("dumb");
         if is_quiet || is_dumb || !io.terminal.stderr {
             return line;
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
-        let bar = all.add(bar);
-        let bar = match ProgressStyle::with_template(template) {
+        let hidden = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        let bar = all.add(hidden);
+        let styled = match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
             Err(_) => bar,
         };
         let lines = Arc::new(Lines {
             all,
-            line: bar,
+            line: styled,
             rows: Mutex::default(),
-            done: line.done(),
+            done: line.counter(),
             is_due: AtomicBool::new(false),
         });
         line.lines = Some(Arc::clone(&lines));
@@ -134,12 +134,12 @@ impl ProgressLine {
     pub(crate) fn count_bytes<Source: Read>(&self, source: Source) -> Counting<Source> {
         Counting {
             source,
-            done: self.done(),
+            done: self.counter(),
         }
     }
 
     /// Returns the shared number of sessions or bytes done.
-    pub(crate) fn done(&self) -> Arc<AtomicU64> {
+    pub(crate) fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
 

@@ -1,7 +1,6 @@
 //! A report about sessions as Markdown, as outputs of a job in GitHub Actions, as `JUnit` XML, and as JSON.
 //! Text from models is untrusted: no output contains a command to a CI runner.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use super::cost_table::{cost_cell, duration_cell, runs_cell, tokens_cell};
@@ -9,7 +8,7 @@ use super::harmless_markdown::harmless_line;
 use super::markdown::code;
 use super::page::line;
 use crate::records::{ReportedCall, SessionReportRecord};
-use crate::text::{count_noun, dollars, escape_hidden, fit_columns, terminal_safe_line};
+use crate::text::{append, count_noun, dollars, escape_hidden, fit_columns, terminal_safe_line};
 
 /// Maximum number of rows of a list or table in Markdown.
 const MAX_ROWS: usize = 50;
@@ -30,27 +29,27 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
         let about = &session.about;
         let prompt = about.first_prompt.as_deref();
         let title = about.title.as_deref().unwrap_or("Session");
-        let _ = write!(page, "## {}\n\n", text(title));
+        append!(page, "## {}\n\n", text(title));
         let outcome = session.outcome.as_deref();
         for (name, value) in [("Task", prompt), ("Outcome", outcome)] {
             if let Some(value) = value {
-                let _ = write!(page, "**{name}:** {}\n\n", text(value));
+                append!(page, "**{name}:** {}\n\n", text(value));
             }
         }
     }
     let omitted = report.sessions.len().saturating_sub(MAX_ROWS);
     if omitted > 0 {
-        let _ = write!(page, "*… and {omitted} more sessions*\n\n");
+        append!(page, "*… and {omitted} more sessions*\n\n");
     }
     page.push_str("| | |\n|---|---|\n");
     for (name, value) in facts(report) {
-        let _ = writeln!(page, "| {name} | {} |", text(&value));
+        append!(page, "| {name} | {} |\n", text(&value));
     }
     let gates = report.gates.iter().map(|gate| {
         let result = if gate.passed { "passed" } else { "**failed**" };
         format!(
             "| {} | {result} | {} |",
-            span(&gate.gate),
+            code_span(&gate.gate),
             text(&gate.message)
         )
     });
@@ -65,7 +64,7 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
     let files = report.files.iter().map(|file| {
         let path = Path::new(&file.path);
         let below = cwds.iter().find_map(|cwd| path.strip_prefix(cwd).ok());
-        let name = span(&below.unwrap_or(path).to_string_lossy());
+        let name = code_span(&below.unwrap_or(path).to_string_lossy());
         format!("| {name} | +{} | −{} |", file.added, file.removed)
     });
     table(
@@ -155,23 +154,23 @@ fn table(page: &mut String, heading: &str, head: &str, rows: &[String]) {
     if rows.is_empty() {
         return;
     }
-    let _ = write!(page, "\n### {heading}\n\n{head}");
+    append!(page, "\n### {heading}\n\n{head}");
     page.push_str(if head.is_empty() { "" } else { "\n" });
     let omitted = rows.len().saturating_sub(MAX_ROWS);
     for row in rows.iter().take(MAX_ROWS) {
-        let _ = writeln!(page, "{row}");
+        append!(page, "{row}\n");
     }
     if omitted > 0 {
-        let _ = write!(page, "\n*… and {omitted} more*\n");
+        append!(page, "\n*… and {omitted} more*\n");
     }
 }
 
 fn item(call: &ReportedCall) -> String {
-    let mut item = format!("- {} {}", text(&call.tool), span(&call.about));
+    let mut item = format!("- {} {}", text(&call.tool), code_span(&call.about));
     let rules = call
         .forbidden_by
         .iter()
-        .map(|rule| format!("matches {}", span(rule)));
+        .map(|rule| format!("matches {}", code_span(rule)));
     let status = call.exit_status.filter(|status| *status != 0);
     let status = status.map(|status| format!("exit status {status}"));
     let time = call.duration_ms.filter(|duration| *duration >= 1000);
@@ -184,7 +183,7 @@ fn item(call: &ReportedCall) -> String {
     };
     let outcome = outcome.map(str::to_owned);
     for fact in rules.chain(outcome).chain(status).chain(time) {
-        let _ = write!(item, " · {fact}");
+        append!(item, " · {fact}");
     }
     item
 }
@@ -196,7 +195,7 @@ fn text(text: &str) -> String {
 
 /// Formats untrusted text as code within a line or a cell of a table, and as text if code would end the cell or
 /// contain a command.
-fn span(text: &str) -> String {
+fn code_span(text: &str) -> String {
     let safe = fit_columns(&terminal_safe_line(text), MAX_COLUMNS);
     if safe.contains(COMMAND_MARK) || safe.contains('|') {
         harmless_line(&safe)
@@ -239,14 +238,14 @@ pub fn github_output(report: &SessionReportRecord) -> String {
     let mut lines = String::new();
     for (name, value) in words.into_iter().chain(numbers) {
         if let Some(value) = value {
-            let _ = writeln!(lines, "{name}={}", printable(&value));
+            append!(lines, "{name}={}\n", escape_command(&value));
         }
     }
     lines
 }
 
 /// Makes a line harmless for a step that prints it.
-fn printable(text: &str) -> String {
+fn escape_command(text: &str) -> String {
     let line = terminal_safe_line(text);
     let line = line.trim_start_matches([':', ' ']);
     if line.contains(COMMAND_MARK) {
@@ -266,12 +265,12 @@ pub fn junit(report: &SessionReportRecord) -> String {
     );
     for gate in &report.gates {
         let (name, message) = (line(&gate.gate), line(&gate.message));
-        let _ = write!(page, "<testcase classname=\"turnpipe\" name=\"{name}\"");
-        let _ = if gate.passed {
-            writeln!(page, "/>")
+        append!(page, "<testcase classname=\"turnpipe\" name=\"{name}\"");
+        if gate.passed {
+            page += "/>\n";
         } else {
-            writeln!(page, "><failure message=\"{message}\"/></testcase>")
-        };
+            append!(page, "><failure message=\"{message}\"/></testcase>\n");
+        }
     }
     page + "</testsuite>\n</testsuites>\n"
 }
@@ -397,7 +396,7 @@ mod tests {
         bars - 1
     }
 
-    fn hostile() -> impl Strategy<Value = Vec<String>> {
+    fn hostile_texts() -> impl Strategy<Value = Vec<String>> {
         let parts = prop::sample::select(vec![
             "::error::x",
             "::set-output name=a::b",
@@ -447,7 +446,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_of_models_are_not_commands_outputs_or_markup(hostile in hostile()) {
+        fn texts_of_models_are_not_commands_outputs_or_markup(hostile in hostile_texts()) {
             let report = report(&hostile);
             let page = report_as_markdown(&report);
             let (outputs, xml) = (github_output(&report), junit(&report));
@@ -480,9 +479,9 @@ mod tests {
 
     #[test]
     fn code_that_would_end_a_cell_is_text() {
-        assert_eq!(span("a | b"), "a \\| b");
-        assert_eq!(span("echo ##[error]"), "echo \\#\\#\\[error\\]");
-        assert_eq!(span("echo `id`"), "`` echo `id` ``");
+        assert_eq!(code_span("a | b"), "a \\| b");
+        assert_eq!(code_span("echo ##[error]"), "echo \\#\\#\\[error\\]");
+        assert_eq!(code_span("echo `id`"), "`` echo `id` ``");
     }
 
     #[test]

@@ -55,11 +55,11 @@ object! {
 }
 /// Writes records to `Sink` as text, as they arrive. The summary is written when it is dropped.
 pub struct RunText<Sink: Write> {
-    reader: Reader<Buffered>,
+    reader: Reader<BufferedBytes>,
     dialog: DialogStream,
     look: RunLook,
     /// Calls without a result.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<PendingCall>,
     tally: Tally,
     /// The text so far that the model is writing.
     live: String,
@@ -84,7 +84,7 @@ pub struct RunLook {
 }
 
 /// A call without a result.
-struct Waiting {
+struct PendingCall {
     id: String,
     name: String,
     gist: String,
@@ -107,8 +107,8 @@ impl<Sink: Write> RunText<Sink> {
         // Text without a brace has no record.
         let prefilter = Prefilter::new(&["{"])?;
         Ok(Self {
-            reader: Reader::new(Buffered::default(), prefilter),
-            dialog: DialogStream::at_once(),
+            reader: Reader::new(BufferedBytes::default(), prefilter),
+            dialog: DialogStream::without_joining(),
             look,
             waiting: VecDeque::new(),
             tally: Tally::default(),
@@ -219,10 +219,10 @@ impl<Sink: Write> RunText<Sink> {
             match block {
                 Block::Call(call) => {
                     if self.waiting.len() == MAX_WAITING {
-                        self.give_up_oldest();
+                        self.drop_oldest();
                     }
                     let topic = terminal_safe_line(&gist(&call, None));
-                    self.waiting.push_back(Waiting {
+                    self.waiting.push_back(PendingCall {
                         id: call.id,
                         name: fit_columns(&terminal_safe_line(&call.name), NAME_COLUMNS),
                         gist: fit_columns(&topic, COLUMNS[1]),
@@ -296,17 +296,17 @@ impl<Sink: Write> RunText<Sink> {
             (Role::Assistant, _) => ("", false),
             _ => ("  ", true),
         };
-        let text = if is_dim {
+        let safe = if is_dim {
             fold_line(text)
         } else {
             look.block(text.trim_end())
         };
-        let text = wrap_text(&text, self.columns().saturating_sub(mark.len()), 0);
-        let text = prefix_lines(&text, mark, if mark.is_empty() { "" } else { "  " });
+        let wrapped = wrap_text(&safe, self.columns().saturating_sub(mark.len()), 0);
+        let lines = prefix_lines(&wrapped, mark, if mark.is_empty() { "" } else { "  " });
         let text = match (is_dim, mark) {
-            (true, _) => look.dim(&text),
-            (false, "> ") => look.bold(&text),
-            (false, _) => text,
+            (true, _) => look.dim(&lines),
+            (false, "> ") => look.bold(&lines),
+            (false, _) => lines,
         };
         self.line(Kind::Text, &text);
     }
@@ -343,16 +343,16 @@ impl<Sink: Write> RunText<Sink> {
         self.call_line(mark, lane, &call, &end);
         self.tally.count(outcome_word(outcome));
         if outcome != Outcome::Ok {
-            let reason = folded_reason(&result_text(result), self.columns());
+            let reason = fold_reason(&result_text(result), self.columns());
             let reason = self.terminal_text().dim(&reason);
             self.line(Kind::Call, &reason);
         }
     }
 
-    fn take_waiting(&mut self, id: &str) -> Waiting {
+    fn take_waiting(&mut self, id: &str) -> PendingCall {
         let at = self.waiting.iter().position(|call| call.id == id);
         at.and_then(|at| self.waiting.remove(at))
-            .unwrap_or_else(|| Waiting {
+            .unwrap_or_else(|| PendingCall {
                 id: String::new(),
                 name: "call".to_owned(),
                 gist: terminal_safe_line(id),
@@ -376,11 +376,11 @@ impl<Sink: Write> RunText<Sink> {
     /// Shows calls that get no result in this run.
     fn write_unanswered(&mut self) {
         while !self.waiting.is_empty() {
-            self.give_up_oldest();
+            self.drop_oldest();
         }
     }
 
-    fn give_up_oldest(&mut self) {
+    fn drop_oldest(&mut self) {
         if let Some(call) = self.waiting.pop_front() {
             self.call_line("→", "", &call, "");
             self.tally.count("not run here");
@@ -388,7 +388,7 @@ impl<Sink: Write> RunText<Sink> {
     }
 
     /// Shows a call on one line: with its lane, tool, topic and end.
-    fn call_line(&mut self, mark: &str, lane: &str, call: &Waiting, end: &str) {
+    fn call_line(&mut self, mark: &str, lane: &str, call: &PendingCall, end: &str) {
         let columns = self.columns().clamp(COLUMNS[0], COLUMNS[1]);
         let lane = format!("{lane:8}");
         let start = format!("{mark} {lane}  {}  ", call.name);
@@ -454,12 +454,12 @@ impl<Sink: Write> Drop for RunText<Sink> {
 
 /// Bytes that were written but not read. Reading fails with [`ErrorKind::WouldBlock`] if there are none.
 #[derive(Default)]
-struct Buffered {
+struct BufferedBytes {
     bytes: VecDeque<u8>,
     is_over: bool,
 }
 
-impl Read for Buffered {
+impl Read for BufferedBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.bytes.read(buffer)? {
             0 if !self.is_over => Err(ErrorKind::WouldBlock.into()),
@@ -469,7 +469,7 @@ impl Read for Buffered {
 }
 
 /// Returns the reason for a failure on a few indented lines.
-fn folded_reason(text: &str, columns: usize) -> String {
+fn fold_reason(text: &str, columns: usize) -> String {
     let beginning = terminal_safe_line(truncate_utf16(text.trim(), MAX_REASON_LINES * columns));
     let reason = wrap_text(&beginning, columns, REASON_INDENT);
     let lines: Vec<&str> = reason.lines().collect();

@@ -21,7 +21,7 @@ fn look(columns: usize) -> RunLook {
 }
 
 /// Returns the text of records that arrive in parts of `size` bytes.
-fn shown_in_parts(records: &str, look: RunLook, size: usize) -> String {
+fn render_in_parts(records: &str, look: RunLook, size: usize) -> String {
     let mut text = Vec::new();
     let mut run = RunText::new(&mut text, look).unwrap();
     for part in records.as_bytes().chunks(size) {
@@ -31,8 +31,8 @@ fn shown_in_parts(records: &str, look: RunLook, size: usize) -> String {
     String::from_utf8(text).unwrap()
 }
 
-fn shown(records: &str, look: RunLook) -> String {
-    shown_in_parts(records, look, usize::MAX)
+fn render(records: &str, look: RunLook) -> String {
+    render_in_parts(records, look, usize::MAX)
 }
 
 #[test]
@@ -94,15 +94,15 @@ I look at the form: 日本語のテキスト in one line that is longer than six
 4 calls: 1 ok, 1 failed, 1 denied, 1 not run here · 1200 tokens in, 34 out · $0.0123
 ";
     for (columns, expected) in [(60, at_60), (80, at_80), (120, at_120)] {
-        assert_eq!(shown(RUN, look(columns)), expected, "{columns}");
+        assert_eq!(render(RUN, look(columns)), expected, "{columns}");
     }
 }
 
 #[test]
 fn text_does_not_depend_on_how_records_are_split() {
-    let whole = shown(RUN, look(80));
+    let whole = render(RUN, look(80));
     for size in [1, 7, 1000] {
-        assert_eq!(shown_in_parts(RUN, look(80), size), whole, "{size}");
+        assert_eq!(render_in_parts(RUN, look(80), size), whole, "{size}");
     }
 }
 
@@ -112,7 +112,7 @@ fn styles_are_the_only_escape_sequences() {
         style: Style::Ansi,
         ..look(80)
     };
-    let page = shown(RUN, styled);
+    let page = render(RUN, styled);
     let codes: Vec<&str> = page.split('\u{1b}').skip(1).collect();
     assert!(codes.len() > 8, "{page:?}");
     for code in codes {
@@ -123,7 +123,7 @@ fn styles_are_the_only_escape_sequences() {
             "{code:?}"
         );
     }
-    assert!(!shown(RUN, look(80)).contains('\u{1b}'));
+    assert!(!render(RUN, look(80)).contains('\u{1b}'));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn long_and_foreign_lines_are_shown_safely() {
         {"type": "tool_result", "tool_use_id": "1", "content": long, "is_error": true},
     ]}});
     let records = format!("{call}\n{result}\n{long}\nevent: ping\n{{\"cut\n");
-    let page = shown(&records, look(80));
+    let page = render(&records, look(80));
     assert!(!page.contains('\u{1b}'));
     let (said, rest) = page.split_once("\n✗ ").unwrap();
     assert_eq!(said.matches('x').count(), 100_000);
@@ -162,8 +162,8 @@ fn calls_without_results_are_limited() {
 
 #[test]
 fn a_failed_write_is_reported_and_not_repeated() {
-    struct Full(u32);
-    impl Write for &mut Full {
+    struct FullSink(u32);
+    impl Write for &mut FullSink {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             self.0 += 1;
             Err(ErrorKind::StorageFull.into())
@@ -172,7 +172,7 @@ fn a_failed_write_is_reported_and_not_repeated() {
             Ok(())
         }
     }
-    let mut full = Full(0);
+    let mut full = FullSink(0);
     let mut run = RunText::new(&mut full, look(80)).unwrap();
     let error = run.write_all(RUN.as_bytes()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageFull);

@@ -1,4 +1,4 @@
-//! Which messages of a conversation are shown, and which parts of them.
+//! The displayed messages of a conversation, and their displayed parts.
 
 use std::str::FromStr;
 

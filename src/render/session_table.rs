@@ -8,7 +8,7 @@ use super::times::{ago, to_the_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
 use crate::text::{
-    byte_size, dollars, fit_columns, fitted_end, terminal_safe_line, with_separators,
+    append, byte_size, dollars, fit_columns, fit_end, terminal_safe_line, with_separators,
 };
 
 /// Maximum width of the title column.
@@ -22,7 +22,7 @@ const VERY_WIDE: usize = 200;
 
 /// Minimum joint width of titles and directories. Until they have it, other columns are dropped,
 /// the first of these first.
-const LEAST_ROOM: usize = 20;
+const MIN_TITLE_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
 /// Minimum width for the command that resumes a session. In less space it gets a separate line.
@@ -72,19 +72,23 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
     let mut title = head.iter().take_while(|name| **name != "TITLE").count();
     let mut below = Vec::new();
     if let Some(columns) = look.columns {
-        if head.last() == Some(&"RESUME") && room(&rows, title, columns) < ROOM_BEFORE_RESUME {
+        if head.last() == Some(&"RESUME")
+            && room_for_title(&rows, title, columns) < ROOM_BEFORE_RESUME
+        {
             below = rows.iter_mut().filter_map(Vec::pop).skip(1).collect();
         }
         for name in DISPENSABLE {
             let given_up = rows[0].iter().position(|head| head == name);
-            if let Some(column) = given_up.filter(|_| room(&rows, title, columns) < LEAST_ROOM) {
+            if let Some(column) =
+                given_up.filter(|_| room_for_title(&rows, title, columns) < MIN_TITLE_ROOM)
+            {
                 for row in &mut rows {
                     row.remove(column);
                 }
                 title -= 1;
             }
         }
-        fit(&mut rows, title, columns);
+        fit_rows(&mut rows, title, columns);
     }
     let mut rows = align_cells(rows, head.len());
     for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
@@ -97,9 +101,10 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
     let mut page = String::new();
     for (number, row) in rows.iter().enumerate() {
         let command = number.checked_sub(1).and_then(|place| below.get(place));
-        let command = command.filter(|command| *command != "-");
-        let command = command.map(|command| format!("    {command}\n"));
-        page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
+        page.extend([row.concat(), "\n".to_owned()]);
+        if let Some(command) = command.filter(|command| *command != "-") {
+            append!(page, "    {command}\n");
+        }
     }
     page
 }
@@ -153,7 +158,7 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
 }
 
 /// Returns the width that is left for titles and directories.
-fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
+fn room_for_title(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let widths = widths(rows).into_iter().enumerate();
     let others = widths.filter(|(column, _)| ![title, title + 1].contains(column));
     // Columns are two blanks apart.
@@ -162,15 +167,15 @@ fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
 }
 
 /// Cuts titles and directories so that the rows fit, within the width that the other columns leave.
-fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
-    let room = room(rows, title, columns);
+fn fit_rows(rows: &mut [Vec<String>], title: usize, columns: usize) {
+    let room = room_for_title(rows, title, columns);
     let widths = widths(rows);
     let width = widths[title + 1].min(room / 3);
     let width = widths[title].min(room - width);
     for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fit_columns(&row[title], width);
         // The end of a directory is the most specific part.
-        let cut = if number == 0 { fit_columns } else { fitted_end };
+        let cut = if number == 0 { fit_columns } else { fit_end };
         row[title + 1] = cut(&row[title + 1], room - width);
     }
 }

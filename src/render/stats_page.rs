@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fitted_table, runs_cell};
+use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fit_table, runs_cell};
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::text::{count_noun, dollars, terminal_safe_line, with_separators};
 
@@ -56,7 +56,7 @@ pub(crate) fn tool_page(
         let names = names.map(terminal_safe_line);
         names.chain(numbers.map(with_separators)).collect()
     }));
-    fitted_table(page, by.len(), columns)
+    fit_table(page, by.len(), columns)
 }
 
 /// Returns a page with a row for each of `costs`, and one for `all`.

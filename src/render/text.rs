@@ -1,13 +1,11 @@
 //! A conversation as text.
 
-use std::fmt::Write;
-
 use super::outline::{media_word, result_text};
 use super::selection::fold_line;
 use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
-use crate::text::{display_width, fit_columns, terminal_safe, terminal_safe_line};
+use crate::text::{append, display_width, fit_columns, terminal_safe, terminal_safe_line};
 
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -92,21 +90,21 @@ impl TerminalText<'_> {
             }
             Section::Thinking(text, _) => {
                 let text = self.block(text.trim_end());
-                let _ = writeln!(page, "{}", self.dim(&prefix_lines(&text, "∴ ", "  ")));
+                append!(page, "{}\n", self.dim(&prefix_lines(&text, "∴ ", "  ")));
             }
             Section::Media(media, _) => {
-                let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
+                append!(page, "{}\n", terminal_safe_line(&media_word(media)));
             }
             Section::Tools(group) => {
                 if self.density == Density::Compact {
                     let header = terminal_safe_line(&group.header());
-                    let _ = writeln!(page, "{}", self.bold(&header));
+                    append!(page, "{}\n", self.bold(&header));
                 }
                 for tool in &group.calls {
                     self.call(&tool.call, &mut page);
                     for section in &tool.subagent {
                         for line in self.section(section).trim_end().lines() {
-                            let _ = writeln!(page, "    ┆ {line}");
+                            append!(page, "    ┆ {line}\n");
                         }
                     }
                     if self.density != Density::Compact {
@@ -119,7 +117,7 @@ impl TerminalText<'_> {
                 if let (Density::Full | Density::Folded, Some(label)) = (self.density, &group.label)
                 {
                     let label = format!("● {}", terminal_safe_line(label));
-                    let _ = writeln!(page, "{}", self.dim(&label));
+                    append!(page, "{}\n", self.dim(&label));
                 }
             }
             Section::Call(call) => self.call(call, &mut page),
@@ -132,10 +130,10 @@ impl TerminalText<'_> {
     fn call(self, call: &Call, page: &mut String) {
         let name = terminal_safe_line(&call.name);
         let gist = fit_columns(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
-        let _ = writeln!(page, "  {name}({gist})");
+        append!(page, "  {name}({gist})\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
             let input = self.block(input_in_full(call).1.trim_end());
-            let _ = writeln!(page, "{}", prefix_lines(&input, "    ", "    "));
+            append!(page, "{}\n", prefix_lines(&input, "    ", "    "));
         }
     }
 
@@ -150,12 +148,16 @@ impl TerminalText<'_> {
         } else {
             "    ⎿ "
         };
-        let _ = writeln!(page, "{}", self.dim(&prefix_lines(&text, first, "      ")));
+        append!(
+            page,
+            "{}\n",
+            self.dim(&prefix_lines(&text, first, "      "))
+        );
     }
 
     /// Returns safe text of several lines. Tabs are expanded on terminals.
     pub(super) fn block(self, text: &str) -> String {
-        let safe = safe_with_tabs(text);
+        let safe = clean_with_tabs(text);
         match self.style {
             Style::Ansi => expand_tabs(&safe),
             Style::Plain => safe,
@@ -208,7 +210,7 @@ const TAB_COLUMNS: usize = 8;
 const PLACEHOLDER: char = '\u{2409}';
 
 /// Makes a text safe, except for tabs.
-pub(super) fn safe_with_tabs(text: &str) -> String {
+pub(super) fn clean_with_tabs(text: &str) -> String {
     if !text.contains('\t') {
         return terminal_safe(text);
     }
@@ -241,13 +243,13 @@ mod tabs_tests {
     #[test]
     fn tabs_are_kept_or_expanded() {
         let text = "a:\n\tcc -o\tb\u{1b}[2J\r\n\té\tx\n";
-        let safe = safe_with_tabs(text);
+        let safe = clean_with_tabs(text);
         assert_eq!(safe, "a:\n\tcc -o\tb\n\té\tx\n");
         assert_eq!(
             expand_tabs(&safe),
             "a:\n        cc -o   b\n        é       x\n"
         );
-        assert_eq!(safe_with_tabs("a\u{202e}b"), "ab");
+        assert_eq!(clean_with_tabs("a\u{202e}b"), "ab");
     }
 }
 
@@ -256,7 +258,7 @@ mod tests {
     use super::*;
     use crate::render::Position;
 
-    fn said(role: Role, origin: Origin, text: &str) -> Section {
+    fn text_section(role: Role, origin: Origin, text: &str) -> Section {
         Section::Text {
             role,
             origin,
@@ -275,16 +277,19 @@ mod tests {
         };
         let rows = [
             (
-                said(Role::User, Origin::Prompt, "fix\nit\u{1b}[2J"),
+                text_section(Role::User, Origin::Prompt, "fix\nit\u{1b}[2J"),
                 "> fix\n  it\n\n",
             ),
-            (said(Role::Assistant, Origin::Reply, "ok\n"), "ok\n\n"),
             (
-                said(Role::System, Origin::Error, "down"),
+                text_section(Role::Assistant, Origin::Reply, "ok\n"),
+                "ok\n\n",
+            ),
+            (
+                text_section(Role::System, Origin::Error, "down"),
                 "[error] down\n\n",
             ),
             (
-                said(Role::Assistant, Origin::Reply, "a:\n\tb"),
+                text_section(Role::Assistant, Origin::Reply, "a:\n\tb"),
                 "a:\n\tb\n\n",
             ),
             (
@@ -301,9 +306,9 @@ mod tests {
             tools: ToolDetail::Summary,
             cwd: None,
         };
-        let prompt = ansi.section(&said(Role::User, Origin::Prompt, "a"));
+        let prompt = ansi.section(&text_section(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
-        let reply = ansi.section(&said(Role::Assistant, Origin::Reply, "\tb"));
+        let reply = ansi.section(&text_section(Role::Assistant, Origin::Reply, "\tb"));
         assert_eq!(reply, "        b\n\n");
     }
 }

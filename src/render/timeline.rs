@@ -1,14 +1,12 @@
 //! A timeline of calls: a bar for each, with parallel calls in separate lanes.
 
-use std::fmt::Write;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::page::{line, to_the_second};
 use super::{Section, ToolUse};
 use crate::agent::timestamp;
 use crate::session::gist;
-use crate::text::fit_columns;
+use crate::text::{append, fit_columns};
 
 /// Maximum drawn length of a pause, and of a call.
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(5);
@@ -43,7 +41,7 @@ struct Bar {
 
 impl Timeline {
     /// Adds the calls of a section that have recorded times.
-    pub fn note(&mut self, section: &Section, cwd: Option<&str>) {
+    pub fn add_section(&mut self, section: &Section, cwd: Option<&str>) {
         let Section::Tools(group) = section else {
             return;
         };
@@ -51,7 +49,7 @@ impl Timeline {
             self.bars.extend(bar(tool, cwd));
             tool.subagent
                 .iter()
-                .for_each(|section| self.note(section, cwd));
+                .for_each(|section| self.add_section(section, cwd));
         }
     }
 
@@ -86,10 +84,10 @@ impl Timeline {
             let lane = free.unwrap_or(lanes.len());
             lanes.resize(lanes.len().max(lane + 1), 0.0);
             lanes[lane] = end;
-            let _ = writeln!(
+            append!(
                 drawing,
                 "<a href=\"#m{}\"><rect class=\"{}\" x=\"{:.1}\" y=\"{}\" width=\"{:.1}\" \
-                 height=\"{BAR}\"><title>{}</title></rect></a>",
+                 height=\"{BAR}\"><title>{}</title></rect></a>\n",
                 bar.message,
                 bar.class,
                 start * scale,
@@ -183,7 +181,7 @@ mod tests {
             tool(4, "15:00:10", "15:00:00"),
         ];
         let group = ToolGroup { label: None, calls };
-        timeline.note(&Section::Tools(group), None);
+        timeline.add_section(&Section::Tools(group), None);
         let page = timeline.markup();
         let bars: Vec<&str> = page.lines().filter(|line| line.contains("<rect")).collect();
         // 10 s, a pause of 5 s, 300 s, a pause of 5 s.

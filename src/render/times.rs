@@ -20,7 +20,7 @@ pub(crate) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Returns a duration as text, with its two largest units.
-pub(crate) fn spell_duration(length: SignedDuration) -> String {
+pub(crate) fn format_duration(length: SignedDuration) -> String {
     let minutes = length.as_mins();
     match minutes {
         ..1 => format!("{} s", length.as_secs()),
@@ -31,7 +31,7 @@ pub(crate) fn spell_duration(length: SignedDuration) -> String {
 }
 
 /// Returns the time in a record as terminal-safe text, without seconds; unchanged if it is not RFC 3339.
-pub(crate) fn recorded_minute(time: Option<&str>, zone: &TimeZone) -> String {
+pub(crate) fn format_minute(time: Option<&str>, zone: &TimeZone) -> String {
     match timestamp(time) {
         Some(time) => to_the_minute(time, zone),
         None => terminal_safe_line(time.unwrap_or_default()),
@@ -58,7 +58,10 @@ mod tests {
             (200_000, "2 d 7 h"),
         ];
         for (seconds, expected) in rows {
-            assert_eq!(spell_duration(SignedDuration::from_secs(seconds)), expected);
+            assert_eq!(
+                format_duration(SignedDuration::from_secs(seconds)),
+                expected
+            );
         }
     }
 

@@ -4,11 +4,10 @@
 //! word before, its other characters, a space, and the numbers of its sessions. `index.js` reads it.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::Write;
 use std::io::{self, Read};
 
 use crate::io::retry_interrupted;
-use crate::text::TextPieces;
+use crate::text::{TextPieces, append};
 
 /// Limits on the number of characters of a word. Longer ones are keys, digests and attachments.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=40;
@@ -46,7 +45,7 @@ impl WordIndex {
         let is_short = |word: &str| word.chars().count() <= MAX_SHORT;
         let mut text = String::new();
         for level in 0..4 {
-            text = self.encoded_if(|word, sessions| match level {
+            text = self.encode_words(|word, sessions| match level {
                 0 => true,
                 1 => is_short(word) || !has_digit(word),
                 2 => !has_digit(word),
@@ -59,7 +58,7 @@ impl WordIndex {
         text
     }
 
-    fn encoded_if(&self, is_kept: impl Fn(&str, &[u32]) -> bool) -> String {
+    fn encode_words(&self, is_kept: impl Fn(&str, &[u32]) -> bool) -> String {
         let mut text = String::new();
         let mut last = "";
         for (word, sessions) in &self.words {
@@ -72,7 +71,7 @@ impl WordIndex {
                 (count + 1, length + letter.len_utf8())
             });
             text.push(char::from(DIGITS[count]));
-            let _ = write!(text, "{} ", &word[length..]);
+            append!(text, "{} ", &word[length..]);
             let mut next = 0;
             for session in sessions {
                 let mut rest = session - next;
@@ -104,7 +103,7 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
             length => pieces
                 .push(&buffer[..length])
                 .chars()
-                .for_each(|letter| words.letter(letter)),
+                .for_each(|letter| words.add_letter(letter)),
         }
     }
     words.end_word();
@@ -126,7 +125,7 @@ struct Words {
 }
 
 impl Words {
-    fn letter(&mut self, letter: char) {
+    fn add_letter(&mut self, letter: char) {
         if let Some(end) = self.until {
             if letter == end {
                 self.until = None;

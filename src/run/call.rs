@@ -12,7 +12,7 @@ use crate::message::ToolUseId;
 use crate::permission::Request;
 use crate::records::{Lane, Permission, VerdictAccess, VerdictReport};
 use crate::run::tools::{
-    Access, Assessment, Input, PreparedCall, Tool, ToolContext, ToolKind, Touch,
+    Access, Assessment, Input, PathSet, PreparedCall, Tool, ToolContext, ToolKind,
 };
 use crate::text::{redact, terminal_safe_line};
 use crate::tool_facts::{Parameter, parameters};
@@ -199,8 +199,10 @@ impl ReadyCall {
         let Assessment { access, why, .. } = &self.assessment;
         let verdict = match (access.is_read_only(), &access.writes) {
             (true, _) => VerdictAccess::ReadOnly,
-            (false, Touch::Paths(_)) => VerdictAccess::Writes,
-            (false, Touch::Everything | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
+            (false, PathSet::Paths(_)) => VerdictAccess::Writes,
+            (false, PathSet::Everything | PathSet::Session | PathSet::Nothing) => {
+                VerdictAccess::Unknown
+            }
         };
         Profile {
             label: self.label(),

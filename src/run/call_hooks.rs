@@ -10,7 +10,7 @@ use crate::io::{CancelToken, milliseconds};
 use crate::json::spelling;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
-use crate::run::hooks::{HookContext, HookDecision, HookEvent, Merged, SessionHooks};
+use crate::run::hooks::{HookContext, HookDecision, HookEvent, MergedResponse, SessionHooks};
 use crate::run::tools::{CallContext, CallStatus, Content, ToolContext, ToolReply};
 use crate::tool_facts::Purpose;
 
@@ -47,7 +47,7 @@ impl CallHooks {
         event: HookEvent,
         call: HookedCall<'_>,
         feedback: &mut HookFeedback,
-    ) -> Merged {
+    ) -> MergedResponse {
         let ready = call.ready;
         let mut members = json!({"tool_name": ready.tool.name(), "tool_input": ready.input});
         if event == HookEvent::PreToolUse {
@@ -57,7 +57,7 @@ impl CallHooks {
     }
 
     /// Whether hooks run after a call with this reply.
-    pub(super) fn follow(&self, reply: &ToolReply) -> bool {
+    pub(super) fn update_session(&self, reply: &ToolReply) -> bool {
         event_after(reply.status).is_some_and(|event| self.has(event))
     }
 
@@ -99,7 +99,7 @@ impl CallHooks {
             output = output.or(merged.updated_mcp_output);
         }
         if let Some(output) = output {
-            let content = ready.tool.changed_content(&output, &reply.content);
+            let content = ready.tool.content_after(&output, &reply.content);
             reply.content = content.unwrap_or_else(|| Content::Text(text_of(&output)));
             reply.structured = output;
             reply.full = None;
@@ -133,9 +133,9 @@ impl CallHooks {
         call: HookedCall<'_>,
         members: Value,
         feedback: &mut HookFeedback,
-    ) -> Merged {
+    ) -> MergedResponse {
         let Some(hooks) = &self.hooks else {
-            return Merged::default();
+            return MergedResponse::default();
         };
         let HookedCall {
             ready,
@@ -166,7 +166,7 @@ impl CallHooks {
 
 impl HookFeedback {
     /// Adds the responses of the hooks of one event, and returns them.
-    fn add(&mut self, event: HookEvent, merged: Merged) -> Merged {
+    fn add(&mut self, event: HookEvent, merged: MergedResponse) -> MergedResponse {
         self.reports.extend(merged.reports.iter().cloned());
         self.messages.extend(merged.messages.iter().cloned());
         let contexts = merged.additional_context.iter();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::process::ConfinementReport;
 use crate::records::{HookReport, Outcome, Permission};
-use crate::run::results::{Persisted, tool_use_error};
+use crate::run::results::{PersistedResult, tool_use_error};
 use crate::run::tools::{Content, ContextChange};
 
 /// The result of one call, whether it ran or not.
@@ -22,7 +22,7 @@ pub(super) struct CallResult {
     /// Whether a failure cancels siblings under `--on-error cancel-shell`.
     pub(super) cancels_siblings: bool,
     /// The file with the full text, if the content is only an excerpt.
-    pub(super) persisted: Option<Persisted>,
+    pub(super) persisted: Option<PersistedResult>,
     /// Whether the turn's budget may replace the content: `false` if the tool declares no limit.
     pub(super) replaceable: bool,
     pub(super) phases: Phases,
@@ -77,7 +77,7 @@ pub(super) struct HookFeedback {
 
 impl CallResult {
     /// Returns the result of a call that did not run, with the text for the model.
-    pub(super) fn refused(outcome: Outcome, content: String) -> Self {
+    pub(super) fn refusal(outcome: Outcome, content: String) -> Self {
         let structured = error_output(&content);
         Self::new(outcome, Content::Text(content), structured)
     }
@@ -111,14 +111,14 @@ impl CallResult {
             CancelReason::TimeUp => {
                 "The run reached its time limit before this call started. It did not run."
             }
-            CancelReason::Sibling(failure) => return Self::cancelled_by_sibling(failure),
+            CancelReason::Sibling(failure) => return Self::sibling_cancellation(failure),
         };
-        Self::refused(Outcome::NotRun, text.to_owned())
+        Self::refusal(Outcome::NotRun, text.to_owned())
     }
 
     /// Returns the result of a call that was cancelled while it ran. `partial` is the tool's own
     /// result, if it returned one.
-    pub(super) fn cancelled(reason: &CancelReason, partial: Option<Self>) -> Self {
+    pub(super) fn cancellation(reason: &CancelReason, partial: Option<Self>) -> Self {
         let (outcome, text) = match reason {
             CancelReason::Interrupt => (
                 Outcome::Interrupted,
@@ -129,7 +129,7 @@ impl CallResult {
                 "The run reached its time limit while this call was running. It may have partly completed.",
             ),
             CancelReason::Sibling(failure) => {
-                let cancelled = Self::cancelled_by_sibling(failure);
+                let cancelled = Self::sibling_cancellation(failure);
                 return match partial {
                     Some(partial) => partial.with_content(cancelled.outcome, cancelled.content),
                     None => cancelled,
@@ -137,7 +137,7 @@ impl CallResult {
             }
         };
         let Some(partial) = partial else {
-            return Self::refused(outcome, text.to_owned());
+            return Self::refusal(outcome, text.to_owned());
         };
         let text = match &partial.content {
             Content::Text(output) if !output.trim().is_empty() => {
@@ -159,9 +159,9 @@ impl CallResult {
         }
     }
 
-    fn cancelled_by_sibling(failure: &str) -> Self {
+    fn sibling_cancellation(failure: &str) -> Self {
         let text = tool_use_error(&format!("Cancelled: {failure}"));
-        Self::refused(Outcome::CancelledSibling, text)
+        Self::refusal(Outcome::CancelledSibling, text)
     }
 
     pub(super) fn add_feedback(&mut self, feedback: HookFeedback) {

@@ -10,7 +10,7 @@ use crate::run::tools::{InterruptBehavior, ToolKind};
 
 /// The running calls that get a result before they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Force {
+pub(super) enum ForcedCalls {
     /// Cancelled calls.
     IfCancelled,
     /// All calls.
@@ -71,20 +71,20 @@ impl OpenCalls {
     }
 
     /// Completes running calls before they end. Their processes are still killed.
-    pub(super) fn end_running(&mut self, force: Force, session: &mut RunSession) {
+    pub(super) fn end_running(&mut self, force: ForcedCalls, session: &mut RunSession) {
         for index in self.schedule.started_calls().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
             };
             let reason = match (force, &call.cancel_reason) {
                 (_, Some(reason)) => reason.clone(),
-                (Force::AtOnce, None) => CancelReason::Interrupt,
-                (Force::IfCancelled, None) => continue,
+                (ForcedCalls::AtOnce, None) => CancelReason::Interrupt,
+                (ForcedCalls::IfCancelled, None) => continue,
             };
-            if force == Force::AtOnce {
+            if force == ForcedCalls::AtOnce {
                 call.cancel.kill();
             }
-            self.complete(index, CallResult::cancelled(&reason, None), session);
+            self.complete(index, CallResult::cancellation(&reason, None), session);
         }
     }
 

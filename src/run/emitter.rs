@@ -210,7 +210,7 @@ impl Emitter {
         self.write(record)
     }
 
-    pub(super) fn interrupt_received(&mut self, request_id: &str) -> WriteResult {
+    pub(super) fn acknowledge_interrupt(&mut self, request_id: &str) -> WriteResult {
         let request_id = request_id.to_owned();
         let response = ControlResponse::Success {
             request_id,

@@ -29,13 +29,13 @@ const WORKSPACE_HINT: &str = "The workspace may be the cause: files outside of t
     files`.";
 
 impl Lifecycle {
-    /// Runs a call to its end on the calling thread. Calls `tool_done` when hooks follow the tool.
+    /// Runs a call to its end on the calling thread. Calls `on_tool_done` when hooks follow the tool.
     pub(super) fn execute(
         &self,
         ready: &ReadyCall,
         context: &CallContext<'_>,
         session: &SessionKey,
-        tool_done: impl FnOnce(),
+        on_tool_done: impl FnOnce(),
     ) -> CallResult {
         let clock = &context.session.clock;
         let arrived = clock.elapsed();
@@ -58,8 +58,8 @@ impl Lifecycle {
         });
         let ended = clock.elapsed();
         let mut feedback = ready.feedback.clone();
-        if self.hooks.follow(&reply) {
-            tool_done();
+        if self.hooks.update_session(&reply) {
+            on_tool_done();
             let took = ended.saturating_sub(begun);
             let call = HookedCall {
                 ready,
@@ -81,10 +81,13 @@ impl Lifecycle {
                 None => SANDBOX_HINT,
             };
             let named = match (&result.content, &context.session.sandbox) {
-                (Content::Text(text), Some(sandbox)) => sandbox.named_files(text),
+                (Content::Text(text), Some(sandbox)) => sandbox.protected_files_in(text),
                 _ => Vec::new(),
             };
-            add_text(&mut result, &format!("{hint}{}", name_protected(&named)));
+            add_text(
+                &mut result,
+                &format!("{hint}{}", protected_sentence(&named)),
+            );
         }
         if let Some(before) = stale_before
             && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
@@ -173,8 +176,8 @@ fn add_text(result: &mut CallResult, added: &str) {
     }
 }
 
-/// Returns a sentence about the files in a message that masks are over.
-fn name_protected(files: &[PathBuf]) -> String {
+/// Returns a sentence about the masked files that a message names.
+fn protected_sentence(files: &[PathBuf]) -> String {
     let names: Vec<_> = files
         .iter()
         .map(|path| path.display().to_string())

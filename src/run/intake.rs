@@ -73,7 +73,7 @@ impl Credit {
         *left = left.saturating_sub(bytes);
     }
 
-    fn give_back(&self, bytes: usize) {
+    fn release(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
         let mut left = left.lock_anyway();
         *left = (*left + bytes).min(MAX_CREDIT);
@@ -113,7 +113,7 @@ impl Backlog {
     /// Removes the next item, and returns its bytes to the credit.
     pub(super) fn pop(&mut self) -> Option<InputItem> {
         let item = self.items.pop_front()?;
-        self.credit.give_back(item.piece.raw().len());
+        self.credit.release(item.piece.raw().len());
         Some(item)
     }
 
@@ -275,11 +275,11 @@ mod tests {
         assert_eq!(left(), 0, "an item larger than the rest takes the rest");
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| credit.take(2));
-            credit.give_back(5);
+            credit.release(5);
             reader.join().unwrap();
         });
         assert_eq!(left(), 3);
-        credit.give_back(MAX_CREDIT * 2);
+        credit.release(MAX_CREDIT * 2);
         assert_eq!(left(), MAX_CREDIT);
     }
 

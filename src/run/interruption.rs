@@ -71,12 +71,12 @@ impl Interruption {
     }
 
     /// Starts the grace period of cancelled calls.
-    pub(super) fn calls_cancelled(&mut self, now: Instant) {
+    pub(super) fn note_cancelled_calls(&mut self, now: Instant) {
         self.grace_ends.get_or_insert(now + CANCEL_GRACE);
     }
 
     /// Whether the grace period of cancelled calls is over. Returns `true` once for each cancellation.
-    pub(super) fn grace_is_over(&mut self, now: Instant) -> bool {
+    pub(super) fn is_grace_over(&mut self, now: Instant) -> bool {
         let over = self.grace_ends.is_some_and(|end| end <= now);
         if over {
             self.grace_ends = None;
@@ -85,14 +85,14 @@ impl Interruption {
     }
 
     /// Whether the run has reached its time limit. Returns `true` once.
-    pub(super) fn time_is_up(&mut self, now: Instant) -> bool {
+    pub(super) fn is_time_up(&mut self, now: Instant) -> bool {
         let up = !self.time_is_up && self.run_ends.is_some_and(|end| end <= now);
         self.time_is_up |= up;
         up
     }
 
     /// Notes that input arrived, so the producer is still running.
-    pub(super) fn input_arrived(&mut self, now: Instant) {
+    pub(super) fn note_input(&mut self, now: Instant) {
         self.idle_since = now;
     }
 
@@ -109,7 +109,7 @@ impl Interruption {
 
     /// Returns the cause of an end before the end of the input; `None` if the run continues. Called while no call
     /// is open.
-    pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
+    pub(super) fn end_of_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
             return self.time_is_up.then_some(EndCause::TimeUp);
         };
@@ -125,7 +125,7 @@ impl Interruption {
     }
 
     /// Returns the cause of an end with the end of the input.
-    pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
+    pub(super) fn final_cause(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,
             (Some(_), StageKind::Active | StageKind::Untouched) => EndCause::Interrupted,
@@ -156,7 +156,7 @@ mod tests {
         state
     }
 
-    fn interrupted(now: Instant) -> Interruption {
+    fn interrupt(now: Instant) -> Interruption {
         record_signal(EndSignal::Interrupt, now)
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn the_time_limit_is_a_deadline_until_it_is_reached() {
         let mut state = Interruption::new(Some(Duration::ZERO));
         let deadline = state.next_deadline().unwrap();
-        assert!(state.time_is_up(deadline));
+        assert!(state.is_time_up(deadline));
         assert_eq!(state.next_deadline(), None);
     }
 
@@ -172,7 +172,7 @@ mod tests {
     fn a_later_stage_ignores_the_first_request_to_terminate() {
         let now = Instant::now();
         let state = record_signal(EndSignal::Terminate, now);
-        let of = |stage| state.ends_the_run(stage, now);
+        let of = |stage| state.end_of_run(stage, now);
         assert_eq!(of(StageKind::Active), Some(EndCause::Terminated));
         assert_eq!(of(StageKind::History), None);
         assert_eq!(of(StageKind::Untouched), None);
@@ -181,37 +181,37 @@ mod tests {
     #[test]
     fn an_active_stage_ends_when_its_calls_have_results() {
         let now = Instant::now();
-        let state = interrupted(now);
-        let end = state.ends_the_run(StageKind::Active, now);
+        let state = interrupt(now);
+        let end = state.end_of_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
     #[test]
     fn a_later_stage_ignores_the_first_interrupt_and_obeys_the_second() {
         let now = Instant::now();
-        let mut state = interrupted(now);
+        let mut state = interrupt(now);
         let later = now + Duration::from_hours(1);
-        assert_eq!(state.ends_the_run(StageKind::History, later), None);
-        assert_eq!(state.cause_at_end(StageKind::History), EndCause::EndOfInput);
+        assert_eq!(state.end_of_run(StageKind::History, later), None);
+        assert_eq!(state.final_cause(StageKind::History), EndCause::EndOfInput);
         assert_eq!(
             state.record_signal(EndSignal::Interrupt, now),
             Demand::StopAtOnce
         );
-        let end = state.ends_the_run(StageKind::History, now);
+        let end = state.end_of_run(StageKind::History, now);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
     #[test]
     fn an_untouched_stage_waits_for_its_producer_for_a_limited_time() {
         let now = Instant::now();
-        let mut state = interrupted(now);
-        assert_eq!(state.ends_the_run(StageKind::Untouched, now), None);
-        state.input_arrived(now + IDLE_TIMEOUT);
+        let mut state = interrupt(now);
+        assert_eq!(state.end_of_run(StageKind::Untouched, now), None);
+        state.note_input(now + IDLE_TIMEOUT);
         assert_eq!(
-            state.ends_the_run(StageKind::Untouched, now + IDLE_TIMEOUT),
+            state.end_of_run(StageKind::Untouched, now + IDLE_TIMEOUT),
             None
         );
-        let end = state.ends_the_run(StageKind::Untouched, now + 2 * IDLE_TIMEOUT);
+        let end = state.end_of_run(StageKind::Untouched, now + 2 * IDLE_TIMEOUT);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 
@@ -219,13 +219,13 @@ mod tests {
     fn time_is_up_once() {
         let mut state = Interruption::new(Some(Duration::ZERO));
         let now = Instant::now();
-        assert!(state.time_is_up(now));
-        assert!(!state.time_is_up(now));
+        assert!(state.is_time_up(now));
+        assert!(!state.is_time_up(now));
         assert_eq!(state.refusal(), Some(CancelReason::TimeUp));
-        let end = state.ends_the_run(StageKind::Active, now);
+        let end = state.end_of_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::TimeUp));
         // The input ended meanwhile.
-        assert_eq!(state.cause_at_end(StageKind::Active), EndCause::TimeUp);
+        assert_eq!(state.final_cause(StageKind::Active), EndCause::TimeUp);
     }
 
     /// The grace period starts with the first cancelled call and is reported once.
@@ -233,14 +233,14 @@ mod tests {
     fn cancelled_calls_have_one_grace_period() {
         let now = Instant::now();
         let mut state = Interruption::new(None);
-        assert!(!state.grace_is_over(now + 2 * CANCEL_GRACE));
-        state.calls_cancelled(now);
-        state.calls_cancelled(now + CANCEL_GRACE);
+        assert!(!state.is_grace_over(now + 2 * CANCEL_GRACE));
+        state.note_cancelled_calls(now);
+        state.note_cancelled_calls(now + CANCEL_GRACE);
         assert_eq!(state.next_deadline(), Some(now + CANCEL_GRACE));
         let almost = now + CANCEL_GRACE.mul_f64(0.9);
-        assert!(!state.grace_is_over(almost));
-        assert!(state.grace_is_over(now + CANCEL_GRACE));
-        assert!(!state.grace_is_over(now + CANCEL_GRACE));
+        assert!(!state.is_grace_over(almost));
+        assert!(state.is_grace_over(now + CANCEL_GRACE));
+        assert!(!state.is_grace_over(now + CANCEL_GRACE));
         assert_eq!(state.next_deadline(), None);
     }
 }

@@ -77,15 +77,19 @@ impl Lifecycle {
     ) -> Result<CallState, Box<CallResult>> {
         let raw = match &call.input {
             Ok(input) => input.get(),
-            Err(reason) => return Err(invalid_input(&format!("the call was not run: {reason}"))),
+            Err(reason) => {
+                return Err(invalid_input_result(&format!(
+                    "the call was not run: {reason}"
+                )));
+            }
         };
         let input: Input = serde_json::from_str(raw)
-            .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
+            .map_err(|error| invalid_input_result(&format!("{} {error}", call.name)))?;
         let earlier = || match &self.judge {
             Some(judge) => judge.add_call(&call.name, raw),
             None => Vec::new(),
         };
-        if let Some(tool) = self.registry.slow_name(&call.name) {
+        if let Some(tool) = self.registry.name_if_slow(&call.name) {
             // The server is not started for a call that cannot be permitted.
             self.check_offered(tool)?;
             let decided = self.decide(&session.request(tool, &input, &Action::Anything));
@@ -98,7 +102,7 @@ impl Lifecycle {
                 earlier: earlier(),
             })));
         }
-        let ready = self.ready(&call.name, input, session)?;
+        let ready = self.prepare_call(&call.name, input, session)?;
         Ok(CallState::Queued(Arc::new(ReadyCall {
             earlier: earlier(),
             ..ready
@@ -107,7 +111,7 @@ impl Lifecycle {
 
     /// Completes [`Lifecycle::prepare`] for a call after waiting for its server to start.
     pub(super) fn resolve(&self, unresolved: &UnresolvedCall, session: &ToolContext) -> CallState {
-        match self.ready(&unresolved.name, unresolved.input.clone(), session) {
+        match self.prepare_call(&unresolved.name, unresolved.input.clone(), session) {
             Ok(ready) => CallState::Queued(Arc::new(ReadyCall {
                 earlier: unresolved.earlier.clone(),
                 ..ready
@@ -117,7 +121,7 @@ impl Lifecycle {
     }
 
     /// Returns a call of the tool with this name or alias, and these arguments.
-    pub(super) fn ready(
+    pub(super) fn prepare_call(
         &self,
         name: &str,
         input: Input,
@@ -129,24 +133,24 @@ impl Lifecycle {
             .map_err(|error| match error {
                 LookupError::Unknown { .. } => {
                     let text = tool_use_error(&format!("Error: {error}"));
-                    refused_result(Outcome::UnknownTool, text)
+                    refusal_result(Outcome::UnknownTool, text)
                 }
                 LookupError::Unavailable { .. } => {
-                    refused_result(Outcome::Error, tool_use_error(&error.to_string()))
+                    refusal_result(Outcome::Error, tool_use_error(&error.to_string()))
                 }
-                LookupError::Unmappable(_) => invalid_input(&error.to_string()),
+                LookupError::Unmappable(_) => invalid_input_result(&error.to_string()),
             })?;
         let tool = resolved.tool;
         self.check_offered(tool.name())?;
         let input = Value::Object(resolved.input);
         self.registry
             .check_schema(&*tool, &input)
-            .map_err(|issues| invalid_input(&issues))?;
+            .map_err(|issues| invalid_input_result(&issues))?;
         let Value::Object(input) = input else {
-            return Err(invalid_input("not an object"));
+            return Err(invalid_input_result("not an object"));
         };
         let call = tool.prepare(&input).map_err(|error| {
-            refused_result(Outcome::InvalidInput, tool_use_error(&error.to_string()))
+            refusal_result(Outcome::InvalidInput, tool_use_error(&error.to_string()))
         })?;
         let assessment = self.assess(&*tool, &*call, session);
         Ok(ReadyCall {
@@ -165,7 +169,7 @@ impl Lifecycle {
         match &self.tools_only {
             Some(only) if !only.contains(tool) => {
                 let text = format!("{tool} was not run: it is not among the tools of this run.");
-                Err(refused_result(Outcome::NotRun, text))
+                Err(refusal_result(Outcome::NotRun, text))
             }
             Some(_) | None => Ok(()),
         }
@@ -195,7 +199,11 @@ impl Lifecycle {
     /// Returns the assessment for the permission decision. A shell command that was read-only when it
     /// was queued is assessed again: calls before it may have changed its directory or the git settings
     /// there.
-    pub(super) fn assessment_now(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
+    pub(super) fn current_assessment(
+        &self,
+        ready: &ReadyCall,
+        session: &ToolContext,
+    ) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
             self.reassess(ready, session)
@@ -231,7 +239,7 @@ impl Lifecycle {
         ready: &ReadyCall,
         call: &CallContext<'_>,
     ) -> Result<Permission, Box<CallResult>> {
-        let assessment = self.assessment_now(ready, call.session);
+        let assessment = self.current_assessment(ready, call.session);
         let decided = self.decide(&ready.request(&assessment, call.session));
         match decided.decision {
             Decision::Allow => Ok(Permission {
@@ -247,11 +255,11 @@ impl Lifecycle {
     }
 
     /// Whether the call must wait for a permission check.
-    pub(super) fn must_check(&self, ready: &ReadyCall) -> bool {
+    pub(super) fn needs_check(&self, ready: &ReadyCall) -> bool {
         ready.permission.is_none() && self.has_deciders()
     }
 
-    /// Whether anything but the rules decides about calls.
+    /// Whether hooks, a judge or the user can decide about calls.
     fn has_deciders(&self) -> bool {
         let hooks = [HookEvent::PreToolUse, HookEvent::PermissionRequest];
         self.prompter.is_some()
@@ -295,15 +303,15 @@ pub(super) fn denied_result(tool: &str, decided: Decided, effect: Option<&str>) 
             decision: Decision::Deny,
             by: decided.by,
         }),
-        ..CallResult::refused(Outcome::Denied, text)
+        ..CallResult::refusal(Outcome::Denied, text)
     })
 }
 
-fn refused_result(outcome: Outcome, text: String) -> Box<CallResult> {
-    Box::new(CallResult::refused(outcome, text))
+fn refusal_result(outcome: Outcome, text: String) -> Box<CallResult> {
+    Box::new(CallResult::refusal(outcome, text))
 }
 
-fn invalid_input(issues: &str) -> Box<CallResult> {
+fn invalid_input_result(issues: &str) -> Box<CallResult> {
     let text = tool_use_error(&format!("InputValidationError: {issues}"));
-    refused_result(Outcome::InvalidInput, text)
+    refusal_result(Outcome::InvalidInput, text)
 }

@@ -80,7 +80,7 @@ impl OpenCalls {
     }
 
     /// Adds a call whose input has `weight` bytes.
-    pub(super) fn admit(
+    pub(super) fn add_call(
         &mut self,
         id: ToolUseId,
         name: String,
@@ -90,7 +90,7 @@ impl OpenCalls {
     ) {
         let (profile, access) = state.profile(&name);
         let call = RunCall {
-            turn: self.turns.call(id.clone()),
+            turn: self.turns.add_call(id.clone()),
             id,
             name,
             profile,
@@ -139,12 +139,12 @@ impl OpenCalls {
             };
             let CallState::Queued(ready) = &call.state else {
                 // It was refused on arrival.
-                self.settle(index, &Value::Null, session);
+                self.apply_result(index, &Value::Null, session);
                 continue;
             };
             let ready = Arc::clone(ready);
             let now = self.clock.elapsed();
-            let work = if self.lifecycle.must_check(&ready) {
+            let work = if self.lifecycle.needs_check(&ready) {
                 call.times.checked = Some(now);
                 call.state = CallState::Checking(Arc::clone(&ready));
                 self.schedule.check(index);
@@ -182,7 +182,7 @@ impl OpenCalls {
     }
 
     /// Handles the end of a call's tool; hooks follow.
-    pub(super) fn tool_done(&mut self, index: CallIndex) {
+    pub(super) fn finish_tool(&mut self, index: CallIndex) {
         self.schedule.free_slot(index);
     }
 
@@ -199,7 +199,7 @@ impl OpenCalls {
         };
         let result = match &call.cancel_reason {
             Some(reason) if result.outcome == Outcome::Interrupted => {
-                CallResult::cancelled(reason, Some(result))
+                CallResult::cancellation(reason, Some(result))
             }
             _ => result,
         };
@@ -225,12 +225,12 @@ impl OpenCalls {
             Some(_) | None => Value::Null,
         };
         call.state = CallState::Done(Box::new(result));
-        self.settle(index, &input, session);
+        self.apply_result(index, &input, session);
     }
 
     /// Applies the effects of a result: messages, changes of the context, and cancelled siblings.
     /// `input` is the input of the call for the hooks after its turn.
-    fn settle(&mut self, index: CallIndex, input: &Value, session: &mut RunSession) {
+    fn apply_result(&mut self, index: CallIndex, input: &Value, session: &mut RunSession) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
@@ -265,7 +265,7 @@ impl OpenCalls {
         }
         let now = self.clock.elapsed();
         if let Some(trace) = &mut self.trace {
-            trace.call_ended(index, &call.id, &call.profile, call.times, result, now);
+            trace.record_call(index, &call.id, &call.profile, call.times, result, now);
         }
         self.turns.record_completed(call.turn);
         // The token holds descriptors, and a result may wait long until it is written.
@@ -287,15 +287,15 @@ impl OpenCalls {
         let Some(hooks) = &mut self.turn_hooks else {
             return;
         };
-        for (turn, calls) in hooks.take_due(&self.turns) {
+        for (turn, calls) in hooks.take_due_hooks(&self.turns) {
             self.workers.run_turn_hooks(turn, calls, session);
         }
     }
 
     /// Handles the end of the hooks after a turn.
-    pub(super) fn turn_hooks_done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
+    pub(super) fn finish_turn_hooks(&mut self, turn: TurnNumber, feedback: HookFeedback) {
         if let Some(hooks) = &mut self.turn_hooks {
-            hooks.done(turn, feedback);
+            hooks.finish_hooks(turn, feedback);
         }
     }
 
@@ -371,7 +371,11 @@ impl OpenCalls {
     }
 
     /// Stores a call's progress message. Returns the call, with the time since its start, if it is running.
-    pub(super) fn note(&mut self, index: CallIndex, note: &str) -> Option<(&RunCall, Duration)> {
+    pub(super) fn set_note(
+        &mut self,
+        index: CallIndex,
+        note: &str,
+    ) -> Option<(&RunCall, Duration)> {
         let now = self.clock.elapsed();
         let call = self.by_index.get_mut(&index)?;
         call.note = Some(note.to_owned());

@@ -68,7 +68,7 @@ impl Lifecycle {
         session: &SessionId,
     ) -> CallState {
         let mut feedback = HookFeedback::default();
-        match self.permitted(ready, call, session, &mut feedback) {
+        match self.permit(ready, call, session, &mut feedback) {
             Ok(mut ready) => {
                 ready.feedback = feedback;
                 CallState::Queued(Arc::new(ready))
@@ -80,7 +80,7 @@ impl Lifecycle {
         }
     }
 
-    fn permitted(
+    fn permit(
         &self,
         ready: &ReadyCall,
         call: &CallContext<'_>,
@@ -96,7 +96,9 @@ impl Lifecycle {
             let judging = (is_shell && is_open && self.mode == Mode::Auto)
                 .then(|| scope.spawn(|| self.judgement(&candidate)));
             let event = HookEvent::PreToolUse;
-            let merged = self.hooks.before_call(event, candidate.hooked(), feedback);
+            let merged = self
+                .hooks
+                .before_call(event, candidate.hooked_call(), feedback);
             (merged, judging.and_then(|judging| judging.join().ok()?))
         });
         let (candidate, judgement) = match merged.updated_input {
@@ -106,11 +108,13 @@ impl Lifecycle {
         let (hook, reason) = merged.decision.unzip();
         let reason = reason.unwrap_or_default();
         match resolution(hook, &candidate.decided) {
-            Resolution::Run => Ok(candidate.permitted(None)),
-            Resolution::RunByHook => Ok(candidate.permitted(Some(by_hook(HookEvent::PreToolUse)))),
-            Resolution::Denied => Err(candidate.denied()),
-            Resolution::Blocked => Err(candidate.blocked(HookEvent::PreToolUse, &reason)),
-            Resolution::Deferred => Err(candidate.deferred(reason)),
+            Resolution::Run => Ok(candidate.into_permitted(None)),
+            Resolution::RunByHook => {
+                Ok(candidate.into_permitted(Some(hook_decider(HookEvent::PreToolUse))))
+            }
+            Resolution::Denied => Err(candidate.into_denied()),
+            Resolution::Blocked => Err(candidate.into_blocked(HookEvent::PreToolUse, &reason)),
+            Resolution::Deferred => Err(candidate.into_deferred(reason)),
             Resolution::Ask { is_open } => {
                 let hook_reason = (hook == Some(HookDecision::Ask)).then_some(reason.as_str());
                 self.ask(candidate, is_open, judgement, hook_reason, feedback)
@@ -137,9 +141,11 @@ impl Lifecycle {
                 judge.count(judgement);
             }
             match judgement {
-                Some(Judgement::Allow) => return Ok(candidate.permitted(Some(by_judge()))),
+                Some(Judgement::Allow) => {
+                    return Ok(candidate.into_permitted(Some(judge_decider())));
+                }
                 Some(Judgement::Deny(reason)) => {
-                    return Err(candidate.refused(by_judge(), Some(reason)));
+                    return Err(candidate.into_refused(judge_decider(), Some(reason)));
                 }
                 Some(Judgement::None(problem)) => {
                     feedback.messages.push(format!("judge: {problem}"));
@@ -148,14 +154,16 @@ impl Lifecycle {
             }
         }
         let event = HookEvent::PermissionRequest;
-        let merged = self.hooks.before_call(event, candidate.hooked(), feedback);
+        let merged = self
+            .hooks
+            .before_call(event, candidate.hooked_call(), feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
-                let by = by_hook(HookEvent::PermissionRequest);
-                return self.permitted_with(candidate, merged.updated_input, by);
+                let by = hook_decider(HookEvent::PermissionRequest);
+                return self.permit_with(candidate, merged.updated_input, by);
             }
             Some((HookDecision::Block, reason)) => {
-                return Err(candidate.blocked(HookEvent::PermissionRequest, &reason));
+                return Err(candidate.into_blocked(HookEvent::PermissionRequest, &reason));
             }
             Some((HookDecision::Ask | HookDecision::Defer, _)) | None => {}
         }
@@ -169,7 +177,7 @@ impl Lifecycle {
         feedback: &mut HookFeedback,
     ) -> Result<ReadyCall, Box<CallResult>> {
         let Some(prompter) = &self.prompter else {
-            return Err(candidate.unapproved(hook_reason));
+            return Err(candidate.into_unapproved(hook_reason));
         };
         let question = Question {
             id: candidate.call.id,
@@ -192,15 +200,15 @@ impl Lifecycle {
             judge.count(&Judgement::Allow);
         }
         match answer {
-            PromptResponse::Allow(input) => self.permitted_with(candidate, input, by),
+            PromptResponse::Allow(input) => self.permit_with(candidate, input, by),
             PromptResponse::AllowAlways(rule) => {
                 self.add_allow_rule(&rule);
-                Ok(candidate.permitted(Some(by)))
+                Ok(candidate.into_permitted(Some(by)))
             }
-            PromptResponse::Deny(text) => Err(candidate.refused(by, text)),
+            PromptResponse::Deny(text) => Err(candidate.into_refused(by, text)),
             PromptResponse::None(problem) => {
                 feedback.messages.push(problem);
-                Err(candidate.unapproved(hook_reason))
+                Err(candidate.into_unapproved(hook_reason))
             }
         }
     }
@@ -226,12 +234,12 @@ impl Lifecycle {
         input: Input,
     ) -> Result<Candidate<'a>, Box<CallResult>> {
         let tool = candidate.ready.tool.name();
-        let ready = self.ready(tool, input, candidate.call.session)?;
+        let ready = self.prepare_call(tool, input, candidate.call.session)?;
         Ok(self.candidate(ready, candidate.call, candidate.session))
     }
 
     /// Returns the call with the permission of `by`. Other arguments, if `by` gives some, may be denied by the rules.
-    fn permitted_with(
+    fn permit_with(
         &self,
         mut candidate: Candidate<'_>,
         input: Option<Input>,
@@ -240,10 +248,10 @@ impl Lifecycle {
         if let Some(input) = input {
             candidate = self.with_input(&candidate, input)?;
             if candidate.decided.decision == Decision::Deny {
-                return Err(candidate.denied());
+                return Err(candidate.into_denied());
             }
         }
-        Ok(candidate.permitted(Some(by)))
+        Ok(candidate.into_permitted(Some(by)))
     }
 
     fn candidate<'a>(
@@ -252,7 +260,7 @@ impl Lifecycle {
         call: &'a CallContext<'a>,
         session: &'a SessionId,
     ) -> Candidate<'a> {
-        let assessment = self.assessment_now(&ready, call.session);
+        let assessment = self.current_assessment(&ready, call.session);
         Candidate {
             decided: self.decide(&ready.request(&assessment, call.session)),
             ready,
@@ -277,7 +285,7 @@ impl Lifecycle {
 
 impl Candidate<'_> {
     /// Returns the call for hooks.
-    fn hooked(&self) -> HookedCall<'_> {
+    fn hooked_call(&self) -> HookedCall<'_> {
         HookedCall {
             ready: &self.ready,
             context: self.call,
@@ -286,7 +294,7 @@ impl Candidate<'_> {
     }
 
     /// Returns the call with its permission, decided by `by` or else by the rules.
-    fn permitted(self, by: Option<DecidedBy>) -> ReadyCall {
+    fn into_permitted(self, by: Option<DecidedBy>) -> ReadyCall {
         let permission = Permission {
             decision: Decision::Allow,
             by: by.unwrap_or(self.decided.by),
@@ -294,27 +302,27 @@ impl Candidate<'_> {
         self.ready.with_permission(permission, self.assessment)
     }
 
-    fn denied(self) -> Box<CallResult> {
+    fn into_denied(self) -> Box<CallResult> {
         let effect = Some(self.assessment.why.as_str());
         denied_result(self.ready.tool.name(), self.decided, effect)
     }
 
     /// Returns the result of a call that needs approval but gets no response.
-    fn unapproved(mut self, hook_reason: Option<&str>) -> Box<CallResult> {
+    fn into_unapproved(mut self, hook_reason: Option<&str>) -> Box<CallResult> {
         let needs_approval = self.decided.decision == Decision::Ask && !is_open(&self.decided.by);
         if let Some(reason) = hook_reason
             && !needs_approval
         {
-            self.decided.by = by_hook(HookEvent::PreToolUse);
+            self.decided.by = hook_decider(HookEvent::PreToolUse);
             self.decided.parts.clear();
             self.decided.hint = None;
             reason.trim().clone_into(&mut self.assessment.why);
         }
-        self.denied()
+        self.into_denied()
     }
 
     /// Returns the result of a call that a hook blocks.
-    fn blocked(self, event: HookEvent, reason: &str) -> Box<CallResult> {
+    fn into_blocked(self, event: HookEvent, reason: &str) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let event_name = event.name();
         let text = match reason.trim() {
@@ -322,13 +330,13 @@ impl Candidate<'_> {
             reason => format!("A {event_name} hook blocked this call of {tool}: {reason}"),
         };
         Box::new(CallResult {
-            permission: Some(denied_by(by_hook(event))),
-            ..CallResult::refused(Outcome::HookBlocked, text)
+            permission: Some(denial(hook_decider(event))),
+            ..CallResult::refusal(Outcome::HookBlocked, text)
         })
     }
 
     /// Returns the result of a call that a hook leaves to the program that drives the session.
-    fn deferred(self, reason: String) -> Box<CallResult> {
+    fn into_deferred(self, reason: String) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let text = format!("This call of {tool} was deferred by a hook and has not run.");
         Box::new(CallResult {
@@ -337,12 +345,12 @@ impl Candidate<'_> {
             } else {
                 reason
             }),
-            ..CallResult::refused(Outcome::NotRun, text)
+            ..CallResult::refusal(Outcome::NotRun, text)
         })
     }
 
     /// Returns the result of a call that the judge or the user denies, with their text for the model.
-    fn refused(self, by: DecidedBy, text: Option<String>) -> Box<CallResult> {
+    fn into_refused(self, by: DecidedBy, text: Option<String>) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let text = match text {
             Some(text) => format!("The use of {tool} was refused: {text}"),
@@ -352,27 +360,27 @@ impl Candidate<'_> {
             ),
         };
         Box::new(CallResult {
-            permission: Some(denied_by(by)),
+            permission: Some(denial(by)),
             denial: Some(text.clone()),
-            ..CallResult::refused(Outcome::Denied, tool_use_error(&text))
+            ..CallResult::refusal(Outcome::Denied, tool_use_error(&text))
         })
     }
 }
 
-fn denied_by(by: DecidedBy) -> Permission {
+fn denial(by: DecidedBy) -> Permission {
     Permission {
         decision: Decision::Deny,
         by,
     }
 }
 
-fn by_hook(event: HookEvent) -> DecidedBy {
+fn hook_decider(event: HookEvent) -> DecidedBy {
     DecidedBy::Hook {
         hook: event.name().to_owned(),
     }
 }
 
-fn by_judge() -> DecidedBy {
+fn judge_decider() -> DecidedBy {
     DecidedBy::Mode { mode: Mode::Auto }
 }
 
@@ -382,7 +390,7 @@ mod tests {
     use crate::message::BuiltinRule;
 
     /// Parses a decision of the table below: `DECISION by WHAT`.
-    fn decided(text: &str) -> Decided {
+    fn rule_decision(text: &str) -> Decided {
         let (decision, by) = text.split_once(" by ").unwrap();
         let decision = match decision {
             "allow" => Decision::Allow,
@@ -443,7 +451,7 @@ mod tests {
         ];
         for (hook, rules, expected) in table {
             assert_eq!(
-                resolution(hook, &decided(rules)),
+                resolution(hook, &rule_decision(rules)),
                 expected,
                 "{hook:?}, {rules}"
             );

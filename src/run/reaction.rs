@@ -46,7 +46,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn pass_on(&mut self, item: &InputItem) -> WriteResult {
-        self.understanding.note(item.piece.raw(), &item.events);
+        self.understanding.update(item.piece.raw(), &item.events);
         if self.head.len() < MAX_HEAD {
             self.head.extend_from_slice(item.piece.raw());
         }
@@ -57,7 +57,7 @@ impl Runner<'_> {
         let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
             for event in &item.events {
-                self.learn_session(event);
+                self.update_session(event);
             }
             if let Some(id) = &self.options.file_id {
                 self.name_session(id);
@@ -69,18 +69,18 @@ impl Runner<'_> {
         }
         self.output.emitter.echo(&item.piece, item.boundary)?;
         for event in &item.events {
-            self.react(event)?;
+            self.handle_event(event)?;
         }
         Ok(())
     }
 
-    fn react(&mut self, event: &Event) -> WriteResult {
+    fn handle_event(&mut self, event: &Event) -> WriteResult {
         self.stream.observe(event);
         match event {
-            Event::Session(_) | Event::SessionFile(_) => self.learn_session(event),
+            Event::Session(_) | Event::SessionFile(_) => self.update_session(event),
             Event::Call(call) => {
                 self.output.emitter.call(&call.id);
-                if self.wants(&call.id) {
+                if self.is_wanted(&call.id) {
                     let weight = call.input.as_ref().map_or(0, |input| input.get().len());
                     let state = self.lifecycle.prepare(call, &self.session.context);
                     self.enter(&call.id, &call.name, weight, state);
@@ -93,7 +93,7 @@ impl Runner<'_> {
                 }
             }
             Event::Interrupt { request_id } => {
-                self.output.emitter.interrupt_received(request_id)?;
+                self.output.emitter.acknowledge_interrupt(request_id)?;
             }
             Event::Opening(_)
             | Event::Executor { .. }
@@ -107,9 +107,9 @@ impl Runner<'_> {
     }
 
     /// Whether to run or plan the next call of the input.
-    fn wants(&mut self, id: &ToolUseId) -> bool {
+    fn is_wanted(&mut self, id: &ToolUseId) -> bool {
         match self.options.mode {
-            RunMode::Plan => self.stream.skip(id),
+            RunMode::Plan => self.stream.skip_call(id),
             RunMode::Execute => self.stream.take(id),
         }
     }
@@ -123,14 +123,14 @@ impl Runner<'_> {
             return;
         }
         self.calls
-            .admit(id.clone(), name.to_owned(), weight, state, &self.session);
+            .add_call(id.clone(), name.to_owned(), weight, state, &self.session);
         if let Some(reason) = self.interruption.refusal() {
             self.calls.refuse_waiting(&reason, &mut self.session);
         }
     }
 
     /// Reads facts about the session from the stream. State is restored before the first call.
-    fn learn_session(&mut self, event: &Event) {
+    fn update_session(&mut self, event: &Event) {
         match event {
             Event::Session(id) => self.name_session(id),
             Event::SessionFile(digest) if !self.claimed && self.options.file_id.is_none() => {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::call_result::CancelReason;
-use super::cancellation::Force;
+use super::cancellation::ForcedCalls;
 use super::delivery::ResultWriter;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
@@ -194,9 +194,9 @@ impl Runner<'_> {
         match event {
             RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.ledger = ledger,
             RunnerEvent::Input(InputEvent::Items(items)) => {
-                self.interruption.input_arrived(Instant::now());
+                self.interruption.note_input(Instant::now());
                 for event in items.iter().flat_map(|item| &item.events) {
-                    self.look_ahead(event);
+                    self.observe_ahead(event);
                 }
                 self.backlog.extend(items);
             }
@@ -209,7 +209,7 @@ impl Runner<'_> {
                 self.calls.accept_prepared(call, *state, &mut self.session);
             }
             RunnerEvent::TurnHooksDone { turn, feedback } => {
-                self.calls.turn_hooks_done(turn, feedback);
+                self.calls.finish_turn_hooks(turn, feedback);
             }
             RunnerEvent::Control(ControlRecord::Question(record)) => {
                 self.output.emitter.write(record)?;
@@ -219,12 +219,12 @@ impl Runner<'_> {
             }
             RunnerEvent::ModelCost(cost) => self.output.emitter.model_cost(*cost)?,
             RunnerEvent::Progress { call, note } => {
-                if let Some((call, elapsed)) = self.calls.note(call, &note) {
+                if let Some((call, elapsed)) = self.calls.set_note(call, &note) {
                     self.output.emitter.progress(call, elapsed, Some(note))?;
-                    self.observer.changed(&self.calls.progress());
+                    self.observer.update(&self.calls.progress());
                 }
             }
-            RunnerEvent::ToolDone { call } => self.calls.tool_done(call),
+            RunnerEvent::ToolDone { call } => self.calls.finish_tool(call),
             RunnerEvent::Finished { call, result } => {
                 self.calls.finish(call, *result, &mut self.session);
             }
@@ -236,8 +236,8 @@ impl Runner<'_> {
 
     /// Handles events that take effect when they are read: results, before a call on the same lines starts;
     /// requests to stop; and responses to questions.
-    fn look_ahead(&mut self, event: &Event) {
-        self.stream.look_ahead(event);
+    fn observe_ahead(&mut self, event: &Event) {
+        self.stream.observe_ahead(event);
         match event {
             Event::Interrupt { .. } => self.stop(&CancelReason::Interrupt),
             Event::ControlResponse(response) => self.questions.answer(response),
@@ -265,7 +265,7 @@ impl Runner<'_> {
         self.calls.skip_turn_hooks();
         self.calls.refuse_waiting(reason, &mut self.session);
         if self.calls.cancel_running(reason) {
-            self.interruption.calls_cancelled(Instant::now());
+            self.interruption.note_cancelled_calls(Instant::now());
         }
     }
 
@@ -273,7 +273,9 @@ impl Runner<'_> {
         let demand = self.interruption.record_signal(signal, Instant::now());
         self.stop(&CancelReason::Interrupt);
         match demand {
-            Demand::StopAtOnce => self.calls.end_running(Force::AtOnce, &mut self.session),
+            Demand::StopAtOnce => self
+                .calls
+                .end_running(ForcedCalls::AtOnce, &mut self.session),
             Demand::Stop => {
                 let mut running = self.calls.running_calls();
                 if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
@@ -289,12 +291,12 @@ impl Runner<'_> {
     /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
     fn handle_deadlines(&mut self) -> WriteResult {
         let now = Instant::now();
-        if self.interruption.time_is_up(now) {
+        if self.interruption.is_time_up(now) {
             self.stop(&CancelReason::TimeUp);
         }
-        if self.interruption.grace_is_over(now) {
+        if self.interruption.is_grace_over(now) {
             self.calls
-                .end_running(Force::IfCancelled, &mut self.session);
+                .end_running(ForcedCalls::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running_calls() {
@@ -314,7 +316,7 @@ impl Runner<'_> {
         }
         if self.shown != counts {
             self.shown = counts;
-            self.observer.changed(&self.calls.progress());
+            self.observer.update(&self.calls.progress());
         }
     }
 
@@ -330,7 +332,7 @@ impl Runner<'_> {
         } else {
             StageKind::History
         };
-        if let Some(cause) = self.interruption.ends_the_run(stage, Instant::now()) {
+        if let Some(cause) = self.interruption.end_of_run(stage, Instant::now()) {
             // Input that was read is copied first.
             match self.events.try_recv() {
                 Ok(event) => self.handle(event)?,
@@ -339,7 +341,7 @@ impl Runner<'_> {
             }
         }
         let is_over = self.backlog.is_done();
-        Ok(is_over.then(|| self.interruption.cause_at_end(stage)))
+        Ok(is_over.then(|| self.interruption.final_cause(stage)))
     }
 
     fn close(&mut self) {

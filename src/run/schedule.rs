@@ -83,7 +83,7 @@ impl Schedule {
 
     /// Adds the next call in call order.
     pub(super) fn enqueue(&mut self, access: Access) -> CallIndex {
-        let access = self.coarsen(access);
+        let access = self.at_granularity(access);
         let index = self.first + self.slots.len() as u64;
         self.writers += usize::from(!access.is_side_effect_free());
         let blockers = self.blockers(self.slots.len(), &access);
@@ -205,7 +205,7 @@ impl Schedule {
             }
             let index = self.first + position as u64;
             if let Some(access) = access_of(CallIndex(index)) {
-                let access = self.coarsen(access);
+                let access = self.at_granularity(access);
                 self.writers += usize::from(!access.is_side_effect_free());
                 let before = std::mem::replace(&mut self.slots[position].access, access);
                 self.writers -= usize::from(!before.is_side_effect_free());
@@ -235,12 +235,12 @@ impl Schedule {
 
     /// Returns the calls that have not run, in call order.
     pub(super) fn waiting_calls(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_state(|state| matches!(state, SlotState::Queued { .. } | SlotState::Checking))
+        self.calls_in(|state| matches!(state, SlotState::Queued { .. } | SlotState::Checking))
     }
 
     /// Returns the calls that have started but not ended, in call order.
     pub(super) fn started_calls(&self) -> impl Iterator<Item = CallIndex> + '_ {
-        self.in_state(SlotState::has_run)
+        self.calls_in(SlotState::has_run)
     }
 
     /// Returns the number of executing calls.
@@ -253,7 +253,7 @@ impl Schedule {
         self.slots.len()
     }
 
-    fn in_state<'a>(
+    fn calls_in<'a>(
         &'a self,
         wanted: impl Fn(SlotState) -> bool + 'a,
     ) -> impl Iterator<Item = CallIndex> + 'a {
@@ -269,7 +269,7 @@ impl Schedule {
     }
 
     /// Returns the access under the policy: a greedy schedule only distinguishes reading and writing everything.
-    fn coarsen(&self, access: Access) -> Access {
+    fn at_granularity(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
             Policy::Greedy if access.is_side_effect_free() => Access::reads_everything(),

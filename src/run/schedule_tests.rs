@@ -82,11 +82,11 @@ struct Run<'a> {
     yielded: u64,
 }
 
-fn chosen(among: &BTreeSet<u64>, choice: usize) -> Option<u64> {
+fn choose(among: &BTreeSet<u64>, choice: usize) -> Option<u64> {
     among.iter().nth(choice % among.len().max(1)).copied()
 }
 
-fn place(index: u64) -> usize {
+fn position(index: u64) -> usize {
     usize::try_from(index).unwrap()
 }
 
@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         let schedule = Schedule::new(policy, cap(limit));
         let calls_as_seen: Vec<Access> = calls
             .iter()
-            .map(|call| schedule.coarsen(call.clone()))
+            .map(|call| schedule.at_granularity(call.clone()))
             .collect();
         let conflicts_of = |call: &Access| {
             let others = calls_as_seen.iter();
@@ -118,7 +118,7 @@ impl<'a> Run<'a> {
     }
 
     fn conflict(&self, one: u64, other: u64) -> bool {
-        self.conflicts[place(one)][place(other)]
+        self.conflicts[position(one)][position(other)]
     }
 
     /// Returns the next call that may start, by the rule without counters.
@@ -127,10 +127,10 @@ impl<'a> Run<'a> {
             return None;
         }
         (0..self.arrived as u64)
-            .filter(|index| !self.started[place(*index)])
+            .filter(|index| !self.started[position(*index)])
             .find(|index| {
                 (0..*index)
-                    .filter(|earlier| !self.done[place(*earlier)])
+                    .filter(|earlier| !self.done[position(*earlier)])
                     .chain(self.running.iter().copied())
                     .chain(self.finishing.iter().copied())
                     .all(|other| !self.conflict(other, *index))
@@ -153,7 +153,7 @@ impl<'a> Run<'a> {
                     for other in self.running.iter().chain(&self.finishing) {
                         assert!(!self.conflict(*other, call.0), "conflicting calls overlap");
                     }
-                    let started = &mut self.started[place(call.0)];
+                    let started = &mut self.started[position(call.0)];
                     assert!(!std::mem::replace(started, true), "a call starts once");
                     self.running.insert(call.0);
                 }
@@ -165,29 +165,29 @@ impl<'a> Run<'a> {
                     && let Some(call) = self.schedule.start_next()
                 {
                     self.schedule.check(call);
-                    self.started[place(call.0)] = true;
+                    self.started[position(call.0)] = true;
                     self.checking.insert(call.0);
                 }
             }
             Step::Release(choice, kind) => {
-                if let Some(index) = chosen(&self.checking, choice) {
+                if let Some(index) = choose(&self.checking, choice) {
                     let access = kinds()[kind % kinds().len()].clone();
-                    self.touches(index, self.schedule.coarsen(access.clone()));
+                    self.set_access(index, self.schedule.at_granularity(access.clone()));
                     self.schedule.release(CallIndex(index), access);
                     self.checking.remove(&index);
                     self.checked.insert(index);
-                    self.started[place(index)] = false;
+                    self.started[position(index)] = false;
                 }
             }
             Step::Refuse(choice) => {
-                if let Some(index) = chosen(&self.checking, choice) {
+                if let Some(index) = choose(&self.checking, choice) {
                     self.schedule.complete(CallIndex(index));
                     self.checking.remove(&index);
-                    self.done[place(index)] = true;
+                    self.done[position(index)] = true;
                 }
             }
             Step::LeaveSlot(choice) => {
-                if let Some(index) = chosen(&self.running, choice) {
+                if let Some(index) = choose(&self.running, choice) {
                     self.schedule.free_slot(CallIndex(index));
                     self.running.remove(&index);
                     self.finishing.insert(index);
@@ -195,17 +195,20 @@ impl<'a> Run<'a> {
             }
             Step::Finish(choice) => {
                 let begun = self.running.union(&self.finishing).copied().collect();
-                if let Some(index) = chosen(&begun, choice) {
+                if let Some(index) = choose(&begun, choice) {
                     self.schedule.complete(CallIndex(index));
                     self.running.remove(&index);
                     self.finishing.remove(&index);
-                    self.done[place(index)] = true;
+                    self.done[position(index)] = true;
                 }
             }
             Step::Yield => {
                 if let Some(call) = self.schedule.yield_next() {
                     assert_eq!(call.0, self.yielded, "results come in call order");
-                    assert!(self.done[place(call.0)], "only finished calls are yielded");
+                    assert!(
+                        self.done[position(call.0)],
+                        "only finished calls are yielded"
+                    );
                     self.yielded += 1;
                 }
             }
@@ -216,15 +219,15 @@ impl<'a> Run<'a> {
     }
 
     /// Changes the access of a call.
-    fn touches(&mut self, index: u64, access: Access) {
-        self.accesses[place(index)] = access;
-        let with = |other: &Access| self.accesses[place(index)].conflicts_with(other);
+    fn set_access(&mut self, index: u64, access: Access) {
+        self.accesses[position(index)] = access;
+        let with = |other: &Access| self.accesses[position(index)].conflicts_with(other);
         let row: Vec<bool> = self.accesses.iter().map(with).collect();
         let conflicts = Rc::make_mut(&mut self.conflicts);
         for (other, conflict) in row.iter().enumerate() {
-            conflicts[other][place(index)] = *conflict;
+            conflicts[other][position(index)] = *conflict;
         }
-        conflicts[place(index)] = row;
+        conflicts[position(index)] = row;
     }
 
     /// Ends all calls. From every state, normal progress must end everything.

@@ -73,7 +73,7 @@ impl RunSession {
         let leaving = || {
             let request = call.request(&call.assessment, context);
             let sandbox = context.sandbox.as_ref();
-            sandbox.filter(|sandbox| sandbox.leaves(&request))
+            sandbox.filter(|sandbox| sandbox.runs_outside(&request))
         };
         let spawners = if call.assessment.access.is_read_only() {
             &context.lane
@@ -334,7 +334,7 @@ pub struct RunningCall<'a> {
 /// Shows the progress of a run.
 pub trait Observer: Send {
     /// Called when a call has started or ended.
-    fn changed(&mut self, progress: &Progress<'_>);
+    fn update(&mut self, progress: &Progress<'_>);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl Stream {
     }
 
     /// Notes an event that was read ahead.
-    pub(super) fn look_ahead(&mut self, event: &Event) {
+    pub(super) fn observe_ahead(&mut self, event: &Event) {
         if self.ledger.read(event)
             && let Event::Result(id) = event
         {
@@ -62,13 +62,13 @@ impl Stream {
     pub(super) fn take(&mut self, id: &ToolUseId) -> bool {
         let is_ours = self.runs_calls();
         if !is_ours {
-            self.mention_history();
+            self.log_history();
         }
         !self.ledger.enter(id, is_ours) && is_ours
     }
 
     /// Enters the next call of the input without executing it. Returns whether it has no result there.
-    pub(super) fn skip(&mut self, id: &ToolUseId) -> bool {
+    pub(super) fn skip_call(&mut self, id: &ToolUseId) -> bool {
         !self.ledger.enter(id, false)
     }
 
@@ -106,7 +106,7 @@ impl Stream {
         self.messages.hint("`--execute` runs them");
     }
 
-    fn mention_history(&mut self) {
+    fn log_history(&mut self) {
         if std::mem::replace(&mut self.mentioned_history, true) {
             return;
         }
@@ -122,7 +122,7 @@ impl Stream {
     }
 }
 
-/// Decides who runs the calls of a stream. A pure state machine.
+/// Determines the executor of a stream's calls. A pure state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StreamOwnership {
     owner: StreamOwner,
@@ -318,9 +318,9 @@ mod ledger_tests {
 
     /// For each call of `input`, `+` if it has a result. `m` starts a message, `p` is a prompt, another
     /// lowercase letter a call, and a capital letter a result for the call of that letter.
-    fn answered(input: &str) -> String {
+    fn answered_calls(input: &str) -> String {
         let mut ledger = Ledger::default();
-        let mut decoder = Decoder::detecting();
+        let mut decoder = Decoder::with_detection();
         let mut ids = Vec::new();
         for (number, letter) in input.chars().enumerate() {
             let id = letter.to_ascii_lowercase();
@@ -359,7 +359,7 @@ mod ledger_tests {
             ("abAaA", "+-+"),
         ];
         for (input, expected) in rows {
-            assert_eq!(answered(input), expected, "{input}");
+            assert_eq!(answered_calls(input), expected, "{input}");
         }
     }
 }

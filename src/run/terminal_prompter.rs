@@ -9,7 +9,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use super::prompting::{CANCEL_INTERVAL, PromptResponse, Prompter, Question};
-use crate::io::{CancelToken, Lock, Screen, Typed, open_terminal, read_typed};
+use crate::io::{CancelToken, Lock, Screen, TerminalInput, open_terminal, read_typed};
 use crate::process::report_continuation;
 use crate::text::terminal_safe_line;
 
@@ -80,12 +80,12 @@ impl TerminalPrompter {
         let mut line = Vec::new();
         while !cancel.is_cancelled() && !self.has_continued.load(Ordering::Relaxed) {
             match read_typed(terminal, 1, CANCEL_INTERVAL)? {
-                Typed::Nothing => {}
-                Typed::Bytes(byte) if byte == b"\n" => {
+                TerminalInput::Nothing => {}
+                TerminalInput::Bytes(byte) if byte == b"\n" => {
                     return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
                 }
-                Typed::Bytes(byte) if !byte.is_empty() => line.extend(byte),
-                Typed::Bytes(_) | Typed::Closed => break,
+                TerminalInput::Bytes(byte) if !byte.is_empty() => line.extend(byte),
+                TerminalInput::Bytes(_) | TerminalInput::Closed => break,
             }
         }
         Ok(None)
@@ -110,6 +110,7 @@ impl Prompter for TerminalPrompter {
 fn format_question(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
+        // A JSON object always serializes.
         None => serde_json::to_string_pretty(question.input).unwrap_or_default(),
     };
     let mut lines: Vec<String> = subject

@@ -42,7 +42,7 @@ impl Trace {
     }
 
     /// Writes the slices of a call that has its result.
-    pub(super) fn call_ended(
+    pub(super) fn record_call(
         &mut self,
         index: CallIndex,
         id: &ToolUseId,

@@ -43,7 +43,7 @@ struct Turn {
 
 impl TurnTracker {
     /// Adds a call to the current turn. Returns the number of the turn.
-    pub(super) fn call(&mut self, id: ToolUseId) -> TurnNumber {
+    pub(super) fn add_call(&mut self, id: ToolUseId) -> TurnNumber {
         let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
             Some(turn) => turn,
             None => self.begin(),
@@ -170,7 +170,7 @@ impl TurnHooks {
     }
 
     /// Returns the turns whose hooks are due, with the input of each; they then count as running.
-    pub(super) fn take_due(&mut self, turns: &TurnTracker) -> Vec<(TurnNumber, Vec<Value>)> {
+    pub(super) fn take_due_hooks(&mut self, turns: &TurnTracker) -> Vec<(TurnNumber, Vec<Value>)> {
         let mut due = Vec::new();
         for (turn, state) in &mut self.by_turn {
             if let HookState::Collecting(calls) = state
@@ -184,7 +184,7 @@ impl TurnHooks {
     }
 
     /// Notes that the hooks of a turn have ended.
-    pub(super) fn done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
+    pub(super) fn finish_hooks(&mut self, turn: TurnNumber, feedback: HookFeedback) {
         if let Some(state) = self.by_turn.get_mut(&turn) {
             *state = HookState::Done(feedback);
         }
@@ -212,11 +212,11 @@ mod tests {
     #[test]
     fn a_turn_is_finished_when_it_ended_and_all_results_are_written() {
         let mut turns = TurnTracker::default();
-        let first = turns.call("a".into());
+        let first = turns.add_call("a".into());
         turns.record_written(first);
         assert_eq!(turns.pop_finished(), None);
         turns.end();
-        let second = turns.call("b".into());
+        let second = turns.add_call("b".into());
         assert_ne!(first, second);
         assert_eq!(turns.pop_finished(), Some(vec![ToolUseId::from("a")]));
         assert_eq!(turns.pop_finished(), None);
@@ -235,13 +235,13 @@ mod tests {
             'P' => Lane::Parallel,
             _ => Lane::Serial,
         });
-        let turn = turns.call("x".into());
+        let turn = turns.add_call("x".into());
         let batches: Vec<_> = lanes
             .map(|lane| turns.batch(turn, lane).unwrap().0)
             .collect();
         assert_eq!(batches, [0, 0, 0, 1, 2, 3, 4]);
         turns.end();
-        let next = turns.call("y".into());
+        let next = turns.add_call("y".into());
         assert_eq!(turns.batch(next, Lane::Parallel).unwrap().0, 0);
     }
 }

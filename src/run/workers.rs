@@ -75,8 +75,7 @@ impl Workers {
         let session = session.key.clone();
         let job = move |(): &()| {
             let progress = |note| {
-                // The run may have ended, here and below.
-                let _ = events.send(RunnerEvent::Progress { call: index, note });
+                send(&events, RunnerEvent::Progress { call: index, note });
             };
             let context = CallContext {
                 id: &id,
@@ -94,17 +93,17 @@ impl Workers {
                     state: Box::new(lifecycle.check(&ready, &context, &session.id)),
                 },
                 Work::Run(ready) => {
-                    let tool_done = || {
-                        let _ = events.send(RunnerEvent::ToolDone { call: index });
+                    let on_tool_done = || {
+                        send(&events, RunnerEvent::ToolDone { call: index });
                     };
-                    let result = lifecycle.execute(&ready, &context, &session, tool_done);
+                    let result = lifecycle.execute(&ready, &context, &session, on_tool_done);
                     RunnerEvent::Finished {
                         call: index,
                         result: Box::new(result),
                     }
                 }
             };
-            let _ = events.send(event);
+            send(&events, event);
         };
         run(threads, Box::new(job));
     }
@@ -115,10 +114,15 @@ impl Workers {
         let (context, id) = (Arc::clone(&session.context), session.key.id.clone());
         let job = move |(): &()| {
             let feedback = lifecycle.hooks.after_turn(&calls, &context, &id);
-            let _ = events.send(RunnerEvent::TurnHooksDone { turn, feedback });
+            send(&events, RunnerEvent::TurnHooksDone { turn, feedback });
         };
         run(&self.checking, Box::new(job));
     }
+}
+
+/// Sends an event to the run, unless that has ended.
+fn send(events: &Sender<RunnerEvent>, event: RunnerEvent) {
+    let _ = events.send(event);
 }
 
 /// Runs a job on a thread of the pool, or on this one if no thread can be created.
@@ -189,7 +193,7 @@ impl Channels {
     pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
         let sender = self.sender.clone();
         let write = move |record| {
-            let _ = sender.send(RunnerEvent::Control(record));
+            send(&sender, RunnerEvent::Control(record));
         };
         ControlPrompter {
             open: self.questions.clone(),
@@ -199,26 +203,26 @@ impl Channels {
     }
 
     /// Returns a function that reports the cost of a request to another model.
-    pub fn report_cost(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
+    pub fn cost_reporter(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
-            let _ = sender.send(RunnerEvent::ModelCost(Box::new(cost)));
+            send(&sender, RunnerEvent::ModelCost(Box::new(cost)));
         }
     }
 
     /// Returns a function that reports signals.
-    pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
+    pub fn signal_reporter(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
-            let _ = sender.send(RunnerEvent::Signal(signal));
+            send(&sender, RunnerEvent::Signal(signal));
         }
     }
 
     /// Returns a function that reports that the reader of the output is gone.
-    pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
+    pub fn output_reporter(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {
-            let _ = sender.send(RunnerEvent::OutputClosed);
+            send(&sender, RunnerEvent::OutputClosed);
         }
     }
 

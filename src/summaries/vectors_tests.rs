@@ -7,7 +7,7 @@ use super::label::{CallsEnded, ShownCall, clean_label, excerpt, label_question, 
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{MIN_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{MessageTexts, TextCollector};
-use crate::config::says_yes;
+use crate::config::is_true;
 use crate::message::{Message, Origin, Role};
 use crate::session::Agent;
 use crate::text::terminal_safe_line;
@@ -143,7 +143,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
         "sessionRecap.generate" => as_contents(spoken(&input["history"]).recent(RECAP_MESSAGES)),
         "sessionRecap.extract" => clean_recap(&line()).unwrap_or_default().into(),
         "sessionRecap.shouldFire" => should_fire(input).into(),
-        "autoTitle.disabledByEnv" => says_yes(input.as_str()).into(),
+        "autoTitle.disabledByEnv" => is_true(input.as_str()).into(),
         "terminalSafe.stripTerminalControlSequences" | "terminalSafe.stripDisplayControlChars" => {
             terminal_safe_line(&line()).into()
         }

@@ -31,12 +31,12 @@ fn rules_cover_the_tools_of_all_agents() {
             "tool_name": row["name"],
             "tool_input": row["input"],
         });
-        let told = run(
+        let output = run(
             &[&["hook", "pre-tool-use"], rules.as_slice()].concat(),
             input.to_string().as_bytes(),
         );
-        let is_denied = told.stdout.contains("\"permissionDecision\":\"deny\"");
-        assert_eq!(is_denied, row["decision"] == "deny", "{row}\n{told:?}");
+        let is_denied = output.stdout.contains("\"permissionDecision\":\"deny\"");
+        assert_eq!(is_denied, row["decision"] == "deny", "{row}\n{output:?}");
     }
 }
 

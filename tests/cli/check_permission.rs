@@ -8,12 +8,12 @@ use crate::turnpipe::run;
 
 /// Returns the records of the lines, with these arguments.
 fn records(arguments: &[&str], lines: &str) -> Vec<Value> {
-    let told = run(
+    let output = run(
         &[&["check", "permission"], arguments].concat(),
         lines.as_bytes(),
     );
-    assert_eq!(told.status, Some(0), "{told:?}");
-    let records = told.stdout.lines();
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let records = output.stdout.lines();
     records
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -86,9 +86,9 @@ fn other_lines_are_unusable() {
         r#"{"name":"Bash","input":{"command":"ls"},"mode":"none"}"#,
         r#"{"type":"tool_use","id":"a","name":"Bash","input":7}"#,
     ];
-    let told = records(&[], &(lines.join("\n") + "\n"));
-    assert_eq!(told.len(), lines.len());
-    for (index, record) in told.iter().enumerate() {
+    let output = records(&[], &(lines.join("\n") + "\n"));
+    assert_eq!(output.len(), lines.len());
+    for (index, record) in output.iter().enumerate() {
         assert_eq!(record["line"], index + 1, "{record}");
         assert!(record["error"].is_string(), "{record}");
     }
@@ -99,8 +99,8 @@ fn the_status_is_0_if_all_calls_are_allowed() {
     let table = [("ls\n", 0), ("ls\nrm x\n", 1), ("", 0)];
     for (lines, status) in table {
         let arguments = ["check", "permission", "--plain", "--exit-status"];
-        let told = run(&arguments, lines.as_bytes());
-        assert_eq!(told.status, Some(status), "{lines}");
+        let output = run(&arguments, lines.as_bytes());
+        assert_eq!(output.status, Some(status), "{lines}");
     }
     let arguments = ["check", "permission", "--exit-status"];
     assert_eq!(run(&arguments, b"7\n").status, Some(1));
@@ -166,7 +166,7 @@ fn text_has_one_line_per_call() {
     let lines = calls.map(|call| call.to_string() + "\n").concat();
     let rules = ["--settings", settings, "--deny", "Bash(rm *)"];
     let arguments = [&["check", "permission", "-o", "text"], &rules[..]].concat();
-    let told = run(&arguments, lines.as_bytes());
+    let output = run(&arguments, lines.as_bytes());
     let long = "long ".repeat(30);
     let expected = [
         ("allow  Bash       ls | head", "only reads"),
@@ -189,9 +189,9 @@ fn text_has_one_line_per_call() {
         ),
     ];
     let expected = expected.map(|(call, reason)| format!("{call:56}  {reason}\n"));
-    assert_eq!(told.stdout, expected.concat());
+    assert_eq!(output.stdout, expected.concat());
     assert_eq!(
-        told.stderr,
+        output.stderr,
         "turnpipe: standard input: line 7: no call found\n"
     );
 }
@@ -251,19 +251,21 @@ fn past_calls_are_counted_and_rules_proposed_that_spare_questions() {
             "{effects}"
         );
     }
-    let told = run(
+    let output = run(
         &["check", "permission", "--history", "-o", "text", session],
         b"",
     );
     assert!(
-        told.stdout
+        output
+            .stdout
             .starts_with("7 calls of 1 sessions: 1 allowed, 6 asked about"),
-        "{told:?}"
+        "{output:?}"
     );
     assert!(
-        told.stdout
+        output
+            .stdout
             .contains("Bash(cargo test *)\n         also: runs code"),
-        "{told:?}"
+        "{output:?}"
     );
 }
 
@@ -296,7 +298,7 @@ fn no_rule_is_proposed_for_calls_that_another_one_covers() {
 
 #[test]
 fn filters_of_sessions_need_the_history() {
-    let told = run(&["check", "permission", "--since", "2d"], b"");
-    assert_eq!(told.status, Some(2));
-    assert!(told.stderr.contains("`--history`"), "{told:?}");
+    let output = run(&["check", "permission", "--since", "2d"], b"");
+    assert_eq!(output.status, Some(2));
+    assert!(output.stderr.contains("`--history`"), "{output:?}");
 }

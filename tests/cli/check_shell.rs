@@ -6,18 +6,18 @@ use std::process::Command;
 use crate::turnpipe::{run, shell};
 
 fn verdict(line: &serde_json::Value) -> serde_json::Value {
-    let told = run(&["check", "shell"], format!("{line}\n").as_bytes());
-    assert_eq!(told.status, Some(0), "{told:?}");
-    serde_json::from_str(&told.stdout).unwrap()
+    let output = run(&["check", "shell"], format!("{line}\n").as_bytes());
+    assert_eq!(output.status, Some(0), "{output:?}");
+    serde_json::from_str(&output.stdout).unwrap()
 }
 
 #[test]
 fn each_line_has_one_record() {
-    let told = run(
+    let output = run(
         &["check", "shell"],
         b"\"git log -3\"\n{\"command\":\"ls | tee x\"}\n\n7\n\"\"\n{\"command\":\"ls\",\"cwd\":7}\n",
     );
-    let records: Vec<serde_json::Value> = told
+    let records: Vec<serde_json::Value> = output
         .stdout
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -32,7 +32,7 @@ fn each_line_has_one_record() {
     assert_eq!(records[3]["line"], 4);
     assert_eq!(records[4]["verdict"], "unknown");
     assert_eq!(records[5]["error"], "`cwd` is not a string but a number");
-    assert_eq!(told.status, Some(0));
+    assert_eq!(output.status, Some(0));
     assert_eq!(run(&["check", "shell", "--strict"], b"7\n").status, Some(3));
 }
 
@@ -45,23 +45,24 @@ fn the_exit_status_tells_whether_all_commands_only_read() {
         ("7\n", 1),
         ("", 0),
     ] {
-        let told = run(&["check", "shell", "--exit-status"], lines.as_bytes());
-        assert_eq!(told.status, Some(status), "{lines}");
+        let output = run(&["check", "shell", "--exit-status"], lines.as_bytes());
+        assert_eq!(output.status, Some(status), "{lines}");
     }
 }
 
 #[test]
 fn plain_lines_and_explanations() {
-    let told = run(&["check", "shell", "--plain"], b"ls -la\n");
+    let output = run(&["check", "shell", "--plain"], b"ls -la\n");
     assert!(
-        told.stdout.contains("\"verdict\":\"read-only\""),
-        "{told:?}"
+        output.stdout.contains("\"verdict\":\"read-only\""),
+        "{output:?}"
     );
-    let told = run(&["check", "shell", "--plain"], b"seq 9 | sort -R\n");
+    let output = run(&["check", "shell", "--plain"], b"seq 9 | sort -R\n");
     assert!(
-        told.stdout
+        output
+            .stdout
             .contains("\"requires\":[\"temporary-directory\"]"),
-        "{told:?}"
+        "{output:?}"
     );
     for command in [
         // Bash warns about the NUL and exits before the command that it reads from.
@@ -69,15 +70,15 @@ fn plain_lines_and_explanations() {
         // Here it runs out of memory.
         "x=$(tr '\\0' b < /dev/zero; sleep 60)\n",
     ] {
-        let told = run(&["check", "shell", "--plain"], command.as_bytes());
+        let output = run(&["check", "shell", "--plain"], command.as_bytes());
         assert!(
-            told.stdout.contains("\"requires\":[\"no-leftovers\"]"),
-            "{told:?}"
+            output.stdout.contains("\"requires\":[\"no-leftovers\"]"),
+            "{output:?}"
         );
     }
-    let told = run(&["check", "shell", "--plain", "-o", "text"], b"ls | rm x\n");
+    let output = run(&["check", "shell", "--plain", "-o", "text"], b"ls | rm x\n");
     assert_eq!(
-        told.stdout,
+        output.stdout,
         "ls | rm x\n     ^^\nunknown: `rm` is not a command known to be read-only\n\n"
     );
 }
@@ -125,13 +126,13 @@ fn a_program_of_the_workspace_is_not_the_known_one() {
          ask; touch bin/wc; ask",
         place.path().display()
     );
-    let told = shell(&script);
-    let records: Vec<serde_json::Value> = told
+    let output = shell(&script);
+    let records: Vec<serde_json::Value> = output
         .stdout
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(records[0]["verdict"], "read-only", "{told:?}");
+    assert_eq!(records[0]["verdict"], "read-only", "{output:?}");
     assert_eq!(records[1]["verdict"], "unknown");
     assert_eq!(
         records[1]["reason"],
@@ -141,12 +142,12 @@ fn a_program_of_the_workspace_is_not_the_known_one() {
 
 #[test]
 fn plain_commands_get_a_hint() {
-    let told = run(&["check", "shell", "-o", "text"], b"ls -l\n");
+    let output = run(&["check", "shell", "-o", "text"], b"ls -l\n");
     assert_eq!(
-        told.stderr,
+        output.stderr,
         "turnpipe: standard input: line 1: not JSON: expected value at column 1\n\
          hint: `--plain` reads each line as raw text\n"
     );
-    let told = run(&["check", "shell", "-o", "text"], b"\"ls\"\nls -l\n");
-    assert!(!told.stderr.contains("hint"), "{told:?}");
+    let output = run(&["check", "shell", "-o", "text"], b"\"ls\"\nls -l\n");
+    assert!(!output.stderr.contains("hint"), "{output:?}");
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::executable::executable;
-use crate::skip::{lacks, search_path};
+use crate::skip::{is_missing, search_path};
 
 /// A step of a job.
 #[derive(Default)]
@@ -195,7 +195,7 @@ fn stream(command: &str, reply: &str) -> String {
 
 #[test]
 fn an_agent_that_keeps_the_rules_passes_all_jobs() {
-    if lacks("git") {
+    if is_missing("git") {
         return;
     }
     let mut runner = Runner::new(&stream("cargo test", "All tests pass."));
@@ -231,7 +231,7 @@ fn an_agent_that_keeps_the_rules_passes_all_jobs() {
 
 #[test]
 fn a_forbidden_call_fails_the_job_and_later_steps_do_not_run() {
-    if lacks("git") {
+    if is_missing("git") {
         return;
     }
     let mut runner = Runner::new(&stream("git add . && git push origin HEAD", "Pushed."));
@@ -253,7 +253,7 @@ fn a_forbidden_call_fails_the_job_and_later_steps_do_not_run() {
 
 #[test]
 fn an_agent_that_writes_nothing_fails_the_job() {
-    if lacks("git") {
+    if is_missing("git") {
         return;
     }
     let agent = Runner::new("").job("agent");
@@ -262,7 +262,7 @@ fn an_agent_that_writes_nothing_fails_the_job() {
 
 #[test]
 fn texts_of_the_agent_reach_the_runner_harmless() {
-    if lacks("git") {
+    if is_missing("git") {
         return;
     }
     let hostile = "I did it.\n::error::x\n##[add-path]/tmp\nresult=passed\nx<<E\n$(touch injected) `touch injected` <img src=x>";
@@ -289,7 +289,7 @@ fn texts_of_the_agent_reach_the_runner_harmless() {
 /// The costs of sessions of the last day only.
 #[test]
 fn the_nightly_cap_counts_the_last_day() {
-    if lacks("git") {
+    if is_missing("git") {
         return;
     }
     let row = |day: &str| {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::skip::lacks;
+use crate::skip::is_missing;
 use crate::turnpipe::command;
 
 /// Returns the status, standard output, and the records on it.
@@ -36,7 +36,7 @@ fn records(text: &str) -> Vec<Value> {
         .collect()
 }
 
-fn named<'a>(records: &'a [Value], subject: &str, name: &str) -> &'a Value {
+fn find_record<'a>(records: &'a [Value], subject: &str, name: &str) -> &'a Value {
     let is_it = |record: &&Value| record["subject"] == subject && record["name"] == name;
     let found = records.iter().find(is_it);
     assert!(found.is_some(), "no {subject} {name} in {records:?}");
@@ -99,9 +99,9 @@ fn every_value_has_its_source_and_keys_stay_secret() {
             "type": "doctor", "subject": subject, "name": name, "value": value,
             "source": source, "condition": "ok",
         });
-        assert_eq!(named(&records, subject, name), &expected);
+        assert_eq!(find_record(&records, subject, name), &expected);
     }
-    let claude = named(
+    let claude = find_record(
         &records,
         "sessions",
         sessions.parent().unwrap().to_str().unwrap(),
@@ -116,7 +116,7 @@ fn every_value_has_its_source_and_keys_stay_secret() {
         "{problem}"
     );
     let missing = home.path().join(".codex/sessions");
-    let missing = named(&records, "sessions", missing.to_str().unwrap());
+    let missing = find_record(&records, "sessions", missing.to_str().unwrap());
     assert_eq!(missing["condition"], "absent");
     assert!(
         records
@@ -342,7 +342,7 @@ fn a_probe_sends_a_request_and_lists_models() {
         let (told, text) = doctor(home.path(), &variables, &["--probe"]);
         assert_eq!(told, status, "{text}");
         let records = records(&text);
-        let model = named(&records, "model", name);
+        let model = find_record(&records, "model", name);
         assert_eq!(model["value"], value);
         let told = model["reason"].as_str().unwrap_or_default();
         assert!(told.ends_with(problem), "{told}");
@@ -353,7 +353,7 @@ fn a_probe_sends_a_request_and_lists_models() {
 #[test]
 #[cfg(feature = "mcp")]
 fn servers_are_listed_and_started_only_when_asked() {
-    if lacks("python3") {
+    if is_missing("python3") {
         return;
     }
     let home = tempfile::tempdir().unwrap();
@@ -375,8 +375,14 @@ fn servers_are_listed_and_started_only_when_asked() {
     assert_eq!(status, 0, "{text}");
     assert!(!log.exists() && !text.contains("canary"), "{text}");
     let found = records(&text);
-    assert_eq!(named(&found, "mcp_server", "away")["source"], "127.0.0.1:9");
-    assert_eq!(named(&found, "mcp_server", "old")["value"], "configured");
+    assert_eq!(
+        find_record(&found, "mcp_server", "away")["source"],
+        "127.0.0.1:9"
+    );
+    assert_eq!(
+        find_record(&found, "mcp_server", "old")["value"],
+        "configured"
+    );
 
     let (status, text) = doctor(home.path(), &[], &[&arguments[..], &["--probe"]].concat());
     assert_eq!(status, 1, "{text}");
@@ -387,13 +393,13 @@ fn servers_are_listed_and_started_only_when_asked() {
         ("missing", "failed"),
         ("away", "failed"),
     ] {
-        let record = named(&found, "mcp_server", name);
+        let record = find_record(&found, "mcp_server", name);
         assert!(
             record["value"].as_str().unwrap().starts_with(value),
             "{record}"
         );
     }
-    let problem = named(&found, "mcp_server", "missing")["reason"].clone();
+    let problem = find_record(&found, "mcp_server", "missing")["reason"].clone();
     let hint = "command not found; install it, or write its whole path as `command`";
     assert!(problem.as_str().unwrap().ends_with(hint), "{problem}");
     let log = fs::read_to_string(log).unwrap();

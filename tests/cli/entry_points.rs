@@ -11,12 +11,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::skip::{runs_all, sample};
+use crate::skip::{is_full_run, sample};
 use crate::turnpipe::run_in;
 
 /// The decisions of the entry points about one call.
 #[derive(Debug)]
-struct Said {
+struct Decisions {
     /// `hook pre-tool-use`: the decision, if it was asked and made a decision.
     plain_hook: Option<String>,
     /// The same with `--trust-analysis`, in bash.
@@ -32,12 +32,12 @@ struct Said {
 /// Runs all entry points on calls in a directory, under the same rules.
 ///
 /// `asks` returns for the index of a call whether the plain hook and the hook with `--trust-analysis` get it.
-fn said(
+fn run_entry_points(
     directory: &Path,
     rules: &[&str],
     calls: &[(&str, Value)],
     asks: impl Fn(usize) -> (bool, bool),
-) -> Vec<Said> {
+) -> Vec<Decisions> {
     let lines = |line: &dyn Fn(&str, &Value) -> Value| -> Vec<u8> {
         let lines = calls
             .iter()
@@ -45,9 +45,9 @@ fn said(
         lines.collect::<String>().into_bytes()
     };
     let records = |arguments: &[&str], input: &[u8]| -> Vec<Value> {
-        let told = run_in(directory, arguments, input);
-        assert_eq!(told.status, Some(0), "{arguments:?} {told:?}");
-        let lines = told.stdout.lines();
+        let output = run_in(directory, arguments, input);
+        assert_eq!(output.status, Some(0), "{arguments:?} {output:?}");
+        let lines = output.stdout.lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
@@ -99,30 +99,31 @@ fn said(
         (calls.len(), calls.len(), calls.len())
     );
     let answered = permission.into_iter().zip(shell);
-    let said = calls.iter().enumerate().zip(answered);
-    said.map(|((id, (tool, input)), (permission, shell))| {
-        let (asks_plain, asks_trusting) = asks(id);
-        let answer_if = |is_asked: bool, extra: &[&str]| {
-            let answer = is_asked.then(|| hook(extra, tool, input));
-            answer.flatten()
-        };
-        let id = id.to_string();
-        let call = planned
-            .iter()
-            .find(|call| call["tool_use_id"] == id.as_str());
-        Said {
-            plain_hook: answer_if(asks_plain, &[]),
-            hook: answer_if(asks_trusting, &["--trust-analysis", "--shell", "bash"]),
-            permission,
-            shell,
-            outcome: call.unwrap()["outcome"].as_str().map(str::to_owned),
-        }
-    })
-    .collect()
+    let result = calls.iter().enumerate().zip(answered);
+    result
+        .map(|((id, (tool, input)), (permission, shell))| {
+            let (asks_plain, asks_trusting) = asks(id);
+            let answer_if = |is_asked: bool, extra: &[&str]| {
+                let answer = is_asked.then(|| hook(extra, tool, input));
+                answer.flatten()
+            };
+            let id = id.to_string();
+            let call = planned
+                .iter()
+                .find(|call| call["tool_use_id"] == id.as_str());
+            Decisions {
+                plain_hook: answer_if(asks_plain, &[]),
+                hook: answer_if(asks_trusting, &["--trust-analysis", "--shell", "bash"]),
+                permission,
+                shell,
+                outcome: call.unwrap()["outcome"].as_str().map(str::to_owned),
+            }
+        })
+        .collect()
 }
 
 /// Returns the decision of the hook that matches a record of `check permission`.
-fn expected_of_hook(permission: &Value) -> Option<&str> {
+fn hook_expectation(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
     let by = &permission["decided_by"];
     let is_said = match decision {
@@ -193,29 +194,32 @@ fn rows_of_permission_are_decided_alike() {
     // Each row starts several processes: all of them take more than a minute of CPU time.
     in_parallel(&sample(rows, 10, |_| ()), |(rules, calls)| {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        for said in said(&project, &rules, calls, |_| (true, true)) {
-            let told = format!("{rules:?}: {said:?}");
-            let expected = expected_of_hook(&said.permission);
+        for result in run_entry_points(&project, &rules, calls, |_| (true, true)) {
+            let output = format!("{rules:?}: {result:?}");
+            let expected = hook_expectation(&result.permission);
             // Only the hook leaves reads outside the project, which a variable, braces or standard input
             // may name, to the agent.
-            let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
-                && (told.contains(['$', '~', '/'])
-                    || said.permission["command"].to_string().contains('{')
-                    || ["xargs", "-exec"].iter().any(|name| told.contains(name)));
-            if !(may_read_elsewhere && said.hook.is_none()) {
-                assert_eq!(said.hook.as_deref(), expected, "{told}");
+            let may_read_elsewhere = result.permission["decided_by"]["builtin"] == "read-only"
+                && (output.contains(['$', '~', '/'])
+                    || result.permission["command"].to_string().contains('{')
+                    || ["xargs", "-exec"].iter().any(|name| output.contains(name)));
+            if !(may_read_elsewhere && result.hook.is_none()) {
+                assert_eq!(result.hook.as_deref(), expected, "{output}");
             }
-            let allowed = said.permission["decision"] == "allow";
-            let is_blank = said.shell["command"] == "";
-            match said.outcome.as_deref() {
+            let allowed = result.permission["decision"] == "allow";
+            let is_blank = result.shell["command"] == "";
+            match result.outcome.as_deref() {
                 Some("invalid_input") => {}
-                outcome => assert_eq!(outcome, (!allowed).then_some("denied"), "{told}"),
+                outcome => assert_eq!(outcome, (!allowed).then_some("denied"), "{output}"),
             }
-            if rules.is_empty() && said.hook.as_deref() == Some("allow") {
-                assert!(is_blank || said.shell["verdict"] == "read-only", "{told}");
+            if rules.is_empty() && result.hook.as_deref() == Some("allow") {
+                assert!(
+                    is_blank || result.shell["verdict"] == "read-only",
+                    "{output}"
+                );
             }
-            if said.plain_hook.as_deref() == Some("allow") {
-                assert_eq!(said.hook.as_deref(), Some("allow"), "{told}");
+            if result.plain_hook.as_deref() == Some("allow") {
+                assert_eq!(result.hook.as_deref(), Some("allow"), "{output}");
             }
         }
     });
@@ -517,7 +521,7 @@ fn hostile_repositories_are_judged_alike() {
     let no_repository = folder.path().join("none/repository");
     fs::create_dir_all(no_repository.join("sub")).unwrap();
     places.extend([listed, linked, bare, no_repository]);
-    let floor = if runs_all() { 60 } else { 8 };
+    let floor = if is_full_run() { 60 } else { 8 };
     assert!(places.len() >= floor, "{}", places.len());
     let calls = COMMANDS.map(|command| ("Bash", json!({ "command": command })));
     let numbered: Vec<(usize, PathBuf)> = places.into_iter().enumerate().collect();
@@ -527,28 +531,28 @@ fn hostile_repositories_are_judged_alike() {
         let trusting = |index| (index + number) % 3 == 0;
         let asks = |index| (index == number % COMMANDS.len(), trusting(index));
         let config = fs::read_to_string(place.join(".git/config")).unwrap_or_default();
-        for (index, (said, command)) in said(place, &[], &calls, asks)
+        for (index, (result, command)) in run_entry_points(place, &[], &calls, asks)
             .iter()
             .zip(COMMANDS)
             .enumerate()
         {
-            let told = format!("{command} in {}:\n{config}\n{said:#?}", place.display());
-            let (hook, plain) = (said.hook.as_deref(), said.plain_hook.as_deref());
-            let reads = said.shell["verdict"] == "read-only";
-            let allowed = said.permission["decision"] == "allow";
-            assert_eq!(hook == Some("allow"), reads && trusting(index), "{told}");
-            assert_eq!(said.outcome.is_none(), allowed, "{told}");
-            assert!(allowed || !reads, "{told}");
+            let output = format!("{command} in {}:\n{config}\n{result:#?}", place.display());
+            let (hook, plain) = (result.hook.as_deref(), result.plain_hook.as_deref());
+            let reads = result.shell["verdict"] == "read-only";
+            let allowed = result.permission["decision"] == "allow";
+            assert_eq!(hook == Some("allow"), reads && trusting(index), "{output}");
+            assert_eq!(result.outcome.is_none(), allowed, "{output}");
+            assert!(allowed || !reads, "{output}");
             if plain == Some("allow") {
-                assert!(reads, "{told}");
+                assert!(reads, "{output}");
                 let mut shell = std::process::Command::new("bash");
                 let run = shell.args(["-c", command]).current_dir(place);
                 assert!(run.env("GIT_TERMINAL_PROMPT", "0").output().is_ok());
             }
             // Only our own shell prevents git from writing its index and running that hook.
-            let why = said.shell["reason"].as_str().unwrap();
+            let why = result.shell["reason"].as_str().unwrap();
             let has_hook = why.contains("post-index-change");
-            assert_eq!(has_hook, allowed && !reads, "{told}");
+            assert_eq!(has_hook, allowed && !reads, "{output}");
         }
     });
     assert!(!mark.exists(), "a program of a repository ran");

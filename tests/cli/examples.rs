@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::skip::{lacks, search_path};
+use crate::skip::{is_missing, search_path};
 use crate::turnpipe::{data, run};
 
 /// Returns the example lines in the help of a command.
@@ -78,7 +78,7 @@ fn every_command_has_examples_that_work() {
     assert!(lines.len() > 30, "{lines:?}");
     let binary = Path::new(env!("CARGO_BIN_EXE_turnpipe"));
     for line in lines {
-        if line.contains("| jq ") && lacks("jq") {
+        if line.contains("| jq ") && is_missing("jq") {
             continue;
         }
         let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

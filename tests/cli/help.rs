@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use turnpipe::commands::Status;
 
-use crate::skip::lacks;
+use crate::skip::is_missing;
 use crate::turnpipe::{run, shell};
 
 #[test]
@@ -142,7 +142,7 @@ fish --no-config -c 'source turnpipe.fish; complete -C "$TYPED"' | cut -f1
 #[test]
 fn every_shell_completes_commands_and_values() {
     for (name, script) in [("bash", BASH), ("zsh", ZSH), ("fish", FISH)] {
-        if lacks(name) {
+        if is_missing(name) {
             continue;
         }
         for (typed, expected) in COMPLETIONS {

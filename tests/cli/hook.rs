@@ -28,9 +28,9 @@ fn check(name: &str) {
         let mut arguments = vec!["hook", event];
         let given = row["arguments"].as_array().unwrap();
         arguments.extend(given.iter().map(|argument| argument.as_str().unwrap()));
-        let told = run(&arguments, input.to_string().as_bytes());
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{row}");
-        let answer = match &*told.stdout {
+        let output = run(&arguments, input.to_string().as_bytes());
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{row}");
+        let answer = match &*output.stdout {
             "" => Value::Null,
             line => serde_json::from_str(line).unwrap(),
         };
@@ -61,11 +61,11 @@ fn files_of_processes_are_in_no_working_directory() {
         ("/proc/self", "cat environ", false),
         ("/proc/self", "ls", false),
     ] {
-        let told = run(
+        let output = run(
             &["hook", "pre-tool-use"],
             &listing(Path::new(directory), command),
         );
-        let allows = told.stdout.contains("\"permissionDecision\":\"allow\"");
+        let allows = output.stdout.contains("\"permissionDecision\":\"allow\"");
         assert_eq!(allows, is_allowed, "{directory}: {command}");
     }
 }
@@ -75,9 +75,9 @@ fn commands_with_languages_are_allowed_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let hook = |arguments: &[&str], command: &str| {
         let arguments = [&["hook", "pre-tool-use"], arguments].concat();
-        let told = run(&arguments, &listing(folder.path(), command));
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{command}");
-        told.stdout.contains("\"permissionDecision\":\"allow\"")
+        let output = run(&arguments, &listing(folder.path(), command));
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{command}");
+        output.stdout.contains("\"permissionDecision\":\"allow\"")
     };
     let trust = ["--trust-analysis"];
     let deny = ["--trust-analysis", "--deny", "Read(.env)"];
@@ -111,9 +111,9 @@ fn commands_that_print_variables_are_left_to_the_agent() {
     let folder = tempfile::tempdir().unwrap();
     let is_allowed = |arguments: &[&str], directory: &Path, command: &str| {
         let arguments = [&["hook", "pre-tool-use", "--shell", "bash"], arguments].concat();
-        let told = run(&arguments, &listing(directory, command));
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{command}");
-        told.stdout.contains("\"permissionDecision\":\"allow\"")
+        let output = run(&arguments, &listing(directory, command));
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{command}");
+        output.stdout.contains("\"permissionDecision\":\"allow\"")
     };
     for command in [
         "printenv TOKEN",
@@ -154,8 +154,8 @@ fn links_do_not_lead_out_of_the_working_directory() {
     symlink(other.path().join("x"), inside.join("sub/file")).unwrap();
     symlink("link", inside.join("l")).unwrap();
     let is_allowed = |command: &str| {
-        let told = run(&["hook", "pre-tool-use"], &listing(inside, command));
-        told.stdout.contains("\"permissionDecision\":\"allow\"")
+        let output = run(&["hook", "pre-tool-use"], &listing(inside, command));
+        output.stdout.contains("\"permissionDecision\":\"allow\"")
     };
     for command in [
         "cat a.txt",
@@ -220,8 +220,12 @@ fn errors_of_the_command_are_neither_a_decision_nor_a_denial() {
         &["-q", "hook", "pre-tool-use", "--allow"],
     ];
     for arguments in names {
-        let told = run(arguments, &ls);
-        assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{arguments:?}");
+        let output = run(arguments, &ls);
+        assert_eq!(
+            (output.status, &*output.stdout),
+            (Some(1), ""),
+            "{arguments:?}"
+        );
     }
     let clock = command()
         .args(hook)
@@ -239,10 +243,14 @@ fn arguments_that_cannot_be_read_are_denied() {
         let input = format!(
             r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"/","tool_input":{{"command":"ls","x":{other}}}}}"#
         );
-        let told = run(&["hook", "pre-tool-use"], input.as_bytes());
-        assert_eq!(told.status, Some(0), "{}", told.stderr);
-        assert!(told.stdout.contains(r#""permissionDecision":"deny""#));
-        assert!(told.stderr.contains("invalid arguments"), "{}", told.stderr);
+        let output = run(&["hook", "pre-tool-use"], input.as_bytes());
+        assert_eq!(output.status, Some(0), "{}", output.stderr);
+        assert!(output.stdout.contains(r#""permissionDecision":"deny""#));
+        assert!(
+            output.stderr.contains("invalid arguments"),
+            "{}",
+            output.stderr
+        );
     }
 }
 
@@ -250,9 +258,9 @@ fn arguments_that_cannot_be_read_are_denied() {
 fn a_call_with_invalid_text_is_judged() {
     let start = &br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"/","tool_input":{"command":"rm "#[..];
     let input = [start, b"\xff", br#""}}"#].concat();
-    let told = run(&["hook", "pre-tool-use", "--deny", "Bash(rm *)"], &input);
-    assert_eq!((told.status, &*told.stderr), (Some(0), ""));
-    assert!(told.stdout.contains(r#""permissionDecision":"deny""#));
+    let output = run(&["hook", "pre-tool-use", "--deny", "Bash(rm *)"], &input);
+    assert_eq!((output.status, &*output.stderr), (Some(0), ""));
+    assert!(output.stdout.contains(r#""permissionDecision":"deny""#));
 }
 
 #[test]
@@ -288,30 +296,34 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
         let mut codex = input("PreToolUse");
         codex["turn_id"] = "t".into();
         for input in [input("PreToolUse"), codex] {
-            let told = hook("pre-tool-use", &input);
-            assert_eq!(told.status, Some(0), "{told:?}");
-            let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+            let output = hook("pre-tool-use", &input);
+            assert_eq!(output.status, Some(0), "{output:?}");
+            let answer: Value = serde_json::from_str(&output.stdout).unwrap();
             let answer = &answer["hookSpecificOutput"];
-            assert_eq!(answer["permissionDecision"], "deny", "{told:?}");
+            assert_eq!(answer["permissionDecision"], "deny", "{output:?}");
             let reason = answer["permissionDecisionReason"].as_str().unwrap();
             assert!(
-                reason.contains(problem) && told.stderr.contains(problem),
-                "{told:?}"
+                reason.contains(problem) && output.stderr.contains(problem),
+                "{output:?}"
             );
         }
-        let told = hook("pre-tool-use", &input("BeforeTool"));
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = hook("pre-tool-use", &input("BeforeTool"));
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(
-            (told.status, &answer["decision"]),
+            (output.status, &answer["decision"]),
             (Some(0), &json!("deny"))
         );
-        let told = hook("pre-tool-use", &input("preToolUse"));
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = hook("pre-tool-use", &input("preToolUse"));
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(answer["permission"], "deny");
         assert!(answer["agent_message"].as_str().unwrap().contains(problem));
         // The user is asked anyway.
-        let told = hook("permission-request", &input("PermissionRequest"));
-        assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{told:?}");
+        let output = hook("permission-request", &input("PermissionRequest"));
+        assert_eq!(
+            (output.status, &*output.stdout),
+            (Some(1), ""),
+            "{output:?}"
+        );
     }
     let ignoring = [
         "hook",
@@ -319,13 +331,14 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
         "--ignore-unknown-settings",
         "--settings",
     ];
-    let told = run(
+    let output = run(
         &[&ignoring[..], &[&path("unknown.json")]].concat(),
         input("PreToolUse").to_string().as_bytes(),
     );
     assert!(
-        told.stdout.contains("\"allow\"") && told.stderr.contains("ignored `permissions.denny`"),
-        "{told:?}"
+        output.stdout.contains("\"allow\"")
+            && output.stderr.contains("ignored `permissions.denny`"),
+        "{output:?}"
     );
 }
 
@@ -337,8 +350,8 @@ fn settings_that_deny_instead_of_asking_deny() {
     fs::write(&file, settings).unwrap();
     let arguments = ["hook", "pre-tool-use", "--settings", file.to_str().unwrap()];
     let decision = |command: &str| {
-        let told = run(&arguments, &listing(directory.path(), command));
-        let answer: Option<Value> = serde_json::from_str(&told.stdout).ok();
+        let output = run(&arguments, &listing(directory.path(), command));
+        let answer: Option<Value> = serde_json::from_str(&output.stdout).ok();
         answer.map(|answer| answer["hookSpecificOutput"]["permissionDecision"].clone())
     };
     assert_eq!(decision("make x"), Some(json!("deny")));
@@ -361,8 +374,8 @@ fn built_in_rules_have_their_own_reasons() {
         ("npm test", "denied in the mode `dontAsk`"),
         ("ls", "it only reads"),
     ] {
-        let told = run(&dont_ask, &listing(Path::new("/srv"), command));
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = run(&dont_ask, &listing(Path::new("/srv"), command));
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         let answered = &answer["hookSpecificOutput"]["permissionDecisionReason"];
         assert_eq!(answered, reason, "{command}");
     }
@@ -375,8 +388,8 @@ fn fields_that_may_change_what_runs_are_not_ignored() {
             r#"{{"hook_event_name":"PreToolUse","cwd":"/srv","tool_name":"Bash","tool_input":{input}}}"#
         );
         let arguments = [&["hook", "pre-tool-use"], arguments].concat();
-        let told = run(&arguments, call.as_bytes());
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap_or_default();
+        let output = run(&arguments, call.as_bytes());
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
         answer["hookSpecificOutput"]["permissionDecision"].clone()
     };
     let both = r#"{"command":"rm -rf k","action":{"command":"ls"}}"#;
@@ -406,14 +419,14 @@ fn rules_are_relative_to_the_project_of_the_agent() {
         let input = listing(directory, &format!("cat {file}"));
         let path = project.path().join("input.json");
         fs::write(&path, input).unwrap();
-        let told = command()
+        let output = command()
             .args(["hook", "pre-tool-use", "--settings"])
             .arg(&settings)
             .env("CLAUDE_PROJECT_DIR", project.path())
             .stdin(fs::File::open(&path).unwrap())
             .output()
             .unwrap();
-        let answer: Value = serde_json::from_slice(&told.stdout).unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         answer["hookSpecificOutput"]["permissionDecision"].clone()
     };
     assert_eq!(asked(project.path(), "secret/key"), "deny");
@@ -436,11 +449,11 @@ fn the_shell_that_claude_code_prefers_counts() {
         hook.args(["hook", "pre-tool-use"])
             .env("SHELL", "/bin/bash");
         hook.envs(preferred.map(|shell| ("CLAUDE_CODE_SHELL", shell)));
-        let told = hook
+        let output = hook
             .stdin(fs::File::open(&input).unwrap())
             .output()
             .unwrap();
-        let answer = String::from_utf8(told.stdout).unwrap();
+        let answer = String::from_utf8(output.stdout).unwrap();
         assert_eq!(
             answer.contains("\"allow\""),
             expected,
@@ -460,14 +473,14 @@ fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {
     let path = project.path().join("input.json");
     fs::write(&path, listing(&below, "wc a.txt")).unwrap();
     let answered = || {
-        let told = command()
+        let output = command()
             .args(["hook", "pre-tool-use"])
             .current_dir(project.path())
             .env("PATH", format!("{}:{}", bin.display(), search_path()))
             .stdin(fs::File::open(&path).unwrap())
             .output()
             .unwrap();
-        String::from_utf8(told.stdout).unwrap()
+        String::from_utf8(output.stdout).unwrap()
     };
     assert!(answered().contains("\"allow\""));
     fs::write(bin.join("wc"), "").unwrap();
@@ -475,15 +488,20 @@ fn a_program_in_the_directory_of_the_hook_is_not_the_known_one() {
 }
 
 /// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the response and the messages.
-fn logged(directory: &Path, log: &Path, command: &str, arguments: &[&str]) -> (String, String) {
+fn run_logged_hook(
+    directory: &Path,
+    log: &Path,
+    command: &str,
+    arguments: &[&str],
+) -> (String, String) {
     let mut input: Value = serde_json::from_slice(&listing(directory, command)).unwrap();
     input["session_id"] = json!("s1");
     input["transcript_path"] = json!("/home/u/.claude/projects/-w/s1.jsonl");
     let log = log.to_str().unwrap();
     let words = ["hook", "pre-tool-use", "--log", log];
-    let told = run(&[&words, arguments].concat(), input.to_string().as_bytes());
-    assert_eq!(told.status, Some(0), "{told:?}");
-    (told.stdout, told.stderr)
+    let output = run(&[&words, arguments].concat(), input.to_string().as_bytes());
+    assert_eq!(output.status, Some(0), "{output:?}");
+    (output.stdout, output.stderr)
 }
 
 fn records(log: &Path) -> Vec<Value> {
@@ -502,7 +520,7 @@ fn forty_hooks_at_once_log_forty_records() {
         for number in 0..40 {
             let command = format!("make target-{number} {words}");
             let (log, folder) = (&log, folder.path());
-            scope.spawn(move || logged(folder, log, &command, &[]));
+            scope.spawn(move || run_logged_hook(folder, log, &command, &[]));
         }
     });
     let mut numbers: Vec<u32> = records(&log)
@@ -524,10 +542,10 @@ fn a_log_that_cannot_be_written_changes_no_decision() {
     let log = folder.path().join("hook.jsonl");
     let missing = folder.path().join("missing/hook.jsonl");
     for command in ["ls", "rm -r build", "make"] {
-        let (answer, message) = logged(folder.path(), &log, command, &deny);
+        let (answer, message) = run_logged_hook(folder.path(), &log, command, &deny);
         assert_eq!(message, "");
         for log in [Path::new("/dev/full"), &missing, folder.path()] {
-            let (other, message) = logged(folder.path(), log, command, &deny);
+            let (other, message) = run_logged_hook(folder.path(), log, command, &deny);
             assert_eq!(other, answer, "{command}");
             assert_eq!(
                 message.matches("cannot write the log").count(),
@@ -544,9 +562,9 @@ fn a_record_that_was_cut_off_does_not_swallow_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("hook.jsonl");
     fs::write(&log, r#"{"type":"hook_decision","timest"#).unwrap();
-    logged(folder.path(), &log, "make", &[]);
-    let told = run(&["hook", "explain", log.to_str().unwrap(), "--json"], b"");
-    let record: Value = serde_json::from_str(&told.stdout).unwrap();
+    run_logged_hook(folder.path(), &log, "make", &[]);
+    let output = run(&["hook", "explain", log.to_str().unwrap(), "--json"], b"");
+    let record: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(record["about"], "make");
 }
 
@@ -556,14 +574,14 @@ fn the_log_says_what_was_decided_and_why_without_secrets() {
     let log = folder.path().join("hook.jsonl");
     let secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
     let command = format!("GH_TOKEN={secret} make publish && make clean");
-    logged(
+    run_logged_hook(
         folder.path(),
         &log,
         &command,
         &["--allow", "Bash(make clean)"],
     );
-    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
-    logged(folder.path(), &log, "ls", &[]);
+    run_logged_hook(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    run_logged_hook(folder.path(), &log, "ls", &[]);
     let text = fs::read_to_string(&log).unwrap();
     assert!(!text.contains(&secret[4..]), "{text}");
     let records = records(&log);
@@ -583,13 +601,13 @@ fn the_log_says_what_was_decided_and_why_without_secrets() {
 fn decisions_are_explained_with_the_rules_that_would_allow_them() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("hook.jsonl");
-    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
-    logged(folder.path(), &log, "git push && make", &[]);
+    run_logged_hook(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    run_logged_hook(folder.path(), &log, "git push && make", &[]);
     let explained = |arguments: &[&str]| {
         let words = ["hook", "explain", log.to_str().unwrap(), "-o", "text"];
-        let told = run(&[&words, arguments].concat(), b"");
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""));
-        let lines = told
+        let output = run(&[&words, arguments].concat(), b"");
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""));
+        let lines = output
             .stdout
             .lines()
             .map(|line| match line.strip_prefix("  ") {
@@ -638,10 +656,10 @@ fn the_settings_in_the_examples_work() {
         let groups = settings["hooks"].as_object().unwrap().values();
         for group in groups.flat_map(|groups| groups.as_array().unwrap()) {
             let line = group["hooks"][0]["command"].as_str().unwrap();
-            let told = shell(&format!("printf '%s' '{input}' | {line}"));
+            let output = shell(&format!("printf '%s' '{input}' | {line}"));
             assert!(
-                told.stdout.contains("\"behavior\":\"deny\""),
-                "{line}: {told:?}"
+                output.stdout.contains("\"behavior\":\"deny\""),
+                "{line}: {output:?}"
             );
             commands += 1;
         }

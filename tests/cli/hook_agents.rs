@@ -44,13 +44,13 @@ enum Reader {
 }
 
 impl Reader {
-    fn effect(self, told: &Run) -> Effect {
-        let answer: Option<Value> = serde_json::from_str(&told.stdout).ok();
-        match (told.status, &answer) {
+    fn effect(self, output: &Run) -> Effect {
+        let answer: Option<Value> = serde_json::from_str(&output.stdout).ok();
+        match (output.status, &answer) {
             // Claude Code and Qwen Code ignore it there, and ask.
             (Some(2), _) if self == Self::Request => return Asks,
             (Some(2), _) => return Denied,
-            (Some(0), None) if told.stdout.is_empty() => {
+            (Some(0), None) if output.stdout.is_empty() => {
                 return if self == Self::Cursor {
                     Denied
                 } else {
@@ -174,13 +174,13 @@ fn hook(input: &[u8]) -> Run {
 fn each_agent_obeys_what_the_rules_decide() {
     for (name, reader, sample) in SAMPLES {
         let effect = |command| {
-            let told = hook(sample(command).to_string().as_bytes());
+            let output = hook(sample(command).to_string().as_bytes());
             assert_eq!(
-                (told.status, &*told.stderr),
+                (output.status, &*output.stderr),
                 (Some(0), ""),
-                "{name}: {told:?}"
+                "{name}: {output:?}"
             );
-            reader.effect(&told)
+            reader.effect(&output)
         };
         assert_eq!(effect("rm -rf build"), Denied, "{name}");
         let allowed = if reader == Reader::Codex {
@@ -204,8 +204,8 @@ fn each_agent_obeys_what_the_rules_decide() {
 }
 
 /// Returns the response of the hook that moves commands into a sandbox.
-fn moving_hook(input: &Value) -> (Run, Value) {
-    let told = run(
+fn run_sandbox_hook(input: &Value) -> (Run, Value) {
+    let output = run(
         &[
             "hook",
             "pre-tool-use",
@@ -217,9 +217,9 @@ fn moving_hook(input: &Value) -> (Run, Value) {
         ],
         input.to_string().as_bytes(),
     );
-    assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{input}");
-    let response = serde_json::from_str(&told.stdout).unwrap_or_default();
-    (told, response)
+    assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{input}");
+    let response = serde_json::from_str(&output.stdout).unwrap_or_default();
+    (output, response)
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
             // The model does not choose what a sandbox permits.
             ("turnpipe sandbox --mode files -- ls", Decides, Denied),
         ] {
-            let (told, response) = moving_hook(&sample(command));
+            let (output, response) = run_sandbox_hook(&sample(command));
             let specific = &response["hookSpecificOutput"];
             let (place, expected) = match name {
                 "Claude Code" => (specific, of_claude),
@@ -251,7 +251,7 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
                 input = Value::Null;
             }
             assert_eq!(place["updatedInput"], input, "{name}: {command}");
-            let effect = match reader.effect(&told) {
+            let effect = match reader.effect(&output) {
                 Fails if expected == Decides => Decides,
                 effect => effect,
             };
@@ -259,11 +259,11 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
             assert!(
                 effect != Denied
                     || command.starts_with("rm")
-                    || told.stdout.contains("one call of: "),
-                "{name}: {told:?}"
+                    || output.stdout.contains("one call of: "),
+                "{name}: {output:?}"
             );
             // Moved already, it is decided as without a sandbox.
-            let again = moving_hook(&sample(&moved(command))).0;
+            let again = run_sandbox_hook(&sample(&moved(command))).0;
             assert_eq!(
                 again,
                 hook(sample(command).to_string().as_bytes()),
@@ -280,14 +280,14 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
         format!("{own} > a"),
         format!("X=1 {own}"),
     ] {
-        let (_, response) = moving_hook(&SAMPLES[0].2(&other));
+        let (_, response) = run_sandbox_hook(&SAMPLES[0].2(&other));
         let input = &response["hookSpecificOutput"]["updatedInput"];
         assert_eq!(input["command"], moved(&other), "moved again");
     }
     // Agents that run the hooks of Claude Code, and a command that no line can say.
     let mut input = SAMPLES[0].2("ls");
     input["tool_input"]["timeout"] = json!(5);
-    let (_, response) = moving_hook(&input);
+    let (_, response) = run_sandbox_hook(&input);
     assert_eq!(response["hookSpecificOutput"]["updatedInput"]["timeout"], 5);
     for (member, value) in [
         ("timestamp", json!("2026-01-02T03:04:05Z")),
@@ -300,10 +300,10 @@ fn no_agent_runs_a_command_outside_of_the_sandbox() {
     ] {
         let mut input = SAMPLES[0].2("ls");
         input[member] = value;
-        let (told, _) = moving_hook(&input);
+        let (output, _) = run_sandbox_hook(&input);
         assert!(
-            told.stdout.contains("deny") && !told.stdout.contains("updated"),
-            "{told:?}"
+            output.stdout.contains("deny") && !output.stdout.contains("updated"),
+            "{output:?}"
         );
     }
 }
@@ -337,16 +337,16 @@ fn no_agent_runs_a_call_that_cannot_be_judged() {
             inputs.push(nameless.to_string());
         }
         for input in inputs {
-            let told = hook(input.as_bytes());
+            let output = hook(input.as_bytes());
             assert_eq!(
-                (told.status, &*told.stdout),
+                (output.status, &*output.stdout),
                 (Some(2), ""),
-                "{name}: {input} {told:?}"
+                "{name}: {input} {output:?}"
             );
-            let effect = reader.effect(&told);
+            let effect = reader.effect(&output);
             assert!(matches!(effect, Denied | Asks), "{name}: {input}");
             for event in ["PreToolUse", "BeforeTool", "beforeShellExecution"] {
-                assert!(told.stderr.contains(event), "{name}: {told:?}");
+                assert!(output.stderr.contains(event), "{name}: {output:?}");
             }
         }
     }
@@ -366,13 +366,13 @@ fn events_without_a_call_to_come_are_not_denied() {
         json!({"sessionId": "S", "timestamp": 1, "cwd": "/srv", "toolName": "bash", "toolArgs": {"command": "ls"},
             "toolResult": {"resultType": "success", "textResultForLlm": ""}}),
     ] {
-        let told = hook(input.to_string().as_bytes());
+        let output = hook(input.to_string().as_bytes());
         assert_eq!(
-            (told.status, &*told.stdout),
+            (output.status, &*output.stdout),
             (Some(1), ""),
-            "{input} {told:?}"
+            "{input} {output:?}"
         );
-        assert!(told.stderr.contains("PreToolUse"), "{told:?}");
+        assert!(output.stderr.contains("PreToolUse"), "{output:?}");
     }
 }
 
@@ -380,8 +380,8 @@ fn events_without_a_call_to_come_are_not_denied() {
 fn marks_before_the_input_are_skipped() {
     let (_, reader, sample) = SAMPLES[9];
     for marks in ["\u{feff}", "\u{feff}\u{feff}", " \n\u{feff} "] {
-        let told = hook(format!("{marks}{}\r\n", sample("rm x")).as_bytes());
-        assert_eq!(reader.effect(&told), Denied, "{told:?}");
+        let output = hook(format!("{marks}{}\r\n", sample("rm x")).as_bytes());
+        assert_eq!(reader.effect(&output), Denied, "{output:?}");
     }
 }
 
@@ -404,11 +404,11 @@ fn the_directory_is_found_where_the_input_has_none() {
             .arg(&log)
             .current_dir(here);
         hook.envs(variable.map(|name| (name, path)));
-        let told = hook
+        let output = hook
             .stdin(fs::File::open(&input).unwrap())
             .output()
             .unwrap();
-        assert_eq!(told.status.code(), Some(0), "{told:?}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
         let record: Value =
             serde_json::from_str(fs::read_to_string(&log).unwrap().lines().last().unwrap())
                 .unwrap();
@@ -461,9 +461,13 @@ fn the_directory_is_found_where_the_input_has_none() {
 fn events_about_files_servers_and_agents_are_judged() {
     let decision = |rules: &[&str], input: Value| {
         let arguments = [&["hook", "pre-tool-use"], rules].concat();
-        let told = run(&arguments, input.to_string().as_bytes());
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{told:?}");
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = run(&arguments, input.to_string().as_bytes());
+        assert_eq!(
+            (output.status, &*output.stderr),
+            (Some(0), ""),
+            "{output:?}"
+        );
+        let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         answer["permission"].as_str().unwrap().to_owned()
     };
     let read = |event: &str, file: &str, attached: &str| {
@@ -535,11 +539,11 @@ fn events_about_files_servers_and_agents_are_judged() {
 fn the_server_of_a_tool_is_found_in_the_context() {
     let input = json!({"hook_event_name": "BeforeTool", "cwd": "/srv", "tool_name": "mcp_my.files_drop",
         "tool_input": {}, "mcp_context": {"server_name": "my.files", "tool_name": "drop"}});
-    let told = run(
+    let output = run(
         &["hook", "pre-tool-use", "--deny", "mcp__my.files"],
         input.to_string().as_bytes(),
     );
-    assert_eq!(Reader::Gemini.effect(&told), Denied, "{told:?}");
+    assert_eq!(Reader::Gemini.effect(&output), Denied, "{output:?}");
 }
 
 #[test]
@@ -568,8 +572,8 @@ fn the_log_tells_subagents_apart() {
     let directory = tempfile::tempdir().unwrap();
     let log = |input: &Value| {
         let arguments = ["hook", "pre-tool-use", "--log", "log.jsonl"];
-        let told = run_in(directory.path(), &arguments, input.to_string().as_bytes());
-        assert_eq!(told.status, Some(0), "{told:?}");
+        let output = run_in(directory.path(), &arguments, input.to_string().as_bytes());
+        assert_eq!(output.status, Some(0), "{output:?}");
         let text = fs::read_to_string(directory.path().join("log.jsonl")).unwrap();
         let record: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         ["agent", "session_id", "agent_id", "agent_type"].map(|name| record[name].clone())
@@ -586,17 +590,18 @@ fn the_log_tells_subagents_apart() {
         log(&inside),
         [Value::Null, json!("S"), json!("a1b2"), json!("Explore")]
     );
-    let told = run_in(
+    let output = run_in(
         directory.path(),
         &["hook", "explain", "log.jsonl", "-o", "text"],
         b"",
     );
     assert_eq!(
-        told.stdout
+        output
+            .stdout
             .matches("in the subagent Explore a1b2\n")
             .count(),
         1,
-        "{told:?}"
+        "{output:?}"
     );
     inside["agent_type"] = json!("");
     assert_eq!(log(&inside)[2..], [json!("a1b2"), json!("")]);

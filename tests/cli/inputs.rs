@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::skip::lacks;
-use crate::turnpipe::{Run, complaint, data, run, shell};
+use crate::skip::is_missing;
+use crate::turnpipe::{Run, data, failed_run, run, shell};
 
 /// Commands that read sessions, before the name of the file.
 const OF_SESSIONS: [&str; 11] = [
@@ -29,7 +29,7 @@ const OF_STREAMS: [&str; 3] = [
 ];
 
 /// The kind of file at the path of an input.
-enum Odd {
+enum InputKind {
     Nothing,
     Directory,
     Pipe,
@@ -38,33 +38,45 @@ enum Odd {
 }
 
 /// Every odd input, and why it is not a session.
-const ODD_INPUTS: [(&str, Odd, &str); 14] = [
+const ODD_INPUTS: [(&str, InputKind, &str); 14] = [
     (
         "missing",
-        Odd::Nothing,
+        InputKind::Nothing,
         "No such file or directory (os error 2)",
     ),
-    ("directory", Odd::Directory, "is a directory"),
-    ("pipe", Odd::Pipe, "is not a regular file"),
-    ("link", Odd::Link, "is a symbolic link"),
-    ("empty", Odd::File(b""), NO_SESSION),
-    ("blank", Odd::File(b"\n\n"), NO_SESSION),
-    ("text", Odd::File(b"some text\nof two lines\n"), NO_SESSION),
+    ("directory", InputKind::Directory, "is a directory"),
+    ("pipe", InputKind::Pipe, "is not a regular file"),
+    ("link", InputKind::Link, "is a symbolic link"),
+    ("empty", InputKind::File(b""), NO_SESSION),
+    ("blank", InputKind::File(b"\n\n"), NO_SESSION),
+    (
+        "text",
+        InputKind::File(b"some text\nof two lines\n"),
+        NO_SESSION,
+    ),
     (
         "binary",
-        Odd::File(b"\x7fELF\x02\xff\xfe\n\x80\x9b\n"),
+        InputKind::File(b"\x7fELF\x02\xff\xfe\n\x80\x9b\n"),
         NO_SESSION,
     ),
-    ("zeros", Odd::File(&[0; 5000]), NO_SESSION),
-    ("broken", Odd::File(b"{\"type\":\"user\",\n"), NO_SESSION),
-    ("value", Odd::File(b"[1,2,3]\n"), NO_SESSION),
-    ("foreign", Odd::File(b"{\"event\":\"x\"}\n"), NO_SESSION),
+    ("zeros", InputKind::File(&[0; 5000]), NO_SESSION),
+    (
+        "broken",
+        InputKind::File(b"{\"type\":\"user\",\n"),
+        NO_SESSION,
+    ),
+    ("value", InputKind::File(b"[1,2,3]\n"), NO_SESSION),
+    (
+        "foreign",
+        InputKind::File(b"{\"event\":\"x\"}\n"),
+        NO_SESSION,
+    ),
     (
         "utf16",
-        Odd::File(b"\xff\xfe{\0\"\0t\0\"\0:\x001\0}\0\n\0"),
+        InputKind::File(b"\xff\xfe{\0\"\0t\0\"\0:\x001\0}\0\n\0"),
         NO_SESSION,
     ),
-    ("long", Odd::File(&[b'x'; 200_000]), NO_SESSION),
+    ("long", InputKind::File(&[b'x'; 200_000]), NO_SESSION),
 ];
 
 /// Commands that only read their inputs: links are followed, pipes are read to the end.
@@ -78,7 +90,7 @@ const READERS: [&str; 5] = [
 
 const NO_SESSION: &str = "not a session file of a known agent";
 
-impl Odd {
+impl InputKind {
     fn make(&self, path: &Path) {
         match self {
             Self::Nothing => {}
@@ -126,7 +138,7 @@ fn every_command_refuses_every_odd_session_in_the_same_words() {
     for command in OF_SESSIONS {
         let folder = tempfile::tempdir().unwrap();
         for (name, odd, reason) in ODD_INPUTS {
-            if READERS.contains(&command) && matches!(odd, Odd::Pipe | Odd::Link) {
+            if READERS.contains(&command) && matches!(odd, InputKind::Pipe | InputKind::Link) {
                 continue;
             }
             let path = folder.path().join(name);
@@ -151,8 +163,8 @@ fn commands_that_only_read_follow_links_and_read_pipes() {
     for command in READERS {
         let folder = tempfile::tempdir().unwrap();
         let [link, pipe] = ["link", "pipe"].map(|name| folder.path().join(name));
-        Odd::Link.make(&link);
-        Odd::Pipe.make(&pipe);
+        InputKind::Link.make(&link);
+        InputKind::Pipe.make(&pipe);
         let expected = with_files(command, &[Path::new(&good)]);
         assert_eq!(expected.status, Some(0), "{command}: {expected:?}");
         assert_eq!(with_files(command, &[&link]), expected, "{command}");
@@ -175,12 +187,12 @@ fn every_command_reads_every_odd_stream_to_its_end() {
             let path = folder.path().join(name);
             odd.make(&path);
             match (&odd, name) {
-                (Odd::Nothing | Odd::Directory, _) => {
+                (InputKind::Nothing | InputKind::Directory, _) => {
                     assert_refused(&with_files(command, &[&path]), command, &path, reason);
                     continue;
                 }
                 // Opening a FIFO waits for a writer.
-                (Odd::Pipe, _) => continue,
+                (InputKind::Pipe, _) => continue,
                 _ => {}
             }
             let run = with_files(command, &[&path]);
@@ -339,7 +351,7 @@ fn labels_are_not_recorded_next_to_other_files() {
         "turnpipe: {name}: not a session file of a known agent\nhint: name a new file, or a session \
          file; `turnpipe list` shows them\n"
     );
-    assert_eq!(run, complaint(2, &expected));
+    assert_eq!(run, failed_run(2, &expected));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -359,19 +371,19 @@ fn a_stream_that_is_not_understood_is_mentioned_once() {
     let words = "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hello there\"}]}}\n";
     for command in commands {
         let arguments: Vec<&str> = command.split(' ').collect();
-        let said = run(&arguments, foreign.as_bytes());
-        let lines: Vec<&str> = said.stderr.lines().collect();
-        assert_eq!(lines.len(), 2, "{command}: {said:?}");
+        let result = run(&arguments, foreign.as_bytes());
+        let lines: Vec<&str> = result.stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{command}: {result:?}");
         assert_eq!(lines[0], "turnpipe: no line of the input was understood");
         assert!(
             lines[1].starts_with("hint: `turnpipe "),
-            "{command}: {said:?}"
+            "{command}: {result:?}"
         );
-        assert!(said.stdout.starts_with(foreign), "{command}");
+        assert!(result.stdout.starts_with(foreign), "{command}");
         let quiet = [&["--quiet"], &arguments[..]].concat();
         for (arguments, input) in [(&quiet, foreign), (&arguments, words), (&arguments, "\n")] {
-            let said = run(arguments, input.as_bytes());
-            assert_eq!(said.stderr, "", "{arguments:?}: {said:?}");
+            let result = run(arguments, input.as_bytes());
+            assert_eq!(result.stderr, "", "{arguments:?}: {result:?}");
         }
     }
 }
@@ -437,13 +449,13 @@ fn bad_lines_of_a_list_are_reported_as_records() {
     ] {
         let arguments: Vec<&str> = command.split(' ').collect();
         for list in [format!("{bad}{good}"), format!("{good}{bad}")] {
-            let told = run(&arguments, list.as_bytes());
-            assert_eq!(told.status, Some(0), "{command}: {told:?}");
-            let lines: Vec<&str> = told.stdout.lines().collect();
-            assert_eq!(lines.len(), 5, "{command}: {told:?}");
+            let output = run(&arguments, list.as_bytes());
+            assert_eq!(output.status, Some(0), "{command}: {output:?}");
+            let lines: Vec<&str> = output.stdout.lines().collect();
+            assert_eq!(lines.len(), 5, "{command}: {output:?}");
             let errors = lines.iter().filter(|line| line.contains("\"error\":"));
-            assert_eq!(errors.count(), 4, "{command}: {told:?}");
-            assert_eq!(told.stderr.lines().count(), 4, "{command}: {told:?}");
+            assert_eq!(errors.count(), 4, "{command}: {output:?}");
+            assert_eq!(output.stderr.lines().count(), 4, "{command}: {output:?}");
         }
     }
 }
@@ -509,7 +521,7 @@ fn a_file_on_standard_input_is_the_session_unless_others_are_named_or_it_was_rea
 
 #[test]
 fn a_terminal_is_refused_in_one_line_with_a_hint() {
-    if lacks("script") {
+    if is_missing("script") {
         return;
     }
     for command in [

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 
 const INSTALLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -113,7 +113,7 @@ fn the_installer_installs_the_release_it_belongs_to_and_replaces_an_older_one() 
 
 #[test]
 fn the_installer_downloads_with_curl() {
-    if lacks("curl") {
+    if is_missing("curl") {
         return;
     }
     let releases = Releases::new(PROGRAM);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use turnpipe::text::display_width;
 
 use crate::skip::sample;
-use crate::terminal::{Attached, input, shown_in};
+use crate::terminal::{Attached, input, run_on_pty};
 use crate::turnpipe::command;
 
 /// The lines of a page. The terminal wraps lines of messages.
@@ -153,7 +153,7 @@ fn folder() -> PathBuf {
 }
 
 /// Returns the output in a terminal of this width, or in a pipe.
-fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> String {
+fn render_page(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> String {
     let mut command = command();
     command
         .current_dir(folder())
@@ -164,7 +164,7 @@ fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> Str
         .envs(variables.iter().copied());
     command.stdin(input(page.stdin));
     if let Some(columns) = columns {
-        return shown_in(columns, Attached::OutputBesideMessages, &mut command).1;
+        return run_on_pty(columns, Attached::OutputBesideMessages, &mut command).1;
     }
     let output = command.output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
@@ -177,7 +177,7 @@ fn pages_fit_and_are_harmless() {
     for page in PAGES {
         let mut pages: Vec<(String, String)> = Vec::new();
         for columns in [Some(60), Some(80), Some(120), Some(200), None] {
-            let plain = printed(page, columns, &[("TERM", "xterm"), ("NO_COLOR", "1")]);
+            let plain = render_page(page, columns, &[("TERM", "xterm"), ("NO_COLOR", "1")]);
             let title = columns.map_or("a pipe".to_owned(), |columns| format!("{columns} columns"));
             let mut check = |is_right: bool, problem: &str| {
                 if !is_right {
@@ -196,9 +196,9 @@ fn pages_fit_and_are_harmless() {
                 let fits = lines.all(fits);
                 check(fits || page.lines == Lines::Wrap, "too wide");
                 if other_terminals.contains(&columns) {
-                    let dumb = printed(page, Some(columns), &[("TERM", "dumb")]);
+                    let dumb = render_page(page, Some(columns), &[("TERM", "dumb")]);
                     check(dumb == plain, "a dumb terminal shows something else");
-                    let colored = printed(page, Some(columns), &[("TERM", "xterm")]);
+                    let colored = render_page(page, Some(columns), &[("TERM", "xterm")]);
                     check(without_colors(&colored) == plain, "colors change the text");
                 }
             }
@@ -243,7 +243,7 @@ fn without_colors(text: &str) -> String {
 fn the_findings_of_doctor_fit() {
     let doctor = page("doctor", Lines::Fit, "doctor");
     for columns in [60, 80, 120, 200] {
-        let page = printed(
+        let page = render_page(
             &doctor,
             Some(columns),
             &[("TERM", "xterm"), ("NO_COLOR", "1")],

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use crate::sandbox::{SECRET, binary, works};
-use crate::skip::{lacks, runs_all, search_path};
+use crate::sandbox::{SECRET, binary, is_sandbox_usable};
+use crate::skip::{is_full_run, is_missing, search_path};
 
 /// A row of `decisions.jsonl`.
 #[derive(Deserialize)]
@@ -94,7 +94,7 @@ impl Home {
 
     /// Runs a command where it can change nothing else; returns whether it read or changed a file. With `confined`, in
     /// a sandbox with the rules.
-    fn gets_through(&self, command: &str, confined: bool) -> bool {
+    fn is_allowed(&self, command: &str, confined: bool) -> bool {
         let command = command.replace("/home/u", &self.path("u").to_string_lossy());
         let mut words = Command::new("bwrap");
         words
@@ -151,27 +151,27 @@ impl Home {
 
 #[test]
 fn a_sandbox_holds_what_rules_on_text_do_not_see() {
-    if !works() || lacks("bwrap") {
+    if !is_sandbox_usable() || is_missing("bwrap") {
         return;
     }
     let rows = include_str!("../data/permission/decisions.jsonl").lines();
     let rows = rows.map(|line| serde_json::from_str::<Row>(line).unwrap());
     let rows: Vec<Row> = rows.filter(|row| row.held == "sandbox").collect();
-    let step = if runs_all() { 1 } else { 12 };
+    let step = if is_full_run() { 1 } else { 12 };
     let mut effective = 0;
     let mut wrong = Vec::new();
     for row in rows.iter().step_by(step) {
         let command = row.command.as_deref().unwrap();
-        if Home::new(row).gets_through(command, true) {
+        if Home::new(row).is_allowed(command, true) {
             wrong.push(command);
         }
-        if runs_all() {
-            effective += usize::from(Home::new(row).gets_through(command, false));
+        if is_full_run() {
+            effective += usize::from(Home::new(row).is_allowed(command, false));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Many need programs, networks or files that are not there; the others must have the effect without a sandbox.
     let all = rows.len();
-    assert!(!runs_all() || effective > 60, "{effective} of {all}");
+    assert!(!is_full_run() || effective > 60, "{effective} of {all}");
     eprintln!("{effective} of {all} have the effect without a sandbox");
 }

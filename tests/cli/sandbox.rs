@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::skip::{lacks, runs_all, search_path, skip};
+use crate::skip::{is_full_run, is_missing, search_path, skip};
 use crate::turnpipe::command;
 
 /// The files that the rules of these tests name.
@@ -74,7 +74,7 @@ impl Place {
     }
 
     /// Returns a place that is not among temporary files, which are private in a workspace.
-    pub(crate) fn lasting(user: User) -> Self {
+    pub(crate) fn new_persistent(user: User) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         Self::in_directory(directory, user)
@@ -107,7 +107,7 @@ impl Place {
         symlink("../outside", work.join("outside")).unwrap();
         fs::hard_link(work.join("config/key.pem"), place.path("outside/innocent")).unwrap();
         if user == User::Ordinary {
-            give_away(place.directory.path());
+            chown_path(place.directory.path());
         }
         place
     }
@@ -196,14 +196,14 @@ impl Place {
     }
 
     /// Gives everything to the user.
-    pub(crate) fn give(&self) {
+    pub(crate) fn chown(&self) {
         if self.user == User::Ordinary {
-            give_away(self.directory.path());
+            chown_path(self.directory.path());
         }
     }
 
     /// Opens the files that must not change. Their directories may be moved.
-    fn protected(&self) -> Vec<File> {
+    fn open_protected(&self) -> Vec<File> {
         let files = [
             ".env",
             "p/q/.env",
@@ -230,11 +230,11 @@ fn facts(files: &[File]) -> Vec<(String, u32, i64, u64)> {
 }
 
 /// Makes everything below a directory the ordinary user's.
-fn give_away(path: &Path) {
+fn chown_path(path: &Path) {
     std::os::unix::fs::lchown(path, Some(1000), Some(1000)).unwrap();
     if path.is_dir() && !path.is_symlink() {
         for entry in fs::read_dir(path).unwrap() {
-            give_away(&entry.unwrap().path());
+            chown_path(&entry.unwrap().path());
         }
     }
 }
@@ -246,7 +246,7 @@ pub(crate) fn text(output: &Output) -> String {
 }
 
 /// Whether this machine can run a command in a sandbox; if not, the test is skipped.
-pub(crate) fn works() -> bool {
+pub(crate) fn is_sandbox_usable() -> bool {
     let output = Place::new(User::Own).run("echo works");
     let works = output.stdout == b"works\n";
     if !works {
@@ -260,6 +260,7 @@ pub(crate) fn works() -> bool {
 fn serve(listener: UnixListener) {
     thread::spawn(move || {
         for connection in listener.incoming() {
+            // The client may have closed the connection.
             let _ = connection.unwrap().write_all(SECRET.as_bytes());
         }
     });
@@ -269,7 +270,7 @@ fn serve(listener: UnixListener) {
 fn run_probes(step: usize, command: impl Fn(&Place, &str) -> Command) {
     let probes = fs::read_to_string("tests/data/sandbox/probes.sh").unwrap();
     let probes = probes.lines().filter(|line| !line.starts_with('#'));
-    let step = if runs_all() { 1 } else { step };
+    let step = if is_full_run() { 1 } else { step };
     let probes: Vec<&str> = probes.step_by(step).collect();
     for user in users() {
         for probe in &probes {
@@ -291,9 +292,9 @@ fn attempt(place: &Place, probe: &str, mut command: Command) {
     serve(UnixListener::bind(place.work().join("service")).unwrap());
     symlink("service", place.work().join("service-link")).unwrap();
     if place.user == User::Ordinary {
-        give_away(place.directory.path());
+        chown_path(place.directory.path());
     }
-    let protected = place.protected();
+    let protected = place.open_protected();
     let before = facts(&protected);
     let here = File::open(place.work()).unwrap();
     let secret = File::open(place.work().join(".env")).unwrap();
@@ -336,7 +337,7 @@ fn attempt(place: &Place, probe: &str, mut command: Command) {
 
 #[test]
 fn no_probe_gets_past_the_masks() {
-    if !works() || lacks("perl") || lacks("unshare") {
+    if !is_sandbox_usable() || is_missing("perl") || is_missing("unshare") {
         return;
     }
     run_probes(5, |place, probe| {
@@ -346,7 +347,7 @@ fn no_probe_gets_past_the_masks() {
 
 #[test]
 fn no_probe_gets_past_the_masks_of_a_run() {
-    if !works() || lacks("perl") || lacks("unshare") {
+    if !is_sandbox_usable() || is_missing("perl") || is_missing("unshare") {
         return;
     }
     for access in ["world", "read-only"] {
@@ -356,7 +357,7 @@ fn no_probe_gets_past_the_masks_of_a_run() {
 
 #[test]
 fn no_probe_gets_past_the_masks_in_a_container() {
-    if !works() || lacks("perl") || lacks("unshare") || lacks("bwrap") {
+    if !is_sandbox_usable() || is_missing("perl") || is_missing("unshare") || is_missing("bwrap") {
         return;
     }
     let bwrap = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
@@ -367,7 +368,7 @@ fn no_probe_gets_past_the_masks_in_a_container() {
 
 #[test]
 fn a_command_is_as_without_a_sandbox() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -413,11 +414,11 @@ fn a_command_is_as_without_a_sandbox() {
 /// Sockets anywhere are masked, and the first mask is copied for the others.
 #[test]
 fn a_socket_that_vanishes_takes_no_other_mask_away() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Ordinary);
-    place.give();
+    place.chown();
     // Its sockets are the first files to be masked.
     let directory = tempfile::Builder::new().prefix(".a").tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -435,7 +436,7 @@ fn a_socket_that_vanishes_takes_no_other_mask_away() {
                 }
             }
         });
-        let runs = if runs_all() { 400 } else { 80 };
+        let runs = if is_full_run() { 400 } else { 80 };
         let outputs: Vec<String> = (0..runs).map(|_| text(&place.run("cat .env"))).collect();
         stops.store(true, Ordering::Relaxed);
         assert!(!outputs.iter().any(|output| output.contains("verysecret")));
@@ -445,16 +446,16 @@ fn a_socket_that_vanishes_takes_no_other_mask_away() {
 /// Another program renames a directory above a masked file, which then has its mask, or the sandbox does not start.
 #[test]
 fn a_directory_that_is_moved_takes_no_mask_away() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Ordinary);
     let (one, other) = (place.work().join("one"), place.work().join("other"));
     fs::create_dir(&one).unwrap();
     fs::copy(place.work().join(".env"), one.join(".env")).unwrap();
-    place.give();
+    place.chown();
     let stops = AtomicBool::new(false);
-    let runs = if runs_all() { 200 } else { 40 };
+    let runs = if is_full_run() { 200 } else { 40 };
     let leaks = thread::scope(|scope| {
         scope.spawn(|| {
             while !stops.load(Ordering::Relaxed) {
@@ -476,12 +477,12 @@ fn a_directory_that_is_moved_takes_no_mask_away() {
 /// The command can change the mode.
 #[test]
 fn a_directory_that_cannot_be_looked_at_is_named() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Ordinary);
     fs::create_dir(place.work().join("closed")).unwrap();
-    place.give();
+    place.chown();
     fs::set_permissions(
         place.work().join("closed"),
         fs::Permissions::from_mode(0o000),
@@ -496,15 +497,16 @@ fn a_directory_that_cannot_be_looked_at_is_named() {
 
 #[test]
 fn masks_leave_nothing_behind() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
         let place = Place::new(user);
         let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
         let device = || fs::metadata("/dev/null").unwrap().mode();
-        let protected = place.protected();
+        let protected = place.open_protected();
         let before = (mounts(), device(), facts(&protected));
+        // Only its effects matter.
         let _ = place.run("chmod 000 .env; echo x > /dev/null; kill -9 $$");
         assert_eq!((mounts(), device(), facts(&protected)), before);
         assert!(!place.work().join(".env2").exists());
@@ -513,7 +515,7 @@ fn masks_leave_nothing_behind() {
 
 #[test]
 fn an_absolute_path_is_from_the_root() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -529,7 +531,7 @@ fn an_absolute_path_is_from_the_root() {
 
 #[test]
 fn more_files_than_can_be_masked_are_refused() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Own);
@@ -548,7 +550,7 @@ fn more_files_than_can_be_masked_are_refused() {
 
 #[test]
 fn links_below_a_denied_directory_are_not_followed() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -556,7 +558,7 @@ fn links_below_a_denied_directory_are_not_followed() {
         fs::write(place.path("outside/open"), "readable").unwrap();
         symlink("../../outside", place.work().join("config/other")).unwrap();
         symlink("/proc", place.work().join("p/processes")).unwrap();
-        place.give();
+        place.chown();
         let output = place.run("cat config/key.pem config/other/open; cat outside/open");
         let output = text(&output);
         assert!(output.contains("readable"), "{user:?}: {output}");
@@ -597,7 +599,7 @@ fn a_failure_has_a_status_of_its_own() {
         assert_eq!(code, Some(expected), "{arguments:?}: {stderr}");
         assert!(stderr.contains(message), "{arguments:?}: {stderr}");
     }
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for (program, expected) in [("/nonexistent", 127), ("/", 126)] {
@@ -618,7 +620,7 @@ fn a_failure_has_a_status_of_its_own() {
 
 #[test]
 fn a_sandbox_in_a_sandbox_says_so() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Own);
@@ -630,7 +632,7 @@ fn a_sandbox_in_a_sandbox_says_so() {
 
 #[test]
 fn without_user_namespaces_nothing_runs() {
-    if !works() || lacks("unshare") {
+    if !is_sandbox_usable() || is_missing("unshare") {
         return;
     }
     // In a namespace of its own, the limit concerns nobody else.
@@ -654,7 +656,7 @@ fn without_user_namespaces_nothing_runs() {
 
 #[test]
 fn variables_with_secrets_stay_outside() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     let place = Place::new(User::Own);
@@ -669,7 +671,7 @@ fn variables_with_secrets_stay_outside() {
 
 #[test]
 fn git_works_beside_masked_files() {
-    if !works() || lacks("git") {
+    if !is_sandbox_usable() || is_missing("git") {
         return;
     }
     for user in users() {

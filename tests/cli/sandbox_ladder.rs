@@ -3,8 +3,8 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::sandbox::{Place, SECRET, User, text, users, works};
-use crate::skip::{lacks, skip};
+use crate::sandbox::{Place, SECRET, User, is_sandbox_usable, text, users};
+use crate::skip::{is_missing, skip};
 
 /// Makes a system call fail with this error in a program and all that it starts.
 fn refuse(command: &mut Command, call: i64, error: i32) {
@@ -63,7 +63,7 @@ const REFUSED: [(i64, i32, &str); 4] = [
 
 #[test]
 fn without_a_part_no_command_runs_and_the_reason_is_stated() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -82,7 +82,7 @@ fn without_a_part_no_command_runs_and_the_reason_is_stated() {
 
 #[test]
 fn a_run_goes_on_without_it_after_one_warning_unless_it_is_required() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -104,7 +104,7 @@ fn a_run_goes_on_without_it_after_one_warning_unless_it_is_required() {
 
 #[test]
 fn without_landlock_masks_hold_and_what_root_can_still_do_is_stated() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
@@ -132,7 +132,7 @@ fn without_landlock_masks_hold_and_what_root_can_still_do_is_stated() {
 
 #[test]
 fn it_works_where_parts_of_proc_are_hidden() {
-    if !works() || ["unshare", "setpriv", "mount"].into_iter().any(lacks) {
+    if !is_sandbox_usable() || ["unshare", "setpriv", "mount"].into_iter().any(is_missing) {
         return;
     }
     if !rustix::process::geteuid().is_root() {
@@ -169,7 +169,7 @@ fn it_works_where_parts_of_proc_are_hidden() {
 
 #[test]
 fn a_workspace_without_its_own_proc_says_what_it_does_not_hold() {
-    if !works() || ["unshare", "setpriv", "mount"].into_iter().any(lacks) {
+    if !is_sandbox_usable() || ["unshare", "setpriv", "mount"].into_iter().any(is_missing) {
         return;
     }
     if !rustix::process::geteuid().is_root() {
@@ -180,7 +180,7 @@ fn a_workspace_without_its_own_proc_says_what_it_does_not_hold() {
     let hidden = "mount -t tmpfs none /proc/tty && \
         exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps -all --bounding-set -all \"$@\"";
     let outer = ["unshare", "-m", "sh", "-c", hidden, "sh"];
-    let place = Place::lasting(User::Ordinary);
+    let place = Place::new_persistent(User::Ordinary);
     let run = |options: &[&str], script: &str| {
         let mut command = place.command(&outer);
         // `setpriv` makes it the ordinary user.
@@ -207,11 +207,11 @@ fn a_workspace_without_its_own_proc_says_what_it_does_not_hold() {
 
 #[test]
 fn a_workspace_needs_a_network_namespace_of_its_own() {
-    if !works() {
+    if !is_sandbox_usable() {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let mut command = place.command(&[]);
         command.args(["sandbox", "--", "echo", "ran"]);
         refuse(&mut command, libc::SYS_unshare, libc::EPERM);

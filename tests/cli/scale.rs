@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::skip::lacks;
+use crate::skip::is_missing;
 use crate::turnpipe::shell;
 
 /// Returns good records, bad ones, and one that is longer than a block of parallel.
@@ -23,7 +23,7 @@ fn records() -> String {
 
 #[test]
 fn processes_of_parallel_give_what_one_process_gives() {
-    if lacks("parallel") {
+    if is_missing("parallel") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Broken, full, closed and interactive standard streams.
 
-use crate::turnpipe::{complaint, quiet, shell};
+use crate::turnpipe::{failed_run, quiet_run, shell};
 
 #[test]
 fn a_closed_pipe_is_not_a_failure() {
@@ -46,13 +46,13 @@ fn a_limit_on_the_size_of_files_is_reported() {
 #[test]
 fn a_closed_input_counts_as_empty() {
     let run = shell("turnpipe check text --kind terminal <&-");
-    assert_eq!(run, quiet(0, ""));
+    assert_eq!(run, quiet_run(0, ""));
 }
 
 #[test]
 fn a_closed_standard_error_only_loses_the_message() {
     let run = shell("turnpipe --bogus 2>&-; echo $?");
-    assert_eq!(run, quiet(0, "2\n"));
+    assert_eq!(run, quiet_run(0, "2\n"));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_input_error_is_a_failure() {
     // Nothing is mapped at the beginning of a process's memory.
     let run = shell("turnpipe check text --kind terminal < /proc/self/mem");
     let expected = "turnpipe: cannot read `standard input`: Input/output error (os error 5)\n";
-    assert_eq!(run, complaint(74, expected));
+    assert_eq!(run, failed_run(74, expected));
 }
 
 #[test]
@@ -68,6 +68,6 @@ fn a_closed_output_is_reported_before_anything_runs() {
     for command in ["--version", "check text --kind terminal", "run-tools"] {
         let run = shell(&format!("turnpipe {command} >&-"));
         let expected = "turnpipe: cannot write output: standard output is closed\n";
-        assert_eq!(run, complaint(74, expected), "{command}");
+        assert_eq!(run, failed_run(74, expected), "{command}");
     }
 }

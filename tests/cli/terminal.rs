@@ -23,18 +23,18 @@ pub(crate) enum Attached {
 }
 
 /// Returns the output of a command with these arguments.
-pub(crate) fn shown(
+pub(crate) fn run_on_terminal(
     columns: u16,
     attached: Attached,
     arguments: &[&str],
     stdin: Stdio,
 ) -> (Option<i32>, String) {
     let no_pager = [("TERM", "xterm"), ("PAGER", "")];
-    shown_with(&no_pager, columns, attached, arguments, stdin)
+    run_with_variables(&no_pager, columns, attached, arguments, stdin)
 }
 
-/// Like [`shown`], with these environment variables.
-fn shown_with(
+/// Like [`run_on_terminal`], with these environment variables.
+fn run_with_variables(
     variables: &[(&str, &str)],
     columns: u16,
     attached: Attached,
@@ -43,11 +43,11 @@ fn shown_with(
 ) -> (Option<i32>, String) {
     let mut command = command();
     let command = command.args(arguments).envs(variables.iter().copied());
-    shown_in(columns, attached, command.stdin(stdin))
+    run_on_pty(columns, attached, command.stdin(stdin))
 }
 
 /// Returns everything that a command shows on a terminal of this width, and its exit status.
-pub(crate) fn shown_in(
+pub(crate) fn run_on_pty(
     columns: u16,
     attached: Attached,
     command: &mut Command,
@@ -82,8 +82,8 @@ pub(crate) fn shown_in(
 }
 
 /// Returns the output of a command on a terminal.
-fn printed(columns: u16, arguments: &[&str]) -> String {
-    let (status, page) = shown(columns, Attached::Output, arguments, Stdio::null());
+fn stdout_at(columns: u16, arguments: &[&str]) -> String {
+    let (status, page) = run_on_terminal(columns, Attached::Output, arguments, Stdio::null());
     assert_eq!(status, Some(0), "{arguments:?}: {page}");
     page
 }
@@ -92,7 +92,7 @@ fn printed(columns: u16, arguments: &[&str]) -> String {
 fn a_list_of_sessions_fits() {
     let root = data("");
     for columns in [80, 132] {
-        let page = printed(
+        let page = stdout_at(
             columns,
             &["--color", "never", "session", "list", "--root", &root],
         );
@@ -115,7 +115,7 @@ fn long_text_goes_through_the_pager() {
     let path = std::env::var("PATH").unwrap();
     let page = |variables: &[(&str, &str)], arguments: &[&str]| {
         let variables = [&[("PATH", path.as_str())], variables].concat();
-        shown_with(&variables, 80, Attached::Output, arguments, Stdio::null())
+        run_with_variables(&variables, 80, Attached::Output, arguments, Stdio::null())
     };
     let pager = "sed \"s/^/$LESS|/\"";
     for arguments in commands {
@@ -162,8 +162,8 @@ fn a_wide_list_shows_resume_commands() {
     let root = data("");
     let list = ["--color", "never", "session", "list", "--root", &root];
     let command = "claude --resume 5e551011-0000-4000-8000-000000000001";
-    assert!(!printed(120, &list).contains("RESUME"));
-    let page = printed(200, &list);
+    assert!(!stdout_at(120, &list).contains("RESUME"));
+    let page = stdout_at(200, &list);
     assert!(page.contains(command), "{page}");
     assert!(
         page.contains("BRANCH") && page.contains("feature"),
@@ -173,10 +173,10 @@ fn a_wide_list_shows_resume_commands() {
         page.lines().all(|line| line.chars().count() <= 200),
         "{page}"
     );
-    let asked = printed(80, &[&list[..], &["--resume"]].concat());
+    let asked = stdout_at(80, &[&list[..], &["--resume"]].concat());
     assert!(asked.contains(&format!("\n    {command}\n")), "{asked}");
     assert!(asked.contains("Compare files"), "{asked}");
-    let counted = printed(200, &[&list[..], &["--counts"]].concat());
+    let counted = stdout_at(200, &[&list[..], &["--counts"]].concat());
     assert!(counted.contains("MESSAGES  CALLS  COST"), "{counted}");
 }
 
@@ -194,11 +194,11 @@ fn the_end_of_a_session_is_readable() {
 They differ.
 
 ";
-    let page = printed(80, &["--color", "never", "session", "tail", &file]);
+    let page = stdout_at(80, &["--color", "never", "session", "tail", &file]);
     assert_eq!(page, expected);
     let tail = ["--color", "never", "session", "tail"];
     let followed = ["-f", "--until-idle", "1ms"];
-    let page = printed(80, &[&tail[..], &[&file], &followed].concat());
+    let page = stdout_at(80, &[&tail[..], &[&file], &followed].concat());
     for line in expected.lines() {
         assert!(page.contains(line), "{line}: {page}");
     }
@@ -209,7 +209,7 @@ They differ.
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&long, text.replace("\"content\":\"one\"", &lines)).unwrap();
     for follow in [&followed[..], &[]] {
-        let page = printed(80, &[&tail[..], &[&long], follow].concat());
+        let page = stdout_at(80, &[&tail[..], &[&long], follow].concat());
         assert!(page.contains("    ⎿ one two three three"), "{page}");
         assert!(page.contains("… (100 lines)\n"), "{page}");
     }
@@ -233,7 +233,7 @@ fn records_are_harmless_and_stay_the_same() {
         &["summarize-batch", "--model", "none", "-o", "jsonl"],
     ] {
         let stdin = || Stdio::from(File::open(&file).unwrap());
-        let (status, page) = shown(80, Attached::Output, arguments, stdin());
+        let (status, page) = run_on_terminal(80, Attached::Output, arguments, stdin());
         assert_eq!(status, Some(0), "{arguments:?}: {page}");
         assert!(!page.contains(['\u{9b}', '\u{9d}', '\u{202e}']), "{page}");
         assert!(page.contains(r"\u202eabc"), "{arguments:?}: {page}");
@@ -269,7 +269,7 @@ fn call(id: &str, command: &str) -> String {
 fn a_long_call_shows_a_progress_line_that_disappears() {
     let script = call("1", "sleep 2");
     for attached in [Attached::Messages, Attached::Both] {
-        let (status, page) = shown(80, attached, &["run-tools"], input(&script));
+        let (status, page) = run_on_terminal(80, attached, &["run-tools"], input(&script));
         assert_eq!(status, Some(0), "{page}");
         let drawn = page.matches("1 started, 1 running, 1 open").count();
         assert!(drawn >= 3, "{drawn} times: {page:?}");
@@ -288,7 +288,8 @@ fn a_run_is_text_and_shows_its_lanes() {
     for (variable, is_styled) in [("SHELL", true), ("NO_COLOR", false)] {
         let variables = [("TERM", "xterm"), (variable, "1")];
         let stdin = input(&script.concat());
-        let (status, page) = shown_with(&variables, 80, Attached::Both, &["run-tools"], stdin);
+        let (status, page) =
+            run_with_variables(&variables, 80, Attached::Both, &["run-tools"], stdin);
         assert_eq!(status, Some(0), "{page}");
         assert!(
             page.contains("  parallel Bash(sleep 2)"),
@@ -330,7 +331,8 @@ fn progress_is_shown_for_files_but_not_for_pipes() {
     ];
     let (of_file, of_pipe) = ([&arguments[..], &[&file]].concat(), &arguments[..]);
     let show = |arguments: &[&str], stdin| {
-        let (status, page) = shown_with(&variables, 100, Attached::Messages, arguments, stdin);
+        let (status, page) =
+            run_with_variables(&variables, 100, Attached::Messages, arguments, stdin);
         assert_eq!(status, Some(0), "{page}");
         page
     };
@@ -358,7 +360,7 @@ fn whole_lines_are_printed_above_the_progress() {
     ]
     .concat();
     let arguments = ["run-tools", "--json"];
-    let (_, page) = shown(80, Attached::Both, &arguments, input(&script));
+    let (_, page) = run_on_terminal(80, Attached::Both, &arguments, input(&script));
     assert!(page.contains(" started, "), "{page:?}");
     let mut records = 0;
     for line in page.split('\n') {
@@ -395,7 +397,7 @@ fn decisions_about_calls_fit() {
         settings.to_str().unwrap(),
         calls.to_str().unwrap(),
     ];
-    let page = printed(80, &arguments);
+    let page = stdout_at(80, &arguments);
     let lines: Vec<&str> = page.lines().collect();
     assert_eq!(lines.len(), 2, "{page}");
     assert!(

@@ -79,7 +79,7 @@ pub(crate) fn shell(script: &str) -> Run {
 }
 
 /// Returns a run without output on standard error.
-pub(crate) fn quiet(status: i32, stdout: &str) -> Run {
+pub(crate) fn quiet_run(status: i32, stdout: &str) -> Run {
     Run {
         status: Some(status),
         stdout: stdout.to_owned(),
@@ -88,7 +88,7 @@ pub(crate) fn quiet(status: i32, stdout: &str) -> Run {
 }
 
 /// Returns a run that printed no record.
-pub(crate) fn complaint(status: i32, stderr: &str) -> Run {
+pub(crate) fn failed_run(status: i32, stderr: &str) -> Run {
     Run {
         status: Some(status),
         stdout: String::new(),

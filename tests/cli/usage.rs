@@ -1,17 +1,17 @@
 //! Invalid arguments, help and version.
 
-use crate::turnpipe::{complaint, data, quiet, run};
+use crate::turnpipe::{data, failed_run, quiet_run, run};
 
 const VERSION: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
 #[test]
 fn the_version_is_one_line() {
     for option in ["--version", "-V"] {
-        assert_eq!(run(&[option], b""), quiet(0, VERSION));
+        assert_eq!(run(&[option], b""), quiet_run(0, VERSION));
     }
     assert_eq!(
         run(&["--color", "never", "--version"], b""),
-        quiet(0, VERSION)
+        quiet_run(0, VERSION)
     );
 }
 
@@ -23,11 +23,11 @@ fn requested_help_goes_to_standard_output() {
         &["check", "--help"],
         &["check", "text", "-h"],
     ] {
-        let told = run(arguments, b"");
-        assert_eq!(told.status, Some(0), "{arguments:?}");
-        assert!(told.stdout.contains("Usage: turnpipe"), "{arguments:?}");
+        let output = run(arguments, b"");
+        assert_eq!(output.status, Some(0), "{arguments:?}");
+        assert!(output.stdout.contains("Usage: turnpipe"), "{arguments:?}");
         assert!(
-            !told.stdout.contains('\u{1b}') && told.stderr.is_empty(),
+            !output.stdout.contains('\u{1b}') && output.stderr.is_empty(),
             "{arguments:?}"
         );
     }
@@ -36,13 +36,13 @@ fn requested_help_goes_to_standard_output() {
 #[test]
 fn without_a_subcommand_help_goes_to_standard_error() {
     for arguments in [&[][..], &["check"]] {
-        let told = run(arguments, b"");
+        let output = run(arguments, b"");
         assert_eq!(
-            (told.status, told.stdout.as_str()),
+            (output.status, output.stdout.as_str()),
             (Some(2), ""),
             "{arguments:?}"
         );
-        assert!(told.stderr.contains("Usage: turnpipe"), "{arguments:?}");
+        assert!(output.stderr.contains("Usage: turnpipe"), "{arguments:?}");
     }
 }
 
@@ -85,46 +85,46 @@ fn invalid_arguments_are_one_line_and_a_hint() {
         ),
     ];
     for (arguments, problem, help) in table {
-        let told = run(arguments, b"");
+        let output = run(arguments, b"");
         assert_eq!(
-            (told.status, told.stdout.as_str()),
+            (output.status, output.stdout.as_str()),
             (Some(2), ""),
             "{arguments:?}"
         );
         let more = format!("hint: for more information, try `{help}`\n");
         assert!(
-            told.stderr.starts_with(&format!("turnpipe: {problem}\n")),
+            output.stderr.starts_with(&format!("turnpipe: {problem}\n")),
             "{}",
-            told.stderr
+            output.stderr
         );
-        assert!(told.stderr.ends_with(&more), "{}", told.stderr);
-        assert!(!told.stderr.contains('\u{1b}'), "{}", told.stderr);
+        assert!(output.stderr.ends_with(&more), "{}", output.stderr);
+        assert!(!output.stderr.contains('\u{1b}'), "{}", output.stderr);
     }
 }
 
 #[test]
 fn invalid_variables_are_a_usage_error() {
-    let told = crate::turnpipe::shell("TURNPIPE_CLOCK=noon turnpipe --version");
+    let output = crate::turnpipe::shell("TURNPIPE_CLOCK=noon turnpipe --version");
     assert_eq!(
-        told,
-        complaint(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
+        output,
+        failed_run(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
     );
 }
 
 #[test]
 fn quiet_runs_do_not_report_denials() {
     let call = br#"{"type":"tool_use","id":"1","name":"Bash","input":{"command":"touch x"}}"#;
-    let told = run(&["run-tools"], call);
-    assert!(told.stderr.contains("was denied"), "{told:?}");
-    let told = run(&["--quiet", "run-tools"], call);
-    assert_eq!((told.status, told.stderr.as_str()), (Some(0), ""));
+    let output = run(&["run-tools"], call);
+    assert!(output.stderr.contains("was denied"), "{output:?}");
+    let output = run(&["--quiet", "run-tools"], call);
+    assert_eq!((output.status, output.stderr.as_str()), (Some(0), ""));
 }
 
 #[test]
 fn a_missing_home_directory_is_reported() {
-    let told = run(&["session", "list", "-o", "text"], b"");
+    let output = run(&["session", "list", "-o", "text"], b"");
     assert_eq!(
-        told.stderr,
+        output.stderr,
         "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a directory\n"
     );
 }
@@ -134,8 +134,8 @@ fn removed_state_is_reported_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let arguments = ["state", "clean", "--older-than", "1d", "-o", "text"];
-    let told = run(&[&arguments[..], &["--state-dir", path]].concat(), b"");
-    assert_eq!(told.stdout, format!("{path}: removed 0 files, 0 bytes\n"));
+    let output = run(&[&arguments[..], &["--state-dir", path]].concat(), b"");
+    assert_eq!(output.stdout, format!("{path}: removed 0 files, 0 bytes\n"));
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn problems_have_hints() {
         ),
     ];
     for (arguments, status, messages) in rows {
-        let told = run(arguments, b"");
-        assert_eq!(told.status, Some(status), "{arguments:?}");
-        assert_eq!(told.stderr, messages, "{arguments:?}");
+        let output = run(arguments, b"");
+        assert_eq!(output.status, Some(status), "{arguments:?}");
+        assert_eq!(output.stderr, messages, "{arguments:?}");
     }
 }
 
@@ -202,13 +202,13 @@ fn a_new_name_is_reported_as_text() {
     let copy = folder.path().join("session.jsonl");
     std::fs::copy(data("claude-parallel.jsonl"), &copy).unwrap();
     let copy = copy.to_str().unwrap();
-    let told = run(
+    let output = run(
         &[
             "session", "rename", copy, "My name", "-o", "text", "--force",
         ],
         b"",
     );
-    assert_eq!(told, quiet(0, &format!("{copy}: My name\n")));
+    assert_eq!(output, quiet_run(0, &format!("{copy}: My name\n")));
 }
 
 /// Words that users expect, and the names of the options.

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Place, User, text, users, works};
-use crate::skip::{lacks, skip};
+use crate::sandbox::{Place, User, is_sandbox_usable, text, users};
+use crate::skip::{is_missing, skip};
 use crate::turnpipe::run_in;
 
 /// Returns `turnpipe sandbox` with these arguments, in a repository.
@@ -23,11 +23,11 @@ pub(crate) fn workspace(place: &Place, arguments: &[&str], script: &str) -> Comm
 
 /// Whether this machine permits workspaces, and lets every user enter the directory of the tests.
 pub(crate) fn has_workspaces() -> bool {
-    if !works() {
+    if !is_sandbox_usable() {
         return false;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let mut probe = Command::new("true");
         probe.current_dir(place.work());
         if user == User::Ordinary {
@@ -38,7 +38,7 @@ pub(crate) fn has_workspaces() -> bool {
             return false;
         }
     }
-    let output = workspace(&Place::lasting(User::Own), &[], "echo works").output();
+    let output = workspace(&Place::new_persistent(User::Own), &[], "echo works").output();
     let output = output.unwrap();
     let works = output.stdout == b"works\n";
     if !works {
@@ -52,14 +52,14 @@ const PROBES: &str = include_str!("../data/sandbox/workspace_probes.sh");
 
 #[test]
 fn no_probe_leaves_the_workspace() {
-    if !has_workspaces() || lacks("perl") || lacks("git") || lacks("python3") {
+    if !has_workspaces() || is_missing("perl") || is_missing("git") || is_missing("python3") {
         return;
     }
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port().to_string();
     for user in users() {
         for probe in PROBES.lines().filter(|line| !line.starts_with('#')) {
-            let place = Place::lasting(user);
+            let place = Place::new_persistent(user);
             let setup = "git init -q . && mkdir -p .claude sub && git init -q sub && echo '{}' > .claude/settings.json && \
                 echo original > ../outside/file && mkdir -p ../.ssh && echo KEY=verysecret > ../.ssh/id";
             let mut made = Command::new("bash");
@@ -104,11 +104,11 @@ fn no_probe_leaves_the_workspace() {
 
 #[test]
 fn a_command_works_in_its_directory_and_ends_as_without() {
-    if !has_workspaces() || lacks("git") {
+    if !has_workspaces() || is_missing("git") {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         for (script, status, output) in [
             ("exit 3", 3, ""),
             ("kill -TERM $$", 143, ""),
@@ -150,7 +150,7 @@ fn a_command_that_the_hook_moves_is_confined() {
     if !has_workspaces() {
         return;
     }
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     fs::write(
         place.work().join("settings.json"),
         r#"{"permissions": {"deny": ["Read(./.env)"]}}"#,
@@ -174,8 +174,8 @@ fn a_command_that_the_hook_moves_is_confined() {
             "--settings",
             "settings.json",
         ];
-        let told = run_in(&place.work(), &arguments, call.to_string().as_bytes());
-        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let result = run_in(&place.work(), &arguments, call.to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&result.stdout).unwrap();
         let moved = answer["hookSpecificOutput"]["updatedInput"]["command"].as_str();
         let mut agent = Command::new("bash");
         agent.args(["-c", moved.unwrap()]).current_dir(place.work());
@@ -189,12 +189,12 @@ fn a_command_that_the_hook_moves_is_confined() {
 
 #[test]
 fn git_works_in_worktrees_and_directories_of_a_repository() {
-    if !has_workspaces() || lacks("git") {
+    if !has_workspaces() || is_missing("git") {
         return;
     }
     let git = "git -c user.name=a -c user.email=b@c";
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let mut setup = Command::new("bash");
         setup.current_dir(place.work()).env("GIT_CONFIG_GLOBAL", "/dev/null").args([
             "-c",
@@ -226,11 +226,11 @@ fn options_allow_more() {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         fs::create_dir_all(place.path(".ssh")).unwrap();
         fs::write(place.path(".ssh/known_hosts"), "hosts").unwrap();
         fs::write(place.path(".ssh/id"), "verysecret").unwrap();
-        place.give();
+        place.chown();
         let outside = place.path("outside");
         let write = ["--write", outside.to_str().unwrap()];
         let rows: [(&[&str], &str, &str); 4] = [
@@ -268,7 +268,7 @@ fn a_killed_command_leaves_no_process() {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let mut command = workspace(&place, &[], "sleep 1000 & echo $$; read line; sleep 1000");
         let pipe = std::process::Stdio::piped;
         let mut child = command.stdin(pipe()).stdout(pipe()).spawn().unwrap();
@@ -284,11 +284,11 @@ fn a_killed_command_leaves_no_process() {
 
 #[test]
 fn a_new_repository_works_and_is_reported() {
-    if !has_workspaces() || lacks("git") {
+    if !has_workspaces() || is_missing("git") {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let script = "export GIT_CONFIG_GLOBAL=/dev/null; git init -q r && cd r && git -c user.name=a -c user.email=b@c \
             commit -q --allow-empty -m one && git log --format=%s; exit 3";
         let output = workspace(&place, &[], script).output().unwrap();
@@ -309,7 +309,7 @@ fn a_new_repository_works_and_is_reported() {
 
 #[test]
 fn what_cannot_be_applied_ends_before_the_command() {
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     let rows: [(&[&str], &str); 3] = [
         (
             &["--mode", "files", "--write", "."],

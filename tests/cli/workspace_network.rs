@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use crate::sandbox::{Place, User, text, users};
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 use crate::workspace::{has_workspaces, workspace};
 
 /// Starts a server for the files of a directory. Returns its port.
@@ -87,22 +87,22 @@ impl Servers {
 }
 
 /// Returns a command with access to the server that a rule names.
-fn connected(place: &Place, servers: &Servers, script: &str) -> Command {
+fn connected_command(place: &Place, servers: &Servers, script: &str) -> Command {
     let mut command = workspace(place, &["--allow-domain", &servers.rule()], script);
     command.env("PORT", servers.port.to_string());
     command
 }
 
 /// Whether this machine lacks something that the probes need.
-fn lacks_any(programs: &[&str]) -> bool {
-    !has_workspaces() || programs.iter().any(|program| lacks(program))
+fn is_any_missing(programs: &[&str]) -> bool {
+    !has_workspaces() || programs.iter().any(|program| is_missing(program))
 }
 
 const PROBES: &str = include_str!("../data/sandbox/network_probes.sh");
 
 #[test]
 fn no_probe_reaches_another_server() {
-    if lacks_any(&["curl"]) {
+    if is_any_missing(&["curl"]) {
         return;
     }
     if !Path::new("/usr/bin/python3").exists() {
@@ -119,6 +119,7 @@ fn no_probe_reaches_another_server() {
     let greet = |listener: UnixListener| {
         thread::spawn(move || {
             for stream in listener.incoming() {
+                // The client may have closed the connection.
                 let _ = stream.unwrap().write_all(b"reached\n");
             }
         });
@@ -126,7 +127,7 @@ fn no_probe_reaches_another_server() {
     let address = SocketAddr::from_abstract_name(&name).unwrap();
     greet(UnixListener::bind_addr(&address).unwrap());
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let servers = Servers::start(&place);
         let named = serve(place.path("served"), 0);
         let socket = place.path("outside/socket");
@@ -134,7 +135,7 @@ fn no_probe_reaches_another_server() {
         let settings = place.path("settings.json");
         let rules = r#"{"permissions": {"deny": ["WebFetch(domain:denied.localhost)"]}}"#;
         fs::write(&settings, rules).unwrap();
-        place.give();
+        place.chown();
         let run = |script: &str| {
             let rule = servers.rule();
             let any = format!("*:{named}");
@@ -225,11 +226,11 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
 
 #[test]
 fn programs_use_the_proxy() {
-    if lacks_any(&["curl"]) {
+    if is_any_missing(&["curl"]) {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let servers = Servers::start(&place);
         for (check, setup, script) in PROGRAMS {
             let mut checked = place.command(&["bash", "-c", check]);
@@ -242,8 +243,8 @@ fn programs_use_the_proxy() {
             made.env("PORT", servers.port.to_string())
                 .env("PYTHON", "/usr/bin/python3");
             assert!(made.status().unwrap().success(), "{setup}");
-            place.give();
-            let mut command = connected(&place, &servers, script);
+            place.chown();
+            let mut command = connected_command(&place, &servers, script);
             command
                 .env("PYTHON", "/usr/bin/python3")
                 .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -258,10 +259,10 @@ fn programs_use_the_proxy() {
 
 #[test]
 fn without_domains_variables_of_the_user_are_empty() {
-    if lacks_any(&[]) {
+    if is_any_missing(&[]) {
         return;
     }
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     let mut command = workspace(&place, &[], "echo \"$HTTPS_PROXY$http_proxy\"");
     command.envs([("HTTPS_PROXY", "http://192.0.2.1:1")]);
     assert_eq!(text(&command.output().unwrap()), "\n");
@@ -272,10 +273,10 @@ fn without_domains_variables_of_the_user_are_empty() {
 
 #[test]
 fn rules_about_domains_are_those_of_the_proxy() {
-    if lacks_any(&["curl"]) {
+    if is_any_missing(&["curl"]) {
         return;
     }
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     let script = "curl -s http://a.test/ http://b.test/; echo $no_proxy";
     let settings = place.path("settings.json");
     let rules = r#"{"permissions": {"allow": ["WebFetch(domain:*.test)"], "deny": ["WebFetch(domain:A.test)"]}}"#;
@@ -294,10 +295,10 @@ fn rules_about_domains_are_those_of_the_proxy() {
 
 #[test]
 fn invalid_options_end_before_the_command() {
-    if lacks_any(&[]) {
+    if is_any_missing(&[]) {
         return;
     }
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     let rows: [(&[&str], &str); 2] = [
         (
             &["--allow-domain", "http://a.test"],
@@ -341,18 +342,18 @@ fn processes_below(child: &Child) -> BTreeSet<u32> {
 
 #[test]
 fn the_proxy_ends_with_the_command() {
-    if lacks_any(&["curl"]) {
+    if is_any_missing(&["curl"]) {
         return;
     }
     for user in users() {
-        let place = Place::lasting(user);
+        let place = Place::new_persistent(user);
         let servers = Servers::start(&place);
         for (script, status) in [("exit 3", 3), ("kill -TERM $$", 143), ("kill -9 $$", 137)] {
             // curl has ended when its output is shown.
             let script =
                 format!("echo \"$(curl -s http://localhost:$PORT/)\"; read line; {script}");
             for kills in [false, true] {
-                let mut command = connected(&place, &servers, &script);
+                let mut command = connected_command(&place, &servers, &script);
                 let pipe = Stdio::piped;
                 let mut child = command.stdin(pipe()).stdout(pipe()).spawn().unwrap();
                 let mut stdout = child.stdout.take().unwrap();
@@ -388,13 +389,13 @@ fn is_alive(process: u32) -> bool {
 
 #[test]
 fn signals_for_the_command_do_not_end_the_proxy() {
-    if lacks_any(&["curl"]) {
+    if is_any_missing(&["curl"]) {
         return;
     }
-    let place = Place::lasting(User::Own);
+    let place = Place::new_persistent(User::Own);
     let servers = Servers::start(&place);
     let script = "trap 'curl -sS http://localhost:$PORT/; exit 5' INT; echo started; while read line; do :; done; sleep 100";
-    let mut command = connected(&place, &servers, script);
+    let mut command = connected_command(&place, &servers, script);
     command.process_group(0);
     // Jobs of scripts inherit an ignored signal, which no shell can trap.
     // SAFETY: only makes a system call.

@@ -12,7 +12,7 @@ use turnpipe::client::model::{
 };
 use turnpipe::io::CancelToken;
 
-use crate::models::{forced, model, request};
+use crate::models::{forced_request, model, request};
 use crate::server::Server;
 
 const DIALECTS: [(&str, &str); 5] = [
@@ -157,7 +157,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         assert_ne!(reply.calls[0].id, reply.calls[1].id, "{provider}");
     }
     asked += 4;
-    let titled = complete(&forced("Name it"));
+    let titled = complete(&forced_request("Name it"));
     if provider == "ollama" {
         // This API cannot force a call and requests JSON instead, which this server does not support.
         assert_eq!(titled.unwrap().text, "Searched in auth/");

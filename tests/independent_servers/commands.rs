@@ -17,7 +17,7 @@ const BULK: usize = 66;
 
 /// Bulk runs under a rate limit: everything gets its text eventually, without errors of
 /// the server.
-pub(crate) fn under_a_rate_limit(folder: &Path) {
+pub(crate) fn check_rate_limit(folder: &Path) {
     let server = llmock::start(folder, &["--rpm", "60"]);
     let services = |key| Services {
         name: "llmock",
@@ -41,11 +41,11 @@ pub(crate) fn under_a_rate_limit(folder: &Path) {
         .collect();
     let names: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
     let words = [&["title", "-o", "jsonl", "--jobs", "4"], names.as_slice()].concat();
-    let (status, titled) = services("sk-titles").fed(&words, b"");
+    let (status, titled) = services("sk-titles").run_with_input(&words, b"");
     assert_eq!(status, Some(0));
     assert_eq!(titled.matches("\"ok\":true").count(), BULK, "{titled}");
     let words = ["summarize-batch", "--jobs", "4", "--hold-ms", "60000"];
-    let (status, labelled) = services("sk-labels").fed(&words, stream(BULK).as_bytes());
+    let (status, labelled) = services("sk-labels").run_with_input(&words, stream(BULK).as_bytes());
     assert_eq!(status, Some(0));
     assert_eq!(labelled.matches("\"tool_use_summary\"").count(), BULK);
     let grade = llmock::grade(folder, &server);
@@ -132,7 +132,8 @@ impl Services<'_> {
     /// the session is copied. Returns the number of labels.
     fn labels(&self, path: &Path) -> usize {
         let session = std::fs::read(path).unwrap();
-        let (status, told) = self.fed(&["summarize-batch", "--hold-ms", "60000"], &session);
+        let (status, told) =
+            self.run_with_input(&["summarize-batch", "--hold-ms", "60000"], &session);
         assert_eq!(status, Some(0), "{}", path.display());
         let (mut labelled, mut copied) = (Vec::new(), String::new());
         for line in told.split_inclusive('\n') {
@@ -166,7 +167,7 @@ impl Services<'_> {
         let names: Vec<&str> = sessions.iter().map(|path| path.to_str().unwrap()).collect();
         let mut arguments = vec![command, "-o", "jsonl", "--jobs", "4"];
         arguments.extend(&names);
-        let (status, told) = self.fed(&arguments, b"");
+        let (status, told) = self.run_with_input(&arguments, b"");
         let records: Vec<Value> = told
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
@@ -210,7 +211,7 @@ impl Services<'_> {
     }
 
     /// Returns the exit status and the output of a command with this input.
-    fn fed(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, String) {
+    fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, String) {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -222,6 +223,7 @@ impl Services<'_> {
         let input = input.to_vec();
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         let output = child.wait_with_output().unwrap();
+        // The child may exit before it has read everything.
         let _ = writer.join().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         (output.status.code(), text)

@@ -10,7 +10,7 @@ use turnpipe::client::model::{
 };
 use turnpipe::io::CancelToken;
 
-use crate::models::{forced, model, request};
+use crate::models::{forced_request, model, request};
 use crate::server::Server;
 
 /// Dialects: the provider, its address on the server, and the path of its requests.
@@ -50,8 +50,8 @@ pub(crate) fn run(folder: &Path) {
     let server = start(folder, &[]);
     for (provider, base, path) in DIALECTS {
         let model = model(provider, &server.url(base));
-        well_behaved(provider, &model);
-        with_faults(provider, &server, &model);
+        check_replies(provider, &model);
+        check_faults(provider, &server, &model);
         let journal: Value =
             serde_json::from_str(&server.ask("GET", "/_llmock/requests", "")).unwrap();
         let journal = journal
@@ -93,7 +93,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure
     Ok(reply)
 }
 
-fn well_behaved(provider: &str, model: &Arc<dyn Provider>) {
+fn check_replies(provider: &str, model: &Arc<dyn Provider>) {
     for number in 0..4 {
         let reply = complete(model, &request(&format!("Say something, {number}"))).unwrap();
         assert!(!reply.text.is_empty(), "{provider}");
@@ -104,8 +104,12 @@ fn well_behaved(provider: &str, model: &Arc<dyn Provider>) {
         let reply = stream(model, &request(&format!("Stream something, {number}"))).unwrap();
         assert!(!reply.text.is_empty(), "{provider}");
         for reply in [
-            complete(model, &forced(&format!("Name it, {number}"))).unwrap(),
-            stream(model, &forced(&format!("Name it in parts, {number}"))).unwrap(),
+            complete(model, &forced_request(&format!("Name it, {number}"))).unwrap(),
+            stream(
+                model,
+                &forced_request(&format!("Name it in parts, {number}")),
+            )
+            .unwrap(),
         ] {
             let answer = reply.structured_output("respond_in_schema").unwrap();
             assert!(answer["title"].is_string(), "{provider}: {answer}");
@@ -113,7 +117,7 @@ fn well_behaved(provider: &str, model: &Arc<dyn Provider>) {
     }
 }
 
-fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
+fn check_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
     let script = |behavior: Value| {
         let scenario = json!({"behaviors": [behavior]}).to_string();
         server.ask("POST", "/_llmock/scenario", &scenario);

@@ -63,7 +63,7 @@ fn independent_servers_accept_the_requests() {
     let folder = &*INSTALLED;
     llmock::run(folder);
     aimock::run(folder);
-    commands::under_a_rate_limit(folder);
+    commands::check_rate_limit(folder);
     commands::run(folder);
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn request(text: &str) -> Request {
 }
 
 /// Returns a request for a call of one function.
-pub(crate) fn forced(text: &str) -> Request {
+pub(crate) fn forced_request(text: &str) -> Request {
     let parameters = json!({
         "type": "object",
         "properties": {"title": {"type": "string", "description": "A title"}},

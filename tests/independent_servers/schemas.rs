@@ -16,9 +16,9 @@ fn last_result(agent: &Agent) -> (Vec<Option<i32>>, Value) {
     let file = agent.folder.path().join("schema.json");
     std::fs::write(&file, schema.to_string()).unwrap();
     let option = ["--output-schema", "schema.json"];
-    let mut statuses = vec![agent.round(&[&["--prompt", "LOOK_TWICE"][..], &option].concat())];
+    let mut statuses = vec![agent.run_round(&[&["--prompt", "LOOK_TWICE"][..], &option].concat())];
     while statuses.last() == Some(&Some(0)) && statuses.len() < 9 {
-        statuses.push(agent.round(&option));
+        statuses.push(agent.run_round(&option));
     }
     let result = agent.results().pop().unwrap();
     (statuses, result)

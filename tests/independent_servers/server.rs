@@ -67,6 +67,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -27,20 +27,21 @@ pub(crate) fn run(folder: &Path) {
         for (provider, variable, of_llmock, of_aimock) in PROVIDERS {
             let agent = Agent::new(provider, variable, graded.url(of_llmock), delivery);
             script(&graded);
-            agent.works(&format!("llmock, {provider}, {delivery}"), 3);
+            agent.check_agent(&format!("llmock, {provider}, {delivery}"), 3);
             let scripted = aimock::start(folder);
             let agent = Agent::new(provider, variable, scripted.url(of_aimock), delivery);
             // The server counts each item of a reply of the Responses API as a reply, so its script ends earlier.
             let replies = if provider == "responses" { 2 } else { 3 };
-            agent.works(&format!("aimock, {provider}, {delivery}"), replies);
+            agent.check_agent(&format!("aimock, {provider}, {delivery}"), replies);
         }
+        // The grade is only printed.
         let _ = llmock::grade(folder, &graded);
         let server = llama::start(folder);
         let (variable, url) = ("OPENAI_BASE_URL", server.url("/v1"));
         let agent = Agent::new("openai", variable, url, delivery);
         let name = format!("llama.cpp, {delivery}");
-        agent.works(&name, 2);
-        agent.works(&name, 2);
+        agent.check_agent(&name, 2);
+        agent.check_agent(&name, 2);
         let usage = agent.usage();
         for (before, now) in usage.iter().zip(&usage[1..]) {
             // All tokens of a request except the last one are a prefix of the next request.
@@ -84,10 +85,10 @@ impl Agent {
     }
 
     /// Checks that the agent ends after this many replies, with an undamaged session.
-    fn works(&self, name: &str, replies: usize) {
-        let mut statuses = vec![self.round(&["--prompt", "LOOK_TWICE"])];
+    fn check_agent(&self, name: &str, replies: usize) {
+        let mut statuses = vec![self.run_round(&["--prompt", "LOOK_TWICE"])];
         while statuses.last() == Some(&Some(0)) && statuses.len() < MAX_ROUNDS {
-            statuses.push(self.round(&[]));
+            statuses.push(self.run_round(&[]));
         }
         let (last, calls) = statuses.split_last().unwrap();
         assert_eq!(*last, Some(10), "{name}: {statuses:?}");
@@ -117,7 +118,7 @@ impl Agent {
         println!("{name}: {} calls in {replies} replies", calls.len());
     }
 
-    pub(crate) fn round(&self, arguments: &[&str]) -> Option<i32> {
+    pub(crate) fn run_round(&self, arguments: &[&str]) -> Option<i32> {
         let pipe = "\"$0\" turn --session s.jsonl \"$@\" | tee -a turns.jsonl | \"$0\" run-tools \
             | \"$0\" session append s.jsonl --no-echo --exit-status";
         let mut shell = Command::new("bash");

@@ -8,7 +8,7 @@ use turnpipe::process::{
     Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
 };
 
-use crate::support::{LONG, TestDir, in_sandbox, is_alone, run, run_alone};
+use crate::support::{LONG, TestDir, confine, is_alone, run, run_alone};
 
 fn status_field(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -95,7 +95,7 @@ fn many_calls_alone() {
         return;
     }
     // Without restrictions, the calling threads start children.
-    leave_nothing_behind(in_sandbox(Supervisor::default().spawners(3)), 0);
+    leave_nothing_behind(confine(Supervisor::default().spawners(3)), 0);
     let options = LaneOptions {
         enforcement: Enforcement::Auto,
         temporary: None,
@@ -149,7 +149,7 @@ fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
     wait_for_threads(threads + own_threads);
     assert_eq!(descriptors(), before);
     assert_eq!(children(), Vec::<String>::new());
-    assert_eq!(dir.marked(), Vec::<String>::new());
+    assert_eq!(dir.marked_processes(), Vec::<String>::new());
 
     drop(spawners);
     // `/dev/null` is closed with the threads, and so is a sandbox.

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use turnpipe::process::stdout_was_closed;
 
-use crate::support::{TestDir, alone, is_alone};
+use crate::support::{TestDir, is_alone, test_command};
 
 #[test]
 #[ignore = "writes down how its process was started; run by the test below"]
@@ -28,8 +28,9 @@ const STARTS: [(&str, &str); 5] = [
 fn a_closed_output_is_detected() {
     let dir = TestDir::new();
     for (script, expected) in STARTS {
-        let program = alone("closed_streams::streams_alone");
+        let program = test_command("closed_streams::streams_alone");
         let facts = dir.path("facts");
+        // It may not exist.
         let _ = std::fs::remove_file(&facts);
         Command::new("/bin/sh")
             .args(["-c", script])

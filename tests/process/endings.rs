@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Limits, Stdin};
 
-use crate::support::{GRACE, LONG, SPAWNERS, TestDir, out, run};
+use crate::support::{GRACE, LONG, SPAWNERS, TestDir, run, stdout};
 
 /// Scripts that do not end by themselves and are hard to end.
 const STUBBORN: [(&str, &str); 9] = [
@@ -103,7 +103,7 @@ fn a_child_that_handles_term_may_print() {
     let finished = dir.run_and_when_ready(&command, CancelToken::cancel);
     assert_eq!(finished.status, ExitStatus::Code(3));
     assert_eq!(finished.ended, Ended::Cancelled);
-    assert_eq!(out(&finished), "bye\n");
+    assert_eq!(stdout(&finished), "bye\n");
     dir.assert_nothing_left();
 }
 
@@ -121,7 +121,7 @@ fn a_stopped_child_is_continued_to_handle_term() {
 }
 
 fn wait_until_stopped(dir: &TestDir) {
-    // The script's shell is then the only marked process; `marked` does not return its state.
+    // The script's shell is then the only marked process; `marked_processes` does not return its state.
     let deadline = Instant::now() + LONG;
     let stopped = || {
         std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {

@@ -8,8 +8,8 @@ use turnpipe::process::{
     Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
 };
 
-use crate::skip::{lacks, skip};
-use crate::support::{TestDir, err, out, run};
+use crate::skip::{is_missing, skip};
+use crate::support::{TestDir, err, run, stdout};
 
 fn lane(enforcement: Enforcement) -> Spawners {
     let options = LaneOptions {
@@ -20,7 +20,7 @@ fn lane(enforcement: Enforcement) -> Spawners {
 }
 
 /// Returns a lane with enforcement; `None` if the kernel does not support it; `require` must then fail.
-fn enforced() -> Option<Spawners> {
+fn enforced_spawners() -> Option<Spawners> {
     let options = LaneOptions {
         enforcement: Enforcement::Require,
         temporary: None,
@@ -90,11 +90,13 @@ fn create_files(dir: &TestDir) {
 
 #[test]
 fn no_file_can_be_changed() {
-    let Some(lane) = enforced() else { return };
+    let Some(lane) = enforced_spawners() else {
+        return;
+    };
     let dir = TestDir::new();
     create_files(&dir);
     let before = facts(&dir);
-    let has_python = !lacks("python3");
+    let has_python = !is_missing("python3");
     for script in CHANGES {
         if script.starts_with("python3") && !has_python {
             continue;
@@ -107,7 +109,7 @@ fn no_file_can_be_changed() {
             finished.status,
             ExitStatus::Code(0),
             "{script}: {}",
-            out(&finished)
+            stdout(&finished)
         );
         assert_eq!(facts(&dir), before, "{script}");
     }
@@ -115,7 +117,9 @@ fn no_file_can_be_changed() {
 
 #[test]
 fn the_other_threads_and_their_children_keep_their_rights() {
-    let Some(lane) = enforced() else { return };
+    let Some(lane) = enforced_spawners() else {
+        return;
+    };
     let dir = TestDir::new();
     let finished = lane
         .run(&dir.script(": > x"), &CancelToken::default())
@@ -128,7 +132,9 @@ fn the_other_threads_and_their_children_keep_their_rights() {
 
 #[test]
 fn common_reading_commands_work() {
-    let Some(lane) = enforced() else { return };
+    let Some(lane) = enforced_spawners() else {
+        return;
+    };
     let dir = TestDir::new();
     create_files(&dir);
     for (script, output) in [
@@ -149,23 +155,25 @@ fn common_reading_commands_work() {
             "z\n",
         ),
     ] {
-        if script.starts_with("python3") && lacks("python3") {
+        if script.starts_with("python3") && is_missing("python3") {
             continue;
         }
         let finished = lane
             .run(&dir.script(script), &CancelToken::default())
             .unwrap();
-        assert_eq!(out(&finished), output, "{script}: {}", err(&finished));
+        assert_eq!(stdout(&finished), output, "{script}: {}", err(&finished));
     }
 }
 
 #[test]
 fn other_processes_cannot_be_reached() {
-    let Some(lane) = enforced() else { return };
+    let Some(lane) = enforced_spawners() else {
+        return;
+    };
     let dir = TestDir::new();
     let own = std::process::id();
     let python = |code: &str| format!("python3 -c 'import os, socket\n{code}'");
-    if lacks("python3") {
+    if is_missing("python3") {
         return;
     }
     for script in [
@@ -215,14 +223,16 @@ fn other_processes_cannot_be_reached() {
 #[cfg(target_os = "linux")]
 #[test]
 fn core_files_are_switched_off_for_good() {
-    let Some(lane) = enforced() else { return };
+    let Some(lane) = enforced_spawners() else {
+        return;
+    };
     let dir = TestDir::new();
     let script = "grep -q '^Max core file size  *1  *1 ' /proc/self/limits || echo unlimited; \
                   ulimit -c unlimited 2>/dev/null || echo refused";
     let finished = lane
         .run(&dir.script(script), &CancelToken::default())
         .unwrap();
-    assert_eq!(out(&finished), "refused\n", "{}", err(&finished));
+    assert_eq!(stdout(&finished), "refused\n", "{}", err(&finished));
 }
 
 fn abi(lane: &Spawners, dir: &TestDir) -> u32 {
@@ -312,6 +322,6 @@ fn a_private_directory_is_writable_and_removed_with_the_child() {
     .into();
     let finished = lane.run(&command, &CancelToken::default()).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0), "{}", err(&finished));
-    assert!(out(&finished).ends_with("a\n"));
+    assert!(stdout(&finished).ends_with("a\n"));
     assert_eq!(std::fs::read_dir(dir.path("lane")).unwrap().count(), 0);
 }

@@ -10,19 +10,19 @@ use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Supervisor};
 
 use crate::support::{
-    GRACE, LONG, TestDir, in_sandbox, is_alone, out, run, run_alone, wait_for_file,
+    GRACE, LONG, TestDir, confine, is_alone, run, run_alone, stdout, wait_for_file,
 };
 
-fn exits(dir: &TestDir, script: &str, limits: Limits) -> (String, Leftovers) {
+fn run_script(dir: &TestDir, script: &str, limits: Limits) -> (String, Leftovers) {
     let mut command = dir.script(script);
     command.limits = limits;
     let finished = run(&command).unwrap();
     assert_eq!(finished.ended, Ended::Exited, "{script}");
     assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
-    (out(&finished), finished.leftovers)
+    (stdout(&finished), finished.leftovers)
 }
 
-fn patient() -> Limits {
+fn patient_limits() -> Limits {
     Limits::with_timeout(LONG)
 }
 
@@ -30,17 +30,25 @@ fn patient() -> Limits {
 fn a_background_process_that_holds_a_pipe_is_ended_and_nothing_is_lost() {
     let dir = TestDir::new();
     let began = Instant::now();
-    let (output, left) = exits(&dir, "echo before; sleep 1000 & echo after", patient());
+    let (output, left) = run_script(
+        &dir,
+        "echo before; sleep 1000 & echo after",
+        patient_limits(),
+    );
     assert_eq!(output, "before\nafter\n");
     assert_eq!(left, Leftovers::Ended);
-    assert!(began.elapsed() >= patient().drain);
+    assert!(began.elapsed() >= patient_limits().drain);
     dir.assert_nothing_left();
 }
 
 #[test]
 fn a_background_process_that_holds_no_pipe_is_ended_too() {
     let dir = TestDir::new();
-    let (output, left) = exits(&dir, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
+    let (output, left) = run_script(
+        &dir,
+        "sleep 1000 > /dev/null 2>&1 & echo x",
+        patient_limits(),
+    );
     assert_eq!(output, "x\n");
     assert_eq!(left, Leftovers::Ended);
     dir.assert_nothing_left();
@@ -51,7 +59,7 @@ fn one_that_ignores_term_is_killed() {
     let dir = TestDir::new();
     let usual = Limits {
         grace: Duration::from_millis(100),
-        ..patient()
+        ..patient_limits()
     };
     // Without drain time, it is still there when it has been killed.
     let hasty = Limits {
@@ -63,7 +71,7 @@ fn one_that_ignores_term_is_killed() {
             "sh -c 'trap \"\" TERM; : > ready; sleep 1000; sleep 1000' {redirection} & \
              while ! test -e ready; do sleep 0.01; done; echo x; rm ready"
         );
-        let (output, left) = exits(&dir, &script, limits);
+        let (output, left) = run_script(&dir, &script, limits);
         assert_eq!((output.as_str(), left), ("x\n", Leftovers::Ended));
         dir.assert_nothing_left();
     }
@@ -74,10 +82,10 @@ fn a_process_that_ends_within_the_drain_time_is_not_signalled() {
     let dir = TestDir::new();
     let limits = Limits {
         drain: LONG,
-        ..patient()
+        ..patient_limits()
     };
     let script = "{ sleep 0.1; echo late; } & { sleep 0.2; echo done > file; } > /dev/null 2>&1 &";
-    let (output, left) = exits(&dir, script, limits);
+    let (output, left) = run_script(&dir, script, limits);
     assert_eq!((output.as_str(), left), ("late\n", Leftovers::None));
     assert_eq!(std::fs::read_to_string(dir.path("file")).unwrap(), "done\n");
 }
@@ -87,12 +95,12 @@ fn output_after_term_is_captured() {
     let dir = TestDir::new();
     let script = "sh -c 'trap \"echo bye; exit\" TERM; sh -c \": > ready; exec sleep 1000\" & wait' & \
                   while ! test -e ready; do sleep 0.01; done";
-    let (output, left) = exits(
+    let (output, left) = run_script(
         &dir,
         script,
         Limits {
             grace: GRACE,
-            ..patient()
+            ..patient_limits()
         },
     );
     assert_eq!((output.as_str(), left), ("bye\n", Leftovers::Ended));
@@ -105,12 +113,12 @@ fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_awaited() {
     let limits = Limits {
         grace: Duration::from_millis(100),
         drain: Duration::from_millis(100),
-        ..patient()
+        ..patient_limits()
     };
     // It ends by itself. The test must not signal a process that is not its child.
     let script =
         "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
-    let (output, left) = exits(&dir, script, limits);
+    let (output, left) = run_script(&dir, script, limits);
     assert_eq!((output.as_str(), left), ("x\n", Leftovers::Running));
 }
 
@@ -119,10 +127,10 @@ fn without_drain_time_no_output_is_lost() {
     let dir = TestDir::new();
     let limits = Limits {
         drain: Duration::ZERO,
-        ..patient()
+        ..patient_limits()
     };
     for _ in 0..20 {
-        let (output, _) = exits(&dir, "seq 1 5000; sleep 1000 & echo end", limits);
+        let (output, _) = run_script(&dir, "seq 1 5000; sleep 1000 & echo end", limits);
         assert!(output.ends_with("\n5000\nend\n"));
     }
     dir.assert_nothing_left();
@@ -141,7 +149,7 @@ fn kill_all_alone() {
     }
     let dir = TestDir::new();
     let supervisor = Supervisor::default();
-    let pools = [1, 2].map(|threads| in_sandbox(supervisor.spawners(threads)));
+    let pools = [1, 2].map(|threads| confine(supervisor.spawners(threads)));
     let statuses: Vec<ExitStatus> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..6)
             .map(|number| {
@@ -165,7 +173,7 @@ fn kill_all_alone() {
     let finished = pools[0]
         .run(&dir.script("echo on"), &CancelToken::default())
         .unwrap();
-    assert_eq!(out(&finished), "on\n");
+    assert_eq!(stdout(&finished), "on\n");
 }
 
 /// Each process of a chain lives for a moment, in its own session, and is adopted.
@@ -195,7 +203,7 @@ fn chains_of_short_lived_processes_end_with_their_call() {
         stdin.write_all(format!("{turn}\n").as_bytes()).unwrap();
         drop(stdin);
         let output = child.wait_with_output().unwrap();
-        let left = dir.marked();
+        let left = dir.marked_processes();
         assert!(left.is_empty(), "{pause} {chains}: {left:?}");
         let output = String::from_utf8_lossy(&output.stdout);
         assert!(output.contains("was ended"), "{pause} {chains}: {output}");

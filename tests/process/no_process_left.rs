@@ -38,7 +38,7 @@ const ENDINGS: [Ending; 5] = [
 
 /// A kind of difficult child.
 #[derive(Debug)]
-struct Trouble {
+struct DifficultChild {
     name: &'static str,
     /// The script of the shell before it exits or waits.
     script: &'static str,
@@ -46,7 +46,7 @@ struct Trouble {
     use_of_run: UseOfRun,
 }
 
-impl Trouble {
+impl DifficultChild {
     /// Whether it starts processes that fork and exit continuously.
     fn is_chain(&self) -> bool {
         self.script.starts_with("./chain")
@@ -65,8 +65,8 @@ enum UseOfRun {
     EndsAtDeadline,
 }
 
-const fn plain(name: &'static str, script: &'static str) -> Trouble {
-    Trouble {
+const fn plain_trouble(name: &'static str, script: &'static str) -> DifficultChild {
+    DifficultChild {
         name,
         script,
         use_of_run: UseOfRun::Plain,
@@ -74,68 +74,68 @@ const fn plain(name: &'static str, script: &'static str) -> Trouble {
 }
 
 /// The chains of the table, doubled.
-const SIXTEEN_CHAINS: Trouble = plain("sixteen chains", "./chain 100 1000 16");
+const SIXTEEN_CHAINS: DifficultChild = plain_trouble("sixteen chains", "./chain 100 1000 16");
 
 /// Failing checks inside the scripts end the shell with this code.
 const WRONG: &str = "Exit code 97";
 
-const TROUBLES: [Trouble; 17] = [
-    plain("a grandchild holds the pipes", "sleep 1000 &"),
-    plain(
+const TROUBLES: [DifficultChild; 17] = [
+    plain_trouble("a grandchild holds the pipes", "sleep 1000 &"),
+    plain_trouble(
         "the group outlives its leader",
         "sleep 1000 > /dev/null 2>&1 & sh -c 'sleep 1000 & sleep 1000; :' > /dev/null 2>&1 &",
     ),
-    plain(
+    plain_trouble(
         "some left the session",
         "setsid sleep 1000 & (setsid sleep 1000 > /dev/null 2>&1 &); \
          setsid -f sh -c 'setsid -f sleep 1000; sleep 1000' > /dev/null 2>&1",
     ),
-    plain(
+    plain_trouble(
         "a deep tree",
         "sh -c 'sh -c \"sh -c \\\"sleep 1000; :\\\"; :\" & sleep 1000; :' &",
     ),
-    plain("a flood", "yes & yes >&2 &"),
-    plain(
+    plain_trouble("a flood", "yes & yes >&2 &"),
+    plain_trouble(
         "waiting for a person",
         "cat; read line; test -z \"$line\" || exit 97; ! : < /dev/tty || exit 97",
     ),
-    plain(
+    plain_trouble(
         "TERM is ignored",
         "trap '' TERM; sh -c 'trap \"\" TERM; while :; do sleep 1000; done' &",
     ),
-    plain(
+    plain_trouble(
         "stopped processes",
         "sh -c 'kill -STOP $$; sleep 1000' & setsid sh -c 'kill -STOP $$; sleep 1000' &",
     ),
-    plain(
+    plain_trouble(
         "SIGPIPE",
         "yes | head -n 1 > /dev/null; test \"${PIPESTATUS[0]}\" = 141 || exit 97",
     ),
-    plain(
+    plain_trouble(
         "descriptors",
         "test \"$(echo $(ls /proc/self/fd))\" = '0 1 2 3' || exit 97",
     ),
-    plain("INT is ignored", "trap '' INT HUP; sleep 1000 &"),
-    plain(
+    plain_trouble("INT is ignored", "trap '' INT HUP; sleep 1000 &"),
+    plain_trouble(
         "many orphans that end",
         "for n in 1 2 3 4 5 6 7 8; do (sleep 0.0$n &) ; (setsid true &) ; done",
     ),
-    plain(
+    plain_trouble(
         "many processes",
         "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sh -c 'sleep 1000 & sleep 1000' & done",
     ),
-    plain("eight chains", "./chain 100 1000 8"),
-    Trouble {
+    plain_trouble("eight chains", "./chain 100 1000 8"),
+    DifficultChild {
         name: "an end at the deadline",
         script: "sleep 1000 > /dev/null 2>&1 &",
         use_of_run: UseOfRun::EndsAtDeadline,
     },
-    Trouble {
+    DifficultChild {
         name: "no reader",
         script: "sleep 1000 &",
         use_of_run: UseOfRun::ReaderLeaves,
     },
-    Trouble {
+    DifficultChild {
         name: "many calls before",
         script: "sleep 1000 &",
         use_of_run: UseOfRun::AfterCalls(200),
@@ -147,7 +147,7 @@ const TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[test]
 fn no_process_survives() {
-    let cells: Vec<(&Trouble, Ending)> = TROUBLES
+    let cells: Vec<(&DifficultChild, Ending)> = TROUBLES
         .iter()
         .flat_map(|trouble| ENDINGS.map(|ending| (trouble, ending)))
         // The processes of a chain are not adopted after the run was killed.
@@ -191,7 +191,7 @@ fn no_process_of_sixteen_chains_survives() {
     }
 }
 
-fn check(trouble: &Trouble, ending: Ending) {
+fn check(trouble: &DifficultChild, ending: Ending) {
     let cell = format!("{} / {ending:?}", trouble.name);
     let dir = TestDir::new();
     if trouble.is_chain() {
@@ -208,11 +208,14 @@ fn check(trouble: &Trouble, ending: Ending) {
         Ending::Exit | Ending::Timeout | Ending::SiblingError => None,
     };
     if signal.is_some() {
-        let waiting = run.waiting();
+        let waiting = run.sleep_line();
         wait_until(&cell, || match trouble.use_of_run {
             // Too short-lived to be reliably seen among all processes.
             UseOfRun::EndsAtDeadline => dir.path("ready").exists(),
-            _ => dir.marked().iter().any(|line| line.trim() == waiting),
+            _ => dir
+                .marked_processes()
+                .iter()
+                .any(|line| line.trim() == waiting),
         });
     }
     drop(run.child.stdout.take());
@@ -221,7 +224,11 @@ fn check(trouble: &Trouble, ending: Ending) {
         rustix::process::kill_process(pid, signal).unwrap();
     }
     let output = run.finish(&cell);
-    assert_eq!(dir.left(), Vec::<String>::new(), "{cell}: still alive");
+    assert_eq!(
+        dir.wait_for_survivors(),
+        Vec::<String>::new(),
+        "{cell}: still alive"
+    );
     assert!(!dir.path("outlived").exists(), "{cell}");
     if ending == Ending::Killed || trouble.use_of_run == UseOfRun::ReaderLeaves {
         return;
@@ -289,12 +296,12 @@ impl Run {
         }
     }
 
-    fn waiting(&self) -> String {
+    fn sleep_line(&self) -> String {
         format!("sleep {}", self.length)
     }
 
     /// Sends the calls and returns their ids. The input ends, unless the run is to be ended.
-    fn feed(&mut self, trouble: &Trouble, ending: Ending) -> Vec<String> {
+    fn feed(&mut self, trouble: &DifficultChild, ending: Ending) -> Vec<String> {
         let mut calls: Vec<(String, String, Duration)> = Vec::new();
         if let UseOfRun::AfterCalls(count) = trouble.use_of_run {
             calls.extend((0..count).map(|n| (format!("before{n}"), "true".to_owned(), LONG)));
@@ -306,8 +313,8 @@ impl Run {
                 Duration::from_millis(310),
             ),
             Ending::Exit => ("true".to_owned(), LONG),
-            Ending::Timeout => (self.waiting(), TIMEOUT),
-            Ending::Cancel | Ending::SiblingError | Ending::Killed => (self.waiting(), LONG),
+            Ending::Timeout => (self.sleep_line(), TIMEOUT),
+            Ending::Cancel | Ending::SiblingError | Ending::Killed => (self.sleep_line(), LONG),
         };
         let script = format!("{}\n{last}", trouble.script);
         calls.push(("trouble".to_owned(), script, timeout));

@@ -11,7 +11,7 @@ use rustix::thread::UnshareFlags;
 use turnpipe::client::http::{Engine, Reach};
 use turnpipe::client::proxy::{DomainRules, Proxy, ProxyPolicy};
 
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 
 /// Answers one request with a text.
 fn server() -> u16 {
@@ -44,7 +44,7 @@ fn proxy(listener: TcpListener, server: &str) -> Proxy {
 
 #[test]
 fn it_serves_another_network_namespace() {
-    if lacks("ip") {
+    if is_missing("ip") {
         return;
     }
     let (started, listener) = channel();
@@ -83,7 +83,7 @@ fn it_serves_another_network_namespace() {
 
 #[test]
 fn curl_reaches_permitted_servers_only() {
-    if lacks("curl") {
+    if is_missing("curl") {
         return;
     }
     let server = format!("local.test:{}", server());

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Leftovers, SpawnError, Stdin};
 
-use crate::support::{SPAWNERS, TestDir, err, out, run};
+use crate::support::{SPAWNERS, TestDir, err, run, stdout};
 
 #[test]
 fn a_child_returns_its_output_and_status() {
@@ -14,7 +14,7 @@ fn a_child_returns_its_output_and_status() {
     assert_eq!(finished.status, ExitStatus::Code(7));
     assert_eq!(finished.ended, Ended::Exited);
     assert_eq!(
-        (out(&finished), err(&finished)),
+        (stdout(&finished), err(&finished)),
         ("out\n".into(), "err\n".into())
     );
     assert_eq!(finished.leftovers, Leftovers::None);
@@ -42,11 +42,11 @@ fn the_environment_and_the_directory_are_exactly_the_given_ones() {
         .iter()
         .map(|(name, value)| format!("{}={}\n", name.display(), value.display()))
         .collect();
-    assert_eq!(out(&run(&command).unwrap()), expected.concat());
+    assert_eq!(stdout(&run(&command).unwrap()), expected.concat());
 
     let finished = run(&dir.program("/bin/pwd", &[])).unwrap();
     let directory = dir.path("").canonicalize().unwrap();
-    assert_eq!(out(&finished).trim_end(), directory.to_str().unwrap());
+    assert_eq!(stdout(&finished).trim_end(), directory.to_str().unwrap());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_child_leads_its_own_session_and_group_without_a_terminal() {
     let dir = TestDir::new();
     let script = "read line < /proc/$$/stat; echo \"$line\"; : < /dev/tty";
     let finished = run(&dir.script(script)).unwrap();
-    let line = out(&finished);
+    let line = stdout(&finished);
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [pid, group, session, terminal] = [fields[0], fields[4], fields[5], fields[6]];
     assert_eq!((group, session, terminal), (pid, pid, "0"));
@@ -76,7 +76,7 @@ fn a_child_has_only_the_descriptors_0_to_2() {
         let mut command = dir.program("ls", &["/proc/self/fd"]);
         command.stdin = stdin;
         // Descriptor 3 is the directory that `ls` reads.
-        assert_eq!(out(&run(&command).unwrap()), "0\n1\n2\n3\n");
+        assert_eq!(stdout(&run(&command).unwrap()), "0\n1\n2\n3\n");
     }
     // SAFETY: closes the descriptor made above.
     unsafe { libc::close(inheritable) };
@@ -89,7 +89,7 @@ fn a_child_starts_with_default_signals_and_an_empty_mask() {
     // itself.
     let finished =
         run(&dir.program("grep", &["-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])).unwrap();
-    for line in out(&finished).lines() {
+    for line in stdout(&finished).lines() {
         let (name, mask) = line.split_once(":\t").unwrap();
         let mask = u64::from_str_radix(mask, 16).unwrap();
         // 32 and 33 belong to the C library; SigCgt lists the signals that grep handles.
@@ -101,7 +101,7 @@ fn a_child_starts_with_default_signals_and_an_empty_mask() {
         &["-c", "yes | head -n 1 > /dev/null; echo ${PIPESTATUS[0]}"],
     ))
     .unwrap();
-    assert_eq!(out(&finished), "141\n");
+    assert_eq!(stdout(&finished), "141\n");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn unread_input_is_not_an_error() {
         command.stdin = Stdin::Bytes(vec![b'a'; 1_000_000]);
         let finished = run(&command).unwrap();
         assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
-        assert_eq!(out(&finished), output, "{script}");
+        assert_eq!(stdout(&finished), output, "{script}");
     }
 }
 
@@ -175,10 +175,10 @@ fn a_relative_program_is_relative_to_the_childs_directory() {
     std::fs::write(&script, "#!/bin/sh\necho from here\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let finished = run(&dir.program("./here", &[])).unwrap();
-    assert_eq!(out(&finished), "from here\n");
+    assert_eq!(stdout(&finished), "from here\n");
     let mut command = dir.program("here", &[]);
     command.environment = [("PATH".into(), "/bin:.".into())].into();
-    assert_eq!(out(&run(&command).unwrap()), "from here\n");
+    assert_eq!(stdout(&run(&command).unwrap()), "from here\n");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_program_that_is_still_being_written_is_retried() {
     };
     assert_eq!(source.kind(), std::io::ErrorKind::ExecutableFileBusy);
     drop(writer);
-    assert_eq!(out(&run(&command).unwrap()), "ran\n");
+    assert_eq!(stdout(&run(&command).unwrap()), "ran\n");
 }
 
 #[test]

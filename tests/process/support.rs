@@ -27,7 +27,7 @@ const ALONE: &str = "TURNPIPE_TEST_ALONE";
 
 /// The spawner threads of all tests.
 pub(crate) static SPAWNERS: LazyLock<Spawners> =
-    LazyLock::new(|| in_sandbox(Supervisor::default().spawners(2)));
+    LazyLock::new(|| confine(Supervisor::default().spawners(2)));
 
 /// A file to mask.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl MaskSource for OneFile {
 }
 
 /// Returns spawners whose children run in a sandbox, if `TURNPIPE_TEST_SANDBOX=1` asks for that.
-pub(crate) fn in_sandbox(spawners: Spawners) -> Spawners {
+pub(crate) fn confine(spawners: Spawners) -> Spawners {
     if std::env::var_os("TURNPIPE_TEST_SANDBOX").is_none_or(|value| value != "1") {
         return spawners;
     }
@@ -144,14 +144,18 @@ impl TestDir {
 
     /// Fails if a process with the mark survives.
     pub(crate) fn assert_nothing_left(&self) {
-        assert_eq!(self.left(), Vec::<String>::new(), "still alive");
+        assert_eq!(
+            self.wait_for_survivors(),
+            Vec::<String>::new(),
+            "still alive"
+        );
     }
 
     /// Returns the command lines of surviving processes with the mark.
-    pub(crate) fn left(&self) -> Vec<String> {
+    pub(crate) fn wait_for_survivors(&self) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
-            let left = self.marked();
+            let left = self.marked_processes();
             if left.is_empty() || Instant::now() > deadline {
                 return left;
             }
@@ -160,7 +164,7 @@ impl TestDir {
     }
 
     /// Returns the command lines of the living processes with the mark.
-    pub(crate) fn marked(&self) -> Vec<String> {
+    pub(crate) fn marked_processes(&self) -> Vec<String> {
         let variable = format!("TURNPIPE_TEST_MARK={}", self.mark);
         std::fs::read_dir("/proc")
             .unwrap()
@@ -194,7 +198,7 @@ pub(crate) fn wait_for_file(path: &Path) {
     }
 }
 
-pub(crate) fn out(finished: &Finished) -> String {
+pub(crate) fn stdout(finished: &Finished) -> String {
     finished.stdout.text().unwrap()
 }
 
@@ -202,13 +206,13 @@ pub(crate) fn err(finished: &Finished) -> String {
     finished.stderr.text().unwrap()
 }
 
-/// Whether the calling test, which [`alone`] names, runs in a separate process.
+/// Whether the calling test, which [`test_command`] names, runs in a separate process.
 pub(crate) fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
 /// Returns a command line that runs one ignored test of this binary in a separate process.
-pub(crate) fn alone(test: &str) -> std::process::Command {
+pub(crate) fn test_command(test: &str) -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command
         .args([
@@ -222,14 +226,18 @@ pub(crate) fn alone(test: &str) -> std::process::Command {
     command
 }
 
-/// Runs [`alone`] and fails if the test does.
+/// Runs [`test_command`] and fails if the test does.
 pub(crate) fn run_alone(test: &str) {
-    let output = alone(test).output().unwrap();
-    assert!(output.status.success(), "{}", shown(&output));
-    assert!(shown(&output).contains("1 passed"), "{}", shown(&output));
+    let output = test_command(test).output().unwrap();
+    assert!(output.status.success(), "{}", describe(&output));
+    assert!(
+        describe(&output).contains("1 passed"),
+        "{}",
+        describe(&output)
+    );
 }
 
-pub(crate) fn shown(output: &Output) -> String {
+pub(crate) fn describe(output: &Output) -> String {
     let texts = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     format!("{}\n{}\n{}", output.status, texts[0], texts[1])
 }

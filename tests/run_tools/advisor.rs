@@ -6,11 +6,11 @@ use std::sync::mpsc::Receiver;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Driver, PATIENCE, Run, call, pairs};
-use crate::model_server::{question, says, server};
+use crate::model_server::{question, server, text_reply};
 
 const KEY: &str = "sk-ant-api03-a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4";
 
-fn advised(bench: &Bench, address: &str, arguments: &[&str]) -> Command {
+fn advised_command(bench: &Bench, address: &str, arguments: &[&str]) -> Command {
     let mut command = bench.run_tools(&[&["--advisor-model", "openai:strong"], arguments].concat());
     command
         .env("OPENAI_BASE_URL", address)
@@ -24,7 +24,7 @@ fn ask(command: Command, input: &str) -> Run {
     driver.finish()
 }
 
-fn asks() -> String {
+fn input_with_question() -> String {
     call("a", "Advisor", &json!({"question": "Is it the cache?"}))
 }
 
@@ -35,7 +35,7 @@ fn request(requests: &Receiver<Value>) -> Value {
 #[test]
 fn another_model_sees_the_conversation_and_gives_advice() {
     let bench = Bench::new();
-    let (address, requests) = server(|_| says("Look at the lock file."));
+    let (address, requests) = server(|_| text_reply("Look at the lock file."));
     let before = [
         json!({"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "Make the build fast"}}),
         json!({"type": "assistant", "uuid": "u2", "parentUuid": "u1", "sessionId": "s", "message": {"id": "m", "role": "assistant", "content": [
@@ -51,7 +51,7 @@ fn another_model_sees_the_conversation_and_gives_advice() {
         {"type": "text", "text": "I ask."},
         {"type": "tool_use", "id": "a", "name": "Advisor", "input": {"question": format!("Is it the cache of {KEY}?")}}]}});
     let run = ask(
-        advised(&bench, &address, &session),
+        advised_command(&bench, &address, &session),
         &format!("{now}\n{reply}\n"),
     );
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
@@ -80,9 +80,9 @@ fn another_model_sees_the_conversation_and_gives_advice() {
 #[test]
 fn results_are_known_once_their_turn_is_over() {
     let bench = Bench::new();
-    let (address, requests) = server(|_| says("Go on."));
+    let (address, requests) = server(|_| text_reply("Go on."));
     bench.write("a.txt", "the first line");
-    let mut driver = Driver::start(advised(&bench, &address, &[]));
+    let mut driver = Driver::start(advised_command(&bench, &address, &[]));
     let reply = |id: &str, call: &str, name: &str, input: Value| {
         let content = json!([{"type": "tool_use", "id": call, "name": name, "input": input}]);
         let message =
@@ -94,6 +94,7 @@ fn results_are_known_once_their_turn_is_over() {
     while !driver.line().contains("turn_end") {}
     driver.send(&reply("n", "a", "Advisor", json!({})));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
+    // Only its effects matter.
     let _ = driver.finish();
     let asked = question(&request(&requests));
     assert!(asked.contains("the first line"), "{asked}");
@@ -154,7 +155,7 @@ fn the_tool_is_offered_only_if_configured() {
         command
             .envs(variables.iter().copied())
             .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
-        let run = ask(command, &asks());
+        let run = ask(command, &input_with_question());
         let outcome = if is_there { "error" } else { "unknown_tool" };
         assert_eq!(run.outcomes(), pairs(&[("a", outcome)]), "{run:?}");
     }
@@ -163,7 +164,7 @@ fn the_tool_is_offered_only_if_configured() {
 #[test]
 fn only_rules_decide_about_the_tool() {
     let bench = Bench::new();
-    let (address, requests) = server(|_| says("Stop."));
+    let (address, requests) = server(|_| text_reply("Stop."));
     let table: [(&[&str], &str); 4] = [
         (&["--deny", "Advisor"], "denied"),
         (&["--ask", "Advisor"], "denied"),
@@ -171,7 +172,10 @@ fn only_rules_decide_about_the_tool() {
         (&["--permission-mode", "plan"], "ok"),
     ];
     for (arguments, outcome) in table {
-        let run = ask(advised(&bench, &address, arguments), &asks());
+        let run = ask(
+            advised_command(&bench, &address, arguments),
+            &input_with_question(),
+        );
         assert_eq!(run.outcomes(), pairs(&[("a", outcome)]), "{run:?}");
     }
     assert_eq!(requests.try_iter().count(), 2);
@@ -201,7 +205,10 @@ fn a_model_that_fails_is_a_failed_call() {
     ];
     for (address, reason) in table {
         let config = ["--config", config.to_str().unwrap()];
-        let run = ask(advised(&bench, address, &config), &asks());
+        let run = ask(
+            advised_command(&bench, address, &config),
+            &input_with_question(),
+        );
         assert_eq!(run.status, Some(0), "{run:?}");
         assert_eq!(run.outcomes(), pairs(&[("a", "error")]), "{run:?}");
         assert!(run.content("a").contains(reason), "{run:?}");
@@ -216,8 +223,8 @@ fn an_interrupt_ends_the_question() {
             std::thread::park();
         }
     });
-    let mut driver = Driver::start(advised(&bench, &address, &[]));
-    driver.send(&asks());
+    let mut driver = Driver::start(advised_command(&bench, &address, &[]));
+    driver.send(&input_with_question());
     request(&requests);
     driver.signal("INT");
     let run = driver.wait();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench};
 use crate::model_server::server_with_headers;
-use crate::skip::lacks;
+use crate::skip::is_missing;
 
 /// Sends requests until the model makes no more calls. Requests are composed of lines, and nothing parses
 /// replies.
@@ -23,7 +23,7 @@ const LOOP: &str = r#"
 
 #[test]
 fn a_loop_around_any_api_needs_no_other_tool() {
-    if lacks("python3") {
+    if is_missing("python3") {
         return;
     }
     let rows = [
@@ -99,7 +99,7 @@ fn a_loop_around_any_api_needs_no_other_tool() {
 #[test]
 fn the_loop_with_curl_works_as_written() {
     let script = include_str!("../../examples/curl-loop.sh");
-    let Some(bench) = Bench::with("curl") else {
+    let Some(bench) = Bench::with_program("curl") else {
         return;
     };
     let answer = |head: &str, body: &Value| {

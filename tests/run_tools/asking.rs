@@ -22,7 +22,7 @@ fn question(run: &Driver) -> (String, Value) {
 }
 
 /// Returns two concurrent questions, about calls `a` and `b` that do not conflict.
-fn two_questions(run: &Driver) -> [String; 2] {
+fn read_two_questions(run: &Driver) -> [String; 2] {
     let (one, request) = question(run);
     let (other, _) = question(run);
     if request["tool_use_id"] == "a" {
@@ -60,7 +60,7 @@ fn the_program_at_the_other_end_decides() {
     ];
     for (number, (reply, outcome, made)) in table.into_iter().enumerate() {
         let file = format!("file{number}");
-        let mut run = bench.drive(&STDIO);
+        let mut run = bench.start_driver(&STDIO);
         run.send(&bash("a", &format!("touch {file}")));
         let (id, request) = question(&run);
         assert_eq!(request["input"]["command"], format!("touch {file}"));
@@ -91,9 +91,9 @@ fn a_question_holds_no_slot_and_delays_only_conflicts() {
         call(id, "Write", &json!({"file_path": path, "content": "x"}))
     };
     let options = ["--schedule", "access", "--max-concurrency", "1"];
-    let mut run = bench.drive(&[&STDIO[..], &options].concat());
+    let mut run = bench.start_driver(&[&STDIO[..], &options].concat());
     run.send(&(write("a", "a") + &write("b", "b") + &write("c", "a")));
-    let [first, second] = two_questions(&run);
+    let [first, second] = read_two_questions(&run);
     run.send(&answer(&second, &json!({"behavior": "allow"})));
     wait_for("the second call", || bench.work().join("b").exists());
     assert!(!bench.work().join("a").exists());
@@ -110,7 +110,7 @@ fn a_question_holds_no_slot_and_delays_only_conflicts() {
 #[test]
 fn an_interrupt_ends_a_question() {
     let bench = Bench::new();
-    let mut run = bench.drive(&STDIO);
+    let mut run = bench.start_driver(&STDIO);
     run.send(&turn("m", &[("a", "touch x"), ("b", "touch y")]));
     question(&run);
     run.signal("INT");
@@ -124,13 +124,13 @@ fn an_interrupt_ends_a_question() {
 fn a_question_is_withdrawn_when_a_sibling_fails() {
     let bench = Bench::new();
     let options = ["--schedule", "access", "--on-error", "cancel-all"];
-    let mut run = bench.drive(&[&STDIO[..], &options].concat());
+    let mut run = bench.start_driver(&[&STDIO[..], &options].concat());
     let write = |id: &str| {
         let path = bench.work().join(id);
         call(id, "Write", &json!({"file_path": path, "content": "x"}))
     };
     run.send(&(write("a") + &write("b")));
-    let [first, second] = two_questions(&run);
+    let [first, second] = read_two_questions(&run);
     std::fs::create_dir(bench.work().join("b")).unwrap();
     run.send(&answer(&second, &json!({"behavior": "allow"})));
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "cancelled_sibling");

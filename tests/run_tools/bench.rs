@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::skip::{lacks, search_path};
+use crate::skip::{is_missing, search_path};
 
 /// Longer than any run that does not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
@@ -36,8 +36,8 @@ impl Bench {
     }
 
     /// Returns a bench for a test that needs a program, or `None` if the machine lacks it.
-    pub(crate) fn with(program: &str) -> Option<Self> {
-        (!lacks(program)).then(Self::new)
+    pub(crate) fn with_program(program: &str) -> Option<Self> {
+        (!is_missing(program)).then(Self::new)
     }
 
     /// Returns the working directory of runs.
@@ -73,7 +73,7 @@ impl Bench {
         std::fs::read_to_string(self.work().join(name)).unwrap()
     }
 
-    fn dress(&self, command: &mut Command) {
+    fn set_environment(&self, command: &mut Command) {
         command
             .current_dir(self.work())
             .env_clear()
@@ -87,7 +87,7 @@ impl Bench {
     /// Returns `turnpipe run-tools` with further arguments, not yet started.
     pub(crate) fn run_tools(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
-        self.dress(&mut command);
+        self.set_environment(&mut command);
         command.arg("run-tools").args(arguments);
         command
     }
@@ -123,7 +123,7 @@ impl Bench {
     /// Runs a shell script, with `turnpipe` as the binary.
     pub(crate) fn shell(&self, script: &str) -> Run {
         let mut command = Command::new("bash");
-        self.dress(&mut command);
+        self.set_environment(&mut command);
         let prelude = "set -o pipefail; turnpipe() { \"$TURNPIPE\" \"$@\"; }";
         command
             .env("TURNPIPE", env!("CARGO_BIN_EXE_turnpipe"))
@@ -139,7 +139,7 @@ impl Bench {
     }
 
     /// Starts `run-tools` for a driver that exchanges lines with it.
-    pub(crate) fn drive(&self, arguments: &[&str]) -> Driver {
+    pub(crate) fn start_driver(&self, arguments: &[&str]) -> Driver {
         Driver::start(self.run_tools(arguments))
     }
 }

@@ -144,6 +144,7 @@ fn a_call_that_changes_a_read_file_has_a_hint() {
 #[test]
 fn old_state_is_removed() {
     let bench = Bench::new();
+    // Only its effects matter.
     let _ = bench.run(
         &[&BYPASS[..], &["--session-id", "s"]].concat(),
         bash("a", "seq 1 20000"),

@@ -46,7 +46,7 @@ impl Id {
             Self::Equal | Self::EqualAlways => "same".to_owned(),
             _ => format!("own_{number}"),
         };
-        with(part, key, is_sent.then(|| id.into()))
+        set_member(part, key, is_sent.then(|| id.into()))
     }
 }
 
@@ -75,7 +75,7 @@ impl Index {
             Self::Zero => Some(0.into()),
             Self::Missing => None,
         };
-        with(part, "index", index)
+        set_member(part, "index", index)
     }
 }
 
@@ -88,7 +88,7 @@ enum Cut {
     NamesAndArguments,
 }
 
-fn with(mut part: Value, key: &str, value: Option<Value>) -> Value {
+fn set_member(mut part: Value, key: &str, value: Option<Value>) -> Value {
     if let Some(value) = value {
         part[key] = value;
     }

@@ -268,6 +268,7 @@ fn state_is_kept_between_processes_of_a_session() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    // Only its effects matter.
     let _ = bench.run(&arguments, bash("a", "cd sub"));
     let run = bench.run(&arguments, bash("b", "cat file"));
     assert_eq!(run.content("b"), "text");
@@ -283,6 +284,7 @@ fn a_given_directory_overrides_the_stored_one() {
     bench.write("sub/file", "stored\n");
     bench.write("other/file", "named\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    // Only its effects matter.
     let _ = bench.run(&arguments, bash("a", "cd sub"));
     let named = [&arguments[..], &["--cwd", "other"]].concat();
     assert_eq!(
@@ -306,6 +308,7 @@ fn damaged_state_is_reported_once_and_replaced() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    // Only its effects matter.
     let _ = bench.run(&arguments, bash("a", "cd sub"));
     std::fs::write(bench.session_state("s").join("state.json"), "{").unwrap();
     let run = bench.run(&arguments, bash("b", "true"));
@@ -323,9 +326,11 @@ fn a_session_with_a_running_call_is_not_cleaned() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
+    // Only its effects matter.
     let _ = bench.run(&arguments, bash("a", "cd sub"));
-    let mut driver = bench.drive(&arguments);
+    let mut driver = bench.start_driver(&arguments);
     driver.send(&bash("b", "cd .."));
+    // Only its effects matter.
     let _ = driver.result("b");
     let clean = "turnpipe state clean --older-than 0s";
     assert_eq!(bench.shell(clean).records()[0]["sessions"], 0);

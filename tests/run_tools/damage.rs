@@ -121,12 +121,12 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
     ];
     std::thread::scope(|scope| {
         for (name, input, report, read) in cases {
-            scope.spawn(move || survives(name, &input, report, read));
+            scope.spawn(move || check_survival(name, &input, report, read));
         }
     });
 }
 
-fn survives(name: &str, input: &[u8], report: &str, read: bool) {
+fn check_survival(name: &str, input: &[u8], report: &str, read: bool) {
     let bench = Bench::new();
     let run = bench.shell_with_input(
         "turnpipe run-tools --permission-mode bypassPermissions",

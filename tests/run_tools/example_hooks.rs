@@ -6,7 +6,7 @@ use crate::bench::{BYPASS, Bench, bash, call, pairs};
 
 #[test]
 fn hook_scripts_work_unchanged() {
-    let Some(bench) = Bench::with("jq") else {
+    let Some(bench) = Bench::with_program("jq") else {
         return;
     };
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::bench::Bench;
-use crate::skip::{runs_all, sample};
+use crate::skip::{is_full_run, sample};
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -57,6 +57,6 @@ fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
         }
     }
     // Most calls of recordings include their results.
-    let floor = if runs_all() { 2 } else { 0 };
+    let floor = if is_full_run() { 2 } else { 0 };
     assert!(batches > floor, "only {batches} batches were planned");
 }

@@ -25,7 +25,7 @@ fn run(bench: &Bench, settings: &Path, further: &[&str], calls: String) -> Run {
 }
 
 /// Returns a hook that prints a response.
-fn printing(event: &str, members: &Value) -> String {
+fn hook_printing(event: &str, members: &Value) -> String {
     let mut output = members.clone();
     output["hookEventName"] = event.into();
     format!("echo '{}'", json!({ "hookSpecificOutput": output }))
@@ -65,7 +65,7 @@ fn a_hook_reads_the_call_and_its_status_decides() {
 #[test]
 fn a_changed_call_is_checked_again() {
     let bench = Bench::new();
-    let rewrite = printing(
+    let rewrite = hook_printing(
         "PreToolUse",
         &json!({"updatedInput": {"command": "touch other"}}),
     );
@@ -82,7 +82,7 @@ fn a_changed_call_is_checked_again() {
     );
     assert_eq!(denied.outcomes(), pairs(&[("a", "denied")]), "{denied:?}");
 
-    let nonsense = printing("PreToolUse", &json!({"updatedInput": {"commands": 1}}));
+    let nonsense = hook_printing("PreToolUse", &json!({"updatedInput": {"commands": 1}}));
     let file = settings(&bench, "PreToolUse", &nonsense);
     let refused = run(&bench, &file, &[], bash("a", "ls"));
     assert_eq!(
@@ -92,7 +92,7 @@ fn a_changed_call_is_checked_again() {
     );
 
     // The call that was read-only is no longer confined, and the one that wrote is.
-    let reads = printing("PreToolUse", &json!({"updatedInput": {"command": "ls"}}));
+    let reads = hook_printing("PreToolUse", &json!({"updatedInput": {"command": "ls"}}));
     let file = settings(&bench, "PreToolUse", &reads);
     let confined = bench.run(
         &["--settings", file.to_str().unwrap()],
@@ -116,7 +116,7 @@ fn hooks_and_rules_decide_together() {
     for (decision, flag, outcome) in table {
         let answer =
             json!({"permissionDecision": decision, "permissionDecisionReason": "so it is"});
-        let file = settings(&bench, "PreToolUse", &printing("PreToolUse", &answer));
+        let file = settings(&bench, "PreToolUse", &hook_printing("PreToolUse", &answer));
         let mut arguments = vec!["--settings", file.to_str().unwrap()];
         if !flag.is_empty() {
             arguments.extend([flag, "Bash"]);
@@ -128,10 +128,11 @@ fn hooks_and_rules_decide_together() {
             "{decision} {flag}: {run:?}"
         );
         assert_eq!(bench.work().join("made").exists(), outcome == "ok");
+        // It may not exist.
         let _ = std::fs::remove_file(bench.work().join("made"));
     }
     let answer = json!({"permissionDecision": "deny", "permissionDecisionReason": "so it is"});
-    let file = settings(&bench, "PreToolUse", &printing("PreToolUse", &answer));
+    let file = settings(&bench, "PreToolUse", &hook_printing("PreToolUse", &answer));
     let blocked = run(&bench, &file, &[], bash("a", "ls"));
     assert_eq!(
         blocked.outcomes(),
@@ -143,7 +144,7 @@ fn hooks_and_rules_decide_together() {
 
 #[test]
 fn hooks_see_results_and_may_change_them() {
-    let Some(bench) = Bench::with("jq") else {
+    let Some(bench) = Bench::with_program("jq") else {
         return;
     };
     let masking = "jq -c '{hookSpecificOutput: {hookEventName: .hook_event_name, updatedToolOutput: (.tool_response | .stdout |= gsub(\"secret\"; \"***\")), additionalContext: \"masked\"}}'";
@@ -410,7 +411,7 @@ fn a_server_can_be_a_hook() {
 fn an_interrupt_ends_a_hook_and_its_call() {
     let bench = Bench::new();
     let file = settings(&bench, "PreToolUse", "touch begun; sleep 617");
-    let mut driver = bench.drive(&["--settings", file.to_str().unwrap()]);
+    let mut driver = bench.start_driver(&["--settings", file.to_str().unwrap()]);
     driver.send(&turn("m", &[("a", "ls")]));
     wait_for("the hook", || bench.work().join("begun").exists());
     driver.signal("INT");
@@ -426,7 +427,7 @@ fn an_interrupt_does_not_wait_for_a_server() {
     let url = format!("http://{}/hook", server.local_addr().unwrap());
     let hooks = json!({"PreToolUse": [{"hooks": [{"type": "http", "url": url, "timeout": 620}]}]});
     let file = write_settings(&bench, &hooks);
-    let mut driver = bench.drive(&["--settings", file.to_str().unwrap()]);
+    let mut driver = bench.start_driver(&["--settings", file.to_str().unwrap()]);
     driver.send(&turn("m", &[("a", "ls")]));
     // The server never answers.
     let _asked = server.accept().unwrap();
@@ -571,7 +572,7 @@ fn a_denial_names_what_decided() {
         if let Some(reason) = reason {
             members["permissionDecisionReason"] = reason.into();
         }
-        settings(&bench, "PreToolUse", &printing("PreToolUse", &members))
+        settings(&bench, "PreToolUse", &hook_printing("PreToolUse", &members))
     };
     let denied = |settings: &Path, arguments: &[&str], command: &str| {
         let file = ["--settings", settings.to_str().unwrap()];

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, turn};
-use crate::skip::runs_all;
+use crate::skip::is_full_run;
 
 /// All calls are equal; the result is the number of earlier runs.
 const COMMAND: &str = "echo x >> log; wc -l < log";
@@ -163,7 +163,7 @@ fn results(run: &Run) -> Vec<(String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if runs_all() { 12 } else { 4 }, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if is_full_run() { 12 } else { 4 }, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn each_call_gets_its_own_result(

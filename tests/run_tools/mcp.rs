@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, wait_for};
 
 /// Returns the entry of a scripted server that writes to `log`.
-pub(crate) fn scripted(log: &str, words: &[&str]) -> Value {
+pub(crate) fn scripted_server(log: &str, words: &[&str]) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");
     let arguments: Vec<&str> = [script, log]
         .into_iter()
@@ -44,7 +44,7 @@ pub(crate) fn finish(mut command: Command, variables: &[(&str, &str)], calls: &s
 
 /// Returns a run with one scripted server `s`.
 fn run(bench: &Bench, variables: &[(&str, &str)], calls: &str) -> Run {
-    let servers = json!({"s": scripted("log", &[])});
+    let servers = json!({"s": scripted_server("log", &[])});
     finish(command(bench, &servers, &[]), variables, calls)
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn tool(id: &str, name: &str) -> String {
 }
 
 /// Returns how often the server has started, and whether the last one is still alive.
-pub(crate) fn starts(bench: &Bench) -> (usize, bool) {
+pub(crate) fn server_starts(bench: &Bench) -> (usize, bool) {
     let log = bench.read("log");
     let started: Vec<&str> = log
         .lines()
@@ -69,10 +69,10 @@ pub(crate) fn starts(bench: &Bench) -> (usize, bool) {
 
 #[test]
 fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[]), "other": scripted("other", &[])});
+    let servers = json!({"s": scripted_server("log", &[]), "other": scripted_server("other", &[])});
     let variables = [("MY_TOKEN", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz")];
     let none = finish(command(&bench, &servers, &[]), &variables, "");
     assert_eq!(none.status, Some(0), "{none:?}");
@@ -84,7 +84,7 @@ fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
         &tool("a", "echo"),
     );
     assert_eq!(one.content("a"), "echo: a");
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
     let log = bench.read("log");
     assert!(log.contains("mark=1 token=None own=own"), "{log}");
     assert!(log.ends_with("ended\n"), "{log}");
@@ -93,7 +93,7 @@ fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
 
 #[test]
 fn responses_become_results() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let rows = [
@@ -163,10 +163,10 @@ else:
 member = "MEMBER"
 print(json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", member: output}}))
 '"#;
-    let servers = json!({"s": scripted("log", &[])});
+    let servers = json!({"s": scripted_server("log", &[])});
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png"}});
     for member in ["updatedMCPToolOutput", "updatedToolOutput"] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let hook = masking.replace("MEMBER", member);
@@ -205,7 +205,7 @@ print(json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", member:
 
 #[test]
 fn images_and_resources_become_blocks() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let run = run(&bench, &[], &tool("a", "blocks"));
@@ -238,7 +238,7 @@ fn images_and_resources_become_blocks() {
 
 #[test]
 fn texts_next_to_images_are_bounded() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let run = run(&bench, &[], &tool("a", "album"));
@@ -257,7 +257,7 @@ fn texts_next_to_images_are_bounded() {
 
 #[test]
 fn a_tool_can_raise_the_limit_of_its_results() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let run = run(
@@ -276,7 +276,7 @@ fn a_tool_can_raise_the_limit_of_its_results() {
 
 #[test]
 fn calls_that_only_read_run_together() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     // Each waits for the other.
@@ -299,10 +299,10 @@ fn calls_that_only_read_run_together() {
 
 #[test]
 fn denied_calls_start_no_server() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let file = config(&bench, &json!({"s": scripted_server("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
     let rows: [(&[&str], &str); 6] = [
         (&[], "denied"),
@@ -339,11 +339,12 @@ fn denied_calls_start_no_server() {
 
 #[test]
 fn a_slow_server_delays_only_later_calls() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     bench.write("note", "before");
-    let servers = json!({"s": scripted("log", &["late"]), "t": scripted("other", &["late"])});
+    let servers =
+        json!({"s": scripted_server("log", &["late"]), "t": scripted_server("other", &["late"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     let read = |id: &str| call(id, "Read", &json!({"file_path": "note"}));
     let other = call("c", "mcp__t__echo", &json!({"text": "c"}));
@@ -366,10 +367,10 @@ fn a_slow_server_delays_only_later_calls() {
 fn an_interrupt_does_not_wait_for_a_server_that_starts() {
     let search = call("a", "ToolSearch", &json!({"query": "x"}));
     for (call, outcome) in [(tool("a", "echo"), "not_run"), (search, "interrupted")] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
-        let servers = json!({"s": scripted("log", &["silent"])});
+        let servers = json!({"s": scripted_server("log", &["silent"])});
         let mut command = command(&bench, &servers, &[]);
         command.env("MCP_TIMEOUT", "600000");
         let mut driver = Driver::start(command);
@@ -379,16 +380,16 @@ fn an_interrupt_does_not_wait_for_a_server_that_starts() {
         assert_eq!(driver.result("a")["turnpipe"]["outcome"], outcome);
         let run = driver.finish();
         assert_eq!(run.status, Some(130), "{run:?}");
-        assert_eq!(starts(&bench), (1, false));
+        assert_eq!(server_starts(&bench), (1, false));
     }
 }
 
 #[test]
 fn hints_of_a_server_grant_no_permission() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let file = config(&bench, &json!({"s": scripted_server("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
     let rows: [(&[&str], &str); 5] = [
         (&[], "denied"),
@@ -409,10 +410,10 @@ fn hints_of_a_server_grant_no_permission() {
 
 #[test]
 fn a_server_of_an_unknown_transport_is_reported_and_the_others_work() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[]), "ws": {"type": "ws", "url": "ws://x"}});
+    let servers = json!({"s": scripted_server("log", &[]), "ws": {"type": "ws", "url": "ws://x"}});
     let calls = tool("a", "echo") + &call("b", "mcp__ws__echo", &json!({}));
     let run = finish(command(&bench, &servers, &[]), &[], &calls);
     assert_eq!(run.status, Some(0), "{run:?}");
@@ -443,7 +444,7 @@ fn a_server_that_dies_fails_one_call_and_is_restarted() {
         ),
     ];
     for (name, error) in rows {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let run = run(&bench, &[], &(tool("a", name) + &tool("b", "echo")));
@@ -453,14 +454,14 @@ fn a_server_that_dies_fails_one_call_and_is_restarted() {
             "{run:?}"
         );
         assert!(run.content("a").contains(error), "{run:?}");
-        assert_eq!(starts(&bench), (2, false), "{name}");
+        assert_eq!(server_starts(&bench), (2, false), "{name}");
     }
 }
 
 #[test]
 fn a_call_without_a_response_times_out() {
     for name in ["hang", "deaf"] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let run = run(&bench, &[("MCP_TOOL_TIMEOUT", "300")], &tool("a", name));
@@ -470,7 +471,7 @@ fn a_call_without_a_response_times_out() {
             text.contains("no response to the call within 0.3 s"),
             "{text}"
         );
-        assert_eq!(starts(&bench), (1, false), "{name}");
+        assert_eq!(server_starts(&bench), (1, false), "{name}");
         let told = bench.read("log").contains("notifications/cancelled");
         assert_eq!(told, name == "hang");
     }
@@ -478,10 +479,10 @@ fn a_call_without_a_response_times_out() {
 
 #[test]
 fn an_interrupt_is_passed_on() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[])});
+    let servers = json!({"s": scripted_server("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "hang"));
     let has_logged = |text: &str| {
@@ -496,16 +497,16 @@ fn an_interrupt_is_passed_on() {
     assert!(!text.contains("output"), "{text}");
     wait_for("the cancellation", || has_logged("notifications/cancelled"));
     drop(driver.finish());
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn servers_end_when_the_run_is_killed() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[])});
+    let servers = json!({"s": scripted_server("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "deaf"));
     let is_called = || {
@@ -515,16 +516,16 @@ fn servers_end_when_the_run_is_killed() {
     wait_for("the call", is_called);
     driver.signal("KILL");
     drop(driver.wait());
-    wait_for("the end of the server", || !starts(&bench).1);
+    wait_for("the end of the server", || !server_starts(&bench).1);
 }
 
 #[test]
 fn a_server_that_cannot_be_used_gives_an_error_and_is_not_retried() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let servers = json!({
-        "silent": scripted("log", &["silent"]),
+        "silent": scripted_server("log", &["silent"]),
         "missing": {"command": "no-such-program"},
         "text": {"command": "sh", "args": ["-c", "echo hello; echo why >&2; exit 4"]},
         "away": {"url": "http://127.0.0.1:9/mcp"},
@@ -564,15 +565,15 @@ fn a_server_that_cannot_be_used_gives_an_error_and_is_not_retried() {
         assert_eq!(run.result(id)["turnpipe"]["outcome"], "error", "{run:?}");
         assert!(run.content(id).contains(error), "{id}: {run:?}");
     }
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
 }
 
 #[test]
 fn a_list_of_tools_that_changes_is_read_again() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[])});
+    let servers = json!({"s": scripted_server("log", &[])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "grow"));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
@@ -583,10 +584,10 @@ fn a_list_of_tools_that_changes_is_read_again() {
 
 #[test]
 fn a_list_that_cannot_be_reread_is_kept() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &["unlistable"])});
+    let servers = json!({"s": scripted_server("log", &["unlistable"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "grow"));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
@@ -597,15 +598,15 @@ fn a_list_that_cannot_be_reread_is_kept() {
         pairs(&[("b", "ok"), ("c", "ok")]),
         "{run:?}"
     );
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
 }
 
 #[test]
 fn a_restarted_server_is_listed_again() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &["new"])});
+    let servers = json!({"s": scripted_server("log", &["new"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
     driver.send(&(tool("a", "grown") + &tool("b", "die")));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "unknown_tool");
@@ -617,35 +618,35 @@ fn a_restarted_server_is_listed_again() {
 
 #[test]
 fn an_endless_list_is_an_error() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &["endless"])});
+    let servers = json!({"s": scripted_server("log", &["endless"])});
     let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "echo"));
     let text = run.content("a");
     assert!(
         text.contains("MCP server s: its list of tools is too long"),
         "{text}"
     );
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
 }
 
 #[test]
 fn a_server_that_fails_does_not_hide_the_tools_of_another() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": {"command": "false"}, "s__t": scripted("log", &[])});
+    let servers = json!({"s": {"command": "false"}, "s__t": scripted_server("log", &[])});
     let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "t__echo"));
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
 }
 
 #[test]
 fn the_mark_of_our_processes_is_kept() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let mut server = scripted("log", &[]);
+    let mut server = scripted_server("log", &[]);
     server["env"]["TURNPIPE"] = json!("mine");
     drop(finish(
         command(&bench, &json!({"s": server}), &[]),
@@ -657,11 +658,11 @@ fn the_mark_of_our_processes_is_kept() {
 
 #[test]
 fn a_tool_decides_whether_calls_run() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     bench.write("kept/file", "");
-    let file = config(&bench, &json!({"s": scripted("log", &[])}));
+    let file = config(&bench, &json!({"s": scripted_server("log", &[])}));
     let flags = [
         "--mcp-config",
         file.to_str().unwrap(),
@@ -709,10 +710,10 @@ fn a_tool_decides_whether_calls_run() {
 
 #[test]
 fn a_tool_that_cannot_decide_allows_nothing() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &[]), "away": {"command": "false"}});
+    let servers = json!({"s": scripted_server("log", &[]), "away": {"command": "false"}});
     let file = config(&bench, &servers);
     let rows = [
         ("mcp__s__missing", Some(0)),
@@ -741,7 +742,7 @@ fn a_tool_that_cannot_decide_allows_nothing() {
 
 #[test]
 fn malformed_files_end_the_run_before_it_begins() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let file = bench.write(
@@ -759,7 +760,7 @@ fn malformed_files_end_the_run_before_it_begins() {
 }
 
 /// Returns the declarations that `turnpipe tools` prints, and its stderr.
-fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) {
+fn list_declarations(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) {
     config(bench, servers);
     let run = bench.shell(&format!(
         "turnpipe tools --mcp-config servers.json --json --format {format}"
@@ -771,11 +772,11 @@ fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) 
 
 #[test]
 fn tools_are_listed_after_the_others_and_servers_that_fail_are_reported() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"b.x": scripted("log", &["few"]), "a": scripted("other", &["few"]), "broken": {"command": "false"}});
-    let (tools, messages) = listed(&bench, &servers, "anthropic");
+    let servers = json!({"b.x": scripted_server("log", &["few"]), "a": scripted_server("other", &["few"]), "broken": {"command": "false"}});
+    let (tools, messages) = list_declarations(&bench, &servers, "anthropic");
     let names: Vec<&str> = tools
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
@@ -797,16 +798,16 @@ fn tools_are_listed_after_the_others_and_servers_that_fail_are_reported() {
         messages.contains("MCP server broken: exited with status 1"),
         "{messages}"
     );
-    assert_eq!(starts(&bench), (1, false));
+    assert_eq!(server_starts(&bench), (1, false));
 }
 
 #[test]
 fn schemas_of_a_long_list_are_found_by_search() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &["many"])});
-    let (tools, _) = listed(&bench, &servers, "openai");
+    let servers = json!({"s": scripted_server("log", &["many"])});
+    let (tools, _) = list_declarations(&bench, &servers, "openai");
     let names = tools
         .iter()
         .map(|tool| tool["function"]["name"].as_str().unwrap());
@@ -819,7 +820,7 @@ fn schemas_of_a_long_list_are_found_by_search() {
         "the tools of the server are deferred"
     );
     assert!(names.contains(&"ToolSearch"));
-    let (tools, _) = listed(&bench, &servers, "anthropic");
+    let (tools, _) = list_declarations(&bench, &servers, "anthropic");
     let echo = tools
         .iter()
         .find(|tool| tool["name"] == "mcp__s__echo")
@@ -827,11 +828,11 @@ fn schemas_of_a_long_list_are_found_by_search() {
     assert_eq!(echo["defer_loading"], true);
 
     // The total number of tools counts.
-    let few = |log: &str| scripted(log, &["few"]);
+    let few = |log: &str| scripted_server(log, &["few"]);
     let two = json!({"s": few("one"), "t": few("two")});
     let three = json!({"s": few("one"), "t": few("two"), "u": few("three")});
     for (servers, deferred) in [(two, false), (three, true)] {
-        let (tools, _) = listed(&bench, &servers, "anthropic");
+        let (tools, _) = list_declarations(&bench, &servers, "anthropic");
         let any = tools.iter().any(|tool| tool["defer_loading"] == true);
         assert_eq!(any, deferred, "{servers}");
     }
@@ -895,6 +896,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
 
 fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     let length = body.len();
+    // The client may have closed the connection.
     let _ = write!(
         stream,
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
@@ -915,6 +917,7 @@ fn serve(listener: &TcpListener, requests: &Sender<Request>) {
         let json_type = "content-type: application/json\r\n";
         if request.body["params"]["name"] == "gone" {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            // The client may have closed the connection.
             let _ = (&stream).write_all(format!("{head}id: 1\ndata:\n\n").as_bytes());
             return;
         }

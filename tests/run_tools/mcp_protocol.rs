@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Run, call, pairs};
-use crate::mcp::{command, finish, scripted, starts, tool};
+use crate::mcp::{command, finish, scripted_server, server_starts, tool};
 
 /// Returns a run with one scripted server `s`, started with these words.
 fn run(bench: &Bench, words: &[&str], calls: &str) -> Run {
-    let servers = json!({"s": scripted("log", words)});
+    let servers = json!({"s": scripted_server("log", words)});
     finish(command(bench, &servers, &[]), &[], calls)
 }
 
@@ -28,12 +28,12 @@ fn servers_of_every_revision_are_used() {
         (&[], 1, "server/discover initialize"),
         (&["strict"], 2, "server/discover initialize"),
     ] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let run = run(&bench, words, &tool("a", "echo"));
         assert_eq!(run.content("a"), "echo: a", "{words:?} {run:?}");
-        assert_eq!(starts(&bench), (started, false), "{words:?}");
+        assert_eq!(server_starts(&bench), (started, false), "{words:?}");
         let log = bench.read("log");
         let asked = log
             .lines()
@@ -45,10 +45,10 @@ fn servers_of_every_revision_are_used() {
 
 #[test]
 fn changes_of_tools_are_heard_without_a_handshake() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"s": scripted("log", &["stateless"])});
+    let servers = json!({"s": scripted_server("log", &["stateless"])});
     let mut driver = crate::bench::Driver::start(command(&bench, &servers, &[]));
     driver.send(&tool("a", "echo"));
     assert_eq!(driver.result("a")["turnpipe"]["outcome"], "ok");
@@ -65,7 +65,7 @@ fn changes_of_tools_are_heard_without_a_handshake() {
 #[test]
 fn resources_are_listed_and_read() {
     for words in [&["resources"][..], &["resources", "stateless"]] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let calls = [
@@ -106,7 +106,7 @@ fn only_malformed_items_of_a_list_are_left_out() {
         &["resources", "malformed"][..],
         &["resources", "malformed", "stateless"],
     ] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
         let calls = [
@@ -156,11 +156,11 @@ fn only_malformed_items_of_a_list_are_left_out() {
 
 #[test]
 fn a_list_of_all_resources_names_servers_that_fail() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
     let servers = json!({
-        "s": scripted("log", &["resources"]), "none": scripted("other", &[]),
+        "s": scripted_server("log", &["resources"]), "none": scripted_server("other", &[]),
         "broken": {"command": "no-such-program"},
     });
     let calls = list("a", &json!({}))
@@ -183,10 +183,10 @@ fn a_list_of_all_resources_names_servers_that_fail() {
 #[test]
 fn tools_for_resources_are_declared_if_a_server_has_some() {
     for (words, expected) in [(&["resources"][..], true), (&[], false)] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
-        let servers = json!({"mcpServers": {"s": scripted("log", words)}});
+        let servers = json!({"mcpServers": {"s": scripted_server("log", words)}});
         bench.write("servers.json", servers.to_string());
         let listed = bench.shell("turnpipe tools --mcp-config servers.json --json");
         for name in ["ListMcpResourcesTool", "ReadMcpResourceTool"] {
@@ -198,10 +198,10 @@ fn tools_for_resources_are_declared_if_a_server_has_some() {
 
 #[test]
 fn rules_about_a_server_cover_its_resources() {
-    let Some(bench) = Bench::with("python3") else {
+    let Some(bench) = Bench::with_program("python3") else {
         return;
     };
-    let servers = json!({"mcpServers": {"s": scripted("log", &["resources"])}});
+    let servers = json!({"mcpServers": {"s": scripted_server("log", &["resources"])}});
     bench.write("servers.json", servers.to_string());
     let rows: [(&[&str], [&str; 2]); 5] = [
         (&[], ["denied", "denied"]),
@@ -217,6 +217,7 @@ fn rules_about_a_server_cover_its_resources() {
         ),
     ];
     for (rules, outcomes) in rows {
+        // It may not exist.
         let _ = std::fs::remove_file(bench.work().join("log"));
         let arguments = [&["--mcp-config", "servers.json"], rules].concat();
         let calls = read("a", "s", "note:///a") + &list("b", &json!({}));
@@ -231,10 +232,10 @@ fn rules_about_a_server_cover_its_resources() {
 #[test]
 fn progress_is_reported_and_extends_the_timeout() {
     for words in [&[][..], &["stateless"]] {
-        let Some(bench) = Bench::with("python3") else {
+        let Some(bench) = Bench::with_program("python3") else {
             return;
         };
-        let servers = json!({"s": scripted("log", words)});
+        let servers = json!({"s": scripted_server("log", words)});
         let variables = [("MCP_TOOL_TIMEOUT", "1500")];
         let run = finish(
             command(&bench, &servers, &[]),

@@ -38,8 +38,10 @@ pub(crate) fn server_with_headers(
                         break (head.to_lowercase(), body);
                     }
                 };
+                // The test may have ended.
                 let _ = asked.send(body.clone());
                 let (status, answer) = answer(&head, &body);
+                // The client may have closed the connection.
                 let _ = write!(
                     stream,
                     "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
@@ -52,7 +54,7 @@ pub(crate) fn server_with_headers(
 }
 
 /// Returns a reply with this text.
-pub(crate) fn says(text: &str) -> (u16, String) {
+pub(crate) fn text_reply(text: &str) -> (u16, String) {
     let message = json!({"role": "assistant", "content": text});
     let usage = json!({"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14});
     let reply = json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage});

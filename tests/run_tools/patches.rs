@@ -11,7 +11,7 @@ fn patch(lines: &[&str]) -> String {
 }
 
 /// Runs one call in Anthropic's form.
-fn applied(bench: &Bench, arguments: &[&str], lines: &[&str]) -> Run {
+fn apply_patch(bench: &Bench, arguments: &[&str], lines: &[&str]) -> Run {
     let calls = call("c", "apply_patch", &json!({"input": patch(lines)}));
     bench.run(arguments, calls)
 }
@@ -89,7 +89,7 @@ fn nothing_changes_if_a_part_of_a_patch_does_not_apply() {
         let bench = Bench::new();
         bench.write("a", "one\n");
         bench.write("b", "two\n");
-        let run = applied(&bench, &BYPASS, &[&add[..], rest].concat());
+        let run = apply_patch(&bench, &BYPASS, &[&add[..], rest].concat());
         assert!(run.content("c").contains(expected), "{run:?}");
         assert_eq!(
             (bench.read("a"), bench.read("b")),
@@ -131,7 +131,7 @@ fn every_path_of_a_patch_is_judged() {
         bench.write("b", "two\n");
         bench.write("secret/c", "three\n");
         std::os::unix::fs::symlink("secret", bench.work().join("link")).unwrap();
-        let run = applied(&bench, &rules, &[&update[..], rest].concat());
+        let run = apply_patch(&bench, &rules, &[&update[..], rest].concat());
         assert_eq!(
             run.outcomes(),
             pairs(&[("c", "denied")]),
@@ -143,7 +143,7 @@ fn every_path_of_a_patch_is_judged() {
             1
         );
         // The same rules allow the other file.
-        assert!(is_ok(&applied(&bench, &rules, &update)));
+        assert!(is_ok(&apply_patch(&bench, &rules, &update)));
         assert_eq!(bench.read("a"), "1\n");
     }
 }

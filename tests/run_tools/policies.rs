@@ -304,7 +304,7 @@ fn a_plan_shows_the_batches_and_runs_nothing() {
 
 /// Returns the plan of each call: the lane of its batch, its id, and its outcome if it would not
 /// run.
-fn planned(bench: &Bench, arguments: &[&str], input: &str) -> Vec<(String, String, String)> {
+fn plan(bench: &Bench, arguments: &[&str], input: &str) -> Vec<(String, String, String)> {
     let run = bench.run(&[&["--plan"], arguments].concat(), input);
     let mut calls = Vec::new();
     for record in run.records() {
@@ -347,7 +347,7 @@ fn a_plan_shows_what_would_happen() {
     };
     let only = ["--tools-only", "Write"];
     assert_eq!(
-        planned(&bench, &only, &input),
+        plan(&bench, &only, &input),
         rows(&[
             ("serial 0", "a", "denied"),
             ("serial 1", "b", "denied"),
@@ -357,7 +357,7 @@ fn a_plan_shows_what_would_happen() {
     );
     let by_file = [&BYPASS[..], &only, &["--schedule", "access"]].concat();
     assert_eq!(
-        planned(&bench, &by_file, &input),
+        plan(&bench, &by_file, &input),
         rows(&[
             ("parallel 0", "a", ""),
             ("parallel 0", "b", ""),

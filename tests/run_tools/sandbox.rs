@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Driver, bash, call, pairs};
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 
 const DENIED: [&str; 4] = ["--deny", "Read(**/.env)", "--deny", "Edit(locked)"];
 
@@ -26,7 +26,7 @@ fn bench() -> Option<Bench> {
 }
 
 /// Returns a script that runs another one, which the rules cannot see in its text.
-fn unseen(bench: &Bench, name: &str, script: &str) -> String {
+fn write_hidden_script(bench: &Bench, name: &str, script: &str) -> String {
     let path = bench.write(name, format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     format!("./{name}")
@@ -35,8 +35,8 @@ fn unseen(bench: &Bench, name: &str, script: &str) -> String {
 #[test]
 fn no_command_reads_or_changes_the_files_of_deny_rules() {
     let Some(bench) = bench() else { return };
-    let read = unseen(&bench, "read", "cat .env innocent");
-    let change = unseen(
+    let read = write_hidden_script(&bench, "read", "cat .env innocent");
+    let change = write_hidden_script(
         &bench,
         "change",
         "echo changed > locked; rm locked; mv locked x",
@@ -84,8 +84,8 @@ fn other_files_are_as_without_rules() {
 #[test]
 fn a_file_that_was_replaced_outside_is_masked_again() {
     let Some(bench) = bench() else { return };
-    let read = unseen(&bench, "read", "cat .env sub*/.env; exit 0");
-    let mut driver: Driver = bench.drive(&[&BYPASS[..], &DENIED].concat());
+    let read = write_hidden_script(&bench, "read", "cat .env sub*/.env; exit 0");
+    let mut driver: Driver = bench.start_driver(&[&BYPASS[..], &DENIED].concat());
     for number in 0..3 {
         bench.write("replacement", format!("KEY=verysecret{number}"));
         fs::rename(bench.work().join("replacement"), bench.work().join(".env")).unwrap();
@@ -97,6 +97,7 @@ fn a_file_that_was_replaced_outside_is_masked_again() {
         assert!(!result.to_string().contains("verysecret"), "{result}");
         assert!(result.to_string().contains("Permission denied"), "{result}");
     }
+    // Only its effects matter.
     let _ = driver.finish();
 }
 
@@ -139,7 +140,7 @@ fn command_tools_and_servers_have_the_masks() {
         !run.stdout.contains("verysecret") && run.content("a").contains("denied"),
         "{run:?}"
     );
-    if lacks("python3") {
+    if is_missing("python3") {
         return;
     }
     let server = "import json,sys\nfor line in sys.stdin:\n    m = json.loads(line)\n    if 'id' not in m: continue\n    \
@@ -163,7 +164,7 @@ fn command_tools_and_servers_have_the_masks() {
 #[test]
 fn the_sandbox_can_be_off_or_required() {
     let Some(bench) = bench() else { return };
-    let read = unseen(&bench, "read", "cat innocent");
+    let read = write_hidden_script(&bench, "read", "cat innocent");
     let run = |arguments: &[&str]| {
         let all = [&BYPASS[..], &["--no-echo"], arguments].concat();
         bench.run(&all, bash("a", &format!("{read}; touch x")))
@@ -189,7 +190,7 @@ fn the_sandbox_can_be_off_or_required() {
 
 #[test]
 fn a_failure_names_the_masked_file() {
-    let Some(bench) = Bench::with("git").and_then(|_| self::bench()) else {
+    let Some(bench) = Bench::with_program("git").and_then(|_| self::bench()) else {
         return;
     };
     let made = bench.shell(

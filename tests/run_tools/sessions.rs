@@ -23,7 +23,7 @@ fn run(bench: &Bench, directory: &str, options: &str, input: &str) -> Run {
 }
 
 /// Returns the working directory of calls, relative to the bench.
-fn place(bench: &Bench, directory: &str, options: &str, stream: &str) -> String {
+fn run_pwd(bench: &Bench, directory: &str, options: &str, stream: &str) -> String {
     let run = run(
         bench,
         directory,
@@ -36,7 +36,8 @@ fn place(bench: &Bench, directory: &str, options: &str, stream: &str) -> String 
     place.unwrap().trim_start_matches('/').to_owned()
 }
 
-fn moved(bench: &Bench, directory: &str, options: &str, stream: &str) {
+fn run_cd(bench: &Bench, directory: &str, options: &str, stream: &str) {
+    // Only its effects matter.
     let _ = run(
         bench,
         directory,
@@ -61,9 +62,9 @@ fn an_id_belongs_to_the_directory_in_which_a_run_starts() {
         ("--session-id work", String::new()),
     ] {
         let bench = bench();
-        moved(&bench, "q1", options, &stream);
-        assert_eq!(place(&bench, "q2", options, &stream), "q2");
-        assert_eq!(place(&bench, "q1", options, &stream), "q1/sub");
+        run_cd(&bench, "q1", options, &stream);
+        assert_eq!(run_pwd(&bench, "q2", options, &stream), "q2");
+        assert_eq!(run_pwd(&bench, "q1", options, &stream), "q1/sub");
     }
 }
 
@@ -71,19 +72,19 @@ fn an_id_belongs_to_the_directory_in_which_a_run_starts() {
 fn an_id_belongs_to_a_session_file() {
     let bench = bench();
     let file = |name: &str| format!("--session-id work --session {name}");
-    moved(&bench, "q1", &file("work.jsonl"), "");
-    assert_eq!(place(&bench, "q1", &file("work.jsonl"), ""), "q1/sub");
-    assert_eq!(place(&bench, "q1", &file("copy.jsonl"), ""), "q1");
-    assert_eq!(place(&bench, "q2", &file("work.jsonl"), ""), "q2");
+    run_cd(&bench, "q1", &file("work.jsonl"), "");
+    assert_eq!(run_pwd(&bench, "q1", &file("work.jsonl"), ""), "q1/sub");
+    assert_eq!(run_pwd(&bench, "q1", &file("copy.jsonl"), ""), "q1");
+    assert_eq!(run_pwd(&bench, "q2", &file("work.jsonl"), ""), "q2");
     // The same session from elsewhere starts in a directory of this run.
-    assert_eq!(place(&bench, "q2", &file("../q1/work.jsonl"), ""), "q2");
+    assert_eq!(run_pwd(&bench, "q2", &file("../q1/work.jsonl"), ""), "q2");
     let both = file("../q1/work.jsonl") + " --add-dir ../q1";
-    moved(&bench, "q1", &file("work.jsonl"), "");
-    assert_eq!(place(&bench, "q2", &both, ""), "q1/sub");
+    run_cd(&bench, "q1", &file("work.jsonl"), "");
+    assert_eq!(run_pwd(&bench, "q2", &both, ""), "q1/sub");
     // The file that the stream names does not matter then.
     let of = |file: &str| init("other", &json!({"v": 1, "session_file": file}));
-    moved(&bench, "q1", "--session other.jsonl", &of("a"));
-    let found = place(&bench, "q1", "--session other.jsonl", &of("b"));
+    run_cd(&bench, "q1", "--session other.jsonl", &of("a"));
+    let found = run_pwd(&bench, "q1", "--session other.jsonl", &of("b"));
     assert_eq!(found, "q1/sub");
 }
 
@@ -91,12 +92,15 @@ fn an_id_belongs_to_a_session_file() {
 fn the_file_named_by_a_stream_is_part_of_its_identity() {
     let bench = bench();
     let of = |file: &str| init("work", &json!({"v": 1, "session_file": file}));
-    moved(&bench, "q1", "", &of("a"));
-    assert_eq!(place(&bench, "q1", "", &of("a")), "q1/sub");
-    assert_eq!(place(&bench, "q1", "", &of("b")), "q1");
-    assert_eq!(place(&bench, "q2", "", &of("a")), "q2");
-    assert_eq!(place(&bench, "q1", "--session-id work", &of("b")), "q1");
-    assert_eq!(place(&bench, "q1", "--session-id work", &of("a")), "q1/sub");
+    run_cd(&bench, "q1", "", &of("a"));
+    assert_eq!(run_pwd(&bench, "q1", "", &of("a")), "q1/sub");
+    assert_eq!(run_pwd(&bench, "q1", "", &of("b")), "q1");
+    assert_eq!(run_pwd(&bench, "q2", "", &of("a")), "q2");
+    assert_eq!(run_pwd(&bench, "q1", "--session-id work", &of("b")), "q1");
+    assert_eq!(
+        run_pwd(&bench, "q1", "--session-id work", &of("a")),
+        "q1/sub"
+    );
 }
 
 #[test]
@@ -110,6 +114,7 @@ fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
         assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{run:?}");
         run
     };
+    // Only its effects matter.
     let _ = round(1, bash("a", "cd sub"));
     let ids = || -> Vec<Value> {
         let text = bench.read("q1/s.jsonl");
@@ -132,11 +137,11 @@ fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
 fn a_stored_directory_that_now_leads_elsewhere_is_not_used() {
     let bench = bench();
     let options = "--session-id work";
-    moved(&bench, "q1", options, "");
+    run_cd(&bench, "q1", options, "");
     let sub = bench.work().join("q1/sub");
     std::fs::remove_dir_all(&sub).unwrap();
     std::os::unix::fs::symlink(bench.work().join("q2"), sub).unwrap();
-    assert_eq!(place(&bench, "q1", options, ""), "q1");
+    assert_eq!(run_pwd(&bench, "q1", options, ""), "q1");
 }
 
 #[test]
@@ -149,6 +154,7 @@ fn hooks_get_the_path_of_the_session_file() {
     );
     let seen = |options: &str| {
         let options = format!("--settings settings.json {options}");
+        // Only its effects matter.
         let _ = run(&bench, "q1", &options, &bash("a", "true"));
         let input: Value = serde_json::from_str(&bench.read("input.json")).unwrap();
         input["transcript_path"].as_str().unwrap().to_owned()

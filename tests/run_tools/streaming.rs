@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::bench::{BYPASS, Bench, bash, call, pairs, turn};
-use crate::skip::runs_all;
+use crate::skip::is_full_run;
 
 #[test]
 fn a_driver_that_keeps_its_end_open_gets_each_result() {
     let bench = Bench::new();
-    let mut driver = bench.drive(&BYPASS);
+    let mut driver = bench.start_driver(&BYPASS);
     for round in 0..3 {
         let id = format!("call{round}");
         driver.send(&bash(&id, &format!("echo {round}")));
@@ -25,10 +25,11 @@ fn a_driver_that_keeps_its_end_open_gets_each_result() {
 #[test]
 fn a_call_starts_before_the_next_line_arrives() {
     let bench = Bench::new();
-    let mut driver = bench.drive(&BYPASS);
+    let mut driver = bench.start_driver(&BYPASS);
     driver.send(&turn("m", &[("a", "echo first > started")]));
     crate::bench::wait_for("the call to run", || bench.work().join("started").exists());
     driver.send(&turn("n", &[("b", "cat started")]));
+    // Only its effects matter.
     let _ = driver.result("a");
     assert_eq!(
         driver.result("b")["message"]["content"][0]["content"],
@@ -41,7 +42,7 @@ fn a_call_starts_before_the_next_line_arrives() {
 #[test]
 fn a_line_is_echoed_at_once() {
     let bench = Bench::new();
-    let mut driver = bench.drive(&[]);
+    let mut driver = bench.start_driver(&[]);
     driver.send("{\"type\":\"filler\",\"n\":1}\n");
     assert_eq!(driver.line(), "{\"type\":\"filler\",\"n\":1}");
     driver.send("{\"type\":\"filler\",\"n\":2}\n{\"type\":\"filler\"");
@@ -55,7 +56,7 @@ fn a_line_is_echoed_at_once() {
 #[test]
 fn a_streamed_call_waits_until_it_is_certainly_complete() {
     let bench = Bench::new();
-    let mut driver = bench.drive(&BYPASS);
+    let mut driver = bench.start_driver(&BYPASS);
     let event = |event: serde_json::Value| format!("{event}\n");
     driver.send(&event(json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}})));
     driver.send(&event(json!({"type": "content_block_start", "index": 0,
@@ -189,7 +190,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
     // Long lines, so that numbering them costs little.
     let line = "text that is read a thousand times ".repeat(50);
     let file = bench.write("file", format!("{line}\n").repeat(38));
-    let mut driver = bench.drive(&["--tools", manifest.to_str().unwrap()]);
+    let mut driver = bench.start_driver(&["--tools", manifest.to_str().unwrap()]);
     let mut input = call("slow", "Wait", &json!({"gate": "gate"}));
     for index in 0..450 {
         input += &call(&format!("read{index}"), "Read", &json!({"file_path": file}));
@@ -227,7 +228,7 @@ fn text_of_many_calls_uses_little_memory() {
     let bench = Bench::new();
     let file = bench.write("file", "text\n");
     let mut input = String::new();
-    let (count, megabytes) = if runs_all() {
+    let (count, megabytes) = if is_full_run() {
         (10_000, 64)
     } else {
         (2_000, 16)

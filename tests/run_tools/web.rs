@@ -15,6 +15,7 @@ fn a_page_is_fetched_only_with_permission_and_only_from_where_it_is_allowed() {
     let server = std::thread::spawn(move || {
         for _ in 0..3 {
             let (mut stream, _) = listener.accept().unwrap();
+            // The content of the request does not matter.
             let _ = stream.read(&mut [0; 4096]).unwrap();
             let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\
                         content-length: 10\r\n\r\n<h1>Here  ";

@@ -189,7 +189,7 @@ fn no_approval_is_needed_under_all_conditions_only() {
 
 #[test]
 fn after_a_new_file_that_tells_programs_what_to_run_calls_need_approval_again() {
-    let Some(bench) = Bench::with("git").and_then(|_| self::bench()) else {
+    let Some(bench) = Bench::with_program("git").and_then(|_| self::bench()) else {
         return;
     };
     let calls = [
@@ -231,6 +231,7 @@ fn a_call_leaves_the_workspace_only_with_permission() {
         (&allow, excluded, &partly, false),
         (&allow, forbidden, &leaving, false),
     ] {
+        // It may not exist.
         let _ = fs::remove_file(&target);
         decision(&bench, arguments, &settings, input);
         assert_eq!(target.exists(), leaves, "{arguments:?} {settings} {input}");

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::json;
 
 use crate::bench::{Bench, bash};
-use crate::skip::{lacks, skip};
+use crate::skip::{is_missing, skip};
 
 /// Starts a server that answers each request with `reached`. Returns its port.
 fn serve() -> u16 {
@@ -17,10 +17,12 @@ fn serve() -> u16 {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let lines = BufReader::new(&stream).lines();
+            // The content of the request does not matter.
             let _ = lines
                 .map_while(Result::ok)
                 .take_while(|line| !line.is_empty())
                 .count();
+            // The client may have closed the connection.
             let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nreached\n");
         }
     });
@@ -29,7 +31,7 @@ fn serve() -> u16 {
 
 #[test]
 fn calls_reach_the_servers_of_the_rules_without_approval() {
-    if lacks("curl") {
+    if is_missing("curl") {
         return;
     }
     let bench = Bench::new();

@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
-use crate::bench::{Said, data, files, said, turnpipe};
-use crate::copies::reverted;
+use crate::bench::{Run, data, files, run, turnpipe};
+use crate::copies::write_reverted;
 use crate::more_agents::Opencode;
 use crate::schema::assert_fits;
-use crate::skip::{runs_all, skip};
+use crate::skip::{is_full_run, skip};
 
 /// A user with sessions of several agents, and a place for an archive.
 struct Home {
@@ -107,17 +107,17 @@ impl Home {
         home
     }
 
-    fn run(&self, arguments: &[&str]) -> Said {
+    fn run(&self, arguments: &[&str]) -> Run {
         let mut command = turnpipe(&[&["session"], arguments].concat());
         command.env("HOME", self.folder.path());
-        said(command)
+        run(command)
     }
 
     /// Archives everything. Returns the totals.
-    fn archived(&self) -> Value {
-        let said = self.run(&["archive", &self.archive()]);
-        assert_eq!(said.status, Some(0), "{}{}", said.text, said.messages);
-        said.records().pop().unwrap()
+    fn run_archive(&self) -> Value {
+        let output = self.run(&["archive", &self.archive()]);
+        assert_eq!(output.status, Some(0), "{}{}", output.text, output.messages);
+        output.records().pop().unwrap()
     }
 }
 
@@ -129,9 +129,9 @@ fn age(path: &Path) {
 }
 
 /// Returns records without paths, sorted.
-fn without_paths(said: &Said) -> Vec<String> {
-    assert_eq!(said.status, Some(0), "{}", said.messages);
-    let mut records: Vec<String> = said
+fn without_paths(output: &Run) -> Vec<String> {
+    assert_eq!(output.status, Some(0), "{}", output.messages);
+    let mut records: Vec<String> = output
         .records()
         .into_iter()
         .map(|mut record| {
@@ -155,7 +155,7 @@ fn all_files(dir: &Path) -> Vec<PathBuf> {
 fn every_command_reads_an_archive_like_the_originals() {
     let home = Home::with_sessions();
     let archive = home.archive();
-    let totals = home.archived();
+    let totals = home.run_archive();
     assert_eq!(
         (&totals["failed"], &totals["skipped"]),
         (&0.into(), &0.into()),
@@ -202,9 +202,9 @@ fn every_command_reads_an_archive_like_the_originals() {
         ] {
             // Some commands print the path.
             let shown = |root: &[&str]| -> Vec<String> {
-                let said = home.run(&[command, &[id], root].concat());
-                assert_eq!(said.status, Some(0), "{}", said.messages);
-                let lines = said.text.lines().map(str::to_owned);
+                let output = home.run(&[command, &[id], root].concat());
+                assert_eq!(output.status, Some(0), "{}", output.messages);
+                let lines = output.text.lines().map(str::to_owned);
                 lines
                     .filter(|line| !line.contains("pi --session"))
                     .collect()
@@ -223,7 +223,7 @@ fn only_the_user_can_read_an_archive_and_a_second_run_copies_only_changes() {
         .pop()
         .unwrap();
     assert!(!home.path("archive").exists());
-    let totals = home.archived();
+    let totals = home.run_archive();
     assert_eq!(
         (&planned["would_archive"], &planned["bytes"]),
         (&totals["archived"], &totals["bytes"])
@@ -247,7 +247,7 @@ fn only_the_user_can_read_an_archive_and_a_second_run_copies_only_changes() {
     }
     let saved = home.path("archive/claude/projects/p/claude-subagents/tool-results/t.txt.zst");
     assert!(saved.is_file());
-    let again = home.archived();
+    let again = home.run_archive();
     assert_eq!(
         (&again["archived"], &again["unchanged"]),
         (&0.into(), &totals["archived"])
@@ -280,7 +280,7 @@ fn only_the_user_can_read_an_archive_and_a_second_run_copies_only_changes() {
 #[test]
 fn a_shared_file_is_copied_again_after_a_change_of_its_size_or_time() {
     let home = Home::with_sessions();
-    home.archived();
+    home.run_archive();
     let name = ".gemini/tmp/demo/.project_root";
     let archived = || fs::read(home.path("archive/gemini/tmp/demo/.project_root")).unwrap();
     let time = home.path(name).metadata().unwrap().modified().unwrap();
@@ -291,7 +291,7 @@ fn a_shared_file_is_copied_again_after_a_change_of_its_size_or_time() {
         let path = home.write(name, content);
         let file = File::options().append(true).open(&path).unwrap();
         file.set_modified(modified).unwrap();
-        home.archived();
+        home.run_archive();
         assert_eq!(archived(), content);
     }
 }
@@ -306,7 +306,7 @@ fn a_session_that_is_being_written_is_archived_up_to_a_whole_record_and_complete
     );
     let archive = home.archive();
     let size = || {
-        home.archived();
+        home.run_archive();
         home.run(&["list", "--root", &archive]).records()[0]["bytes"].clone()
     };
     // The writer also writes after the run started.
@@ -329,12 +329,12 @@ fn compressed_sessions_are_copied_as_they_are() {
     let text = fs::read(data("codex.jsonl")).unwrap();
     let packed = compress_to_vec(&text[..], CompressionLevel::Fastest);
     let path = home.write(".codex/sessions/2026/01/01/rollout-x.jsonl.zst", &packed);
-    assert_eq!(home.archived()["archived"], 1);
-    assert_eq!(home.archived()["unchanged"], 1);
+    assert_eq!(home.run_archive()["archived"], 1);
+    assert_eq!(home.run_archive()["unchanged"], 1);
     // An archive consists of compressed sessions too.
     let (archive, again) = (home.archive(), home.path("again").display().to_string());
-    let said = home.run(&["archive", &again, "--root", &archive]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let output = home.run(&["archive", &again, "--root", &archive]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
     let stats = |root: &str| home.run(&["stats", "--root", root]).records();
     let of_original = stats(path.parent().unwrap().to_str().unwrap());
     assert_eq!(stats(&archive), of_original);
@@ -363,24 +363,24 @@ fn links_other_sessions_and_full_disks_stop_only_what_they_concern() {
     )
     .unwrap();
     home.write("outside/qwen-rewound/agent-x.jsonl", b"{}");
-    let said = home.run(&["archive", &home.archive()]);
-    let records = said.records();
+    let output = home.run(&["archive", &home.archive()]);
+    let records = output.records();
     let totals = records.last().unwrap();
     assert_eq!(
-        (said.status, &totals["failed"]),
+        (output.status, &totals["failed"]),
         (Some(2), &2.into()),
         "{}",
-        said.text
+        output.text
     );
     assert!(
-        said.messages.contains("link.txt: is not a regular file"),
+        output.messages.contains("link.txt: is not a regular file"),
         "{}",
-        said.messages
+        output.messages
     );
     assert!(
-        said.messages.contains("is reached by a symbolic link"),
+        output.messages.contains("is reached by a symbolic link"),
         "{}",
-        said.messages
+        output.messages
     );
     for path in all_files(&home.path("archive")) {
         assert!(
@@ -428,7 +428,7 @@ fn links_other_sessions_and_full_disks_stop_only_what_they_concern() {
         .arg(home.path("second"))
         .env_clear()
         .env("HOME", home.folder.path());
-    let full = self::said(limited);
+    let full = self::run(limited);
     assert_eq!(full.status, Some(74), "{}", full.messages);
     assert!(
         full.messages.contains("large.jsonl.zst: File too large"),
@@ -461,12 +461,12 @@ fn commands_for_all_sessions_name_the_missing_home_directory() {
     ] {
         let mut command = turnpipe(&[vec!["session"], arguments].concat());
         command.env_remove("HOME");
-        let said = said(command);
-        assert_eq!(said.status, Some(0));
+        let output = run(command);
+        assert_eq!(output.status, Some(0));
         assert!(
-            said.messages.contains("HOME is not set"),
+            output.messages.contains("HOME is not set"),
             "{}",
-            said.messages
+            output.messages
         );
     }
 }
@@ -475,12 +475,12 @@ fn commands_for_all_sessions_name_the_missing_home_directory() {
 fn an_archive_is_apart_from_the_sessions() {
     let home = Home::with_sessions();
     for dir in [".claude/projects/archive", ".claude"] {
-        let said = home.run(&["archive", home.path(dir).to_str().unwrap()]);
-        assert_eq!(said.status, Some(2), "{dir}");
+        let output = home.run(&["archive", home.path(dir).to_str().unwrap()]);
+        assert_eq!(output.status, Some(2), "{dir}");
         assert!(
-            said.messages.contains("is not separate from"),
+            output.messages.contains("is not separate from"),
             "{}",
-            said.messages
+            output.messages
         );
     }
 }
@@ -495,12 +495,12 @@ fn sessions_in_a_database_are_archived_as_records_with_their_subagents() {
     opencode.reply("ses_b", 1_767_261_602_000, "no");
     let (home, root) = (Home::new(), format!("{}/opencode.db", opencode.root()));
     let archive = home.archive();
-    let said = home.run(&["archive", &archive, "--root", &root]);
+    let output = home.run(&["archive", &archive, "--root", &root]);
     assert_eq!(
-        (said.status, said.records().len()),
+        (output.status, output.records().len()),
         (Some(0), 3),
         "{}",
-        said.text
+        output.text
     );
     assert!(
         home.path("archive/opencode/opencode/ses_a/ses_b.jsonl.zst")
@@ -536,17 +536,17 @@ fn sessions_in_a_database_are_archived_as_records_with_their_subagents() {
     // A database of an unknown agent is named.
     home.write("unknown/store.db", b"SQLite format 3\0");
     let unknown = home.path("unknown").display().to_string();
-    let said = home
+    let output = home
         .run(&["archive", &archive, "--root", &unknown])
         .records();
-    assert_eq!(said[0]["outcome"], "skipped");
+    assert_eq!(output[0]["outcome"], "skipped");
     assert!(
-        said[0]["reason"]
+        output[0]["reason"]
             .as_str()
             .unwrap()
             .contains("is a database"),
         "{}",
-        said[0]
+        output[0]
     );
 }
 
@@ -576,7 +576,7 @@ fn a_killed_run_leaves_only_whole_files() {
             &[number; 3000],
         );
     }
-    let rounds = if runs_all() { 48 } else { 8 };
+    let rounds = if is_full_run() { 48 } else { 8 };
     let expected = without_paths(&home.run(&["list"]));
     for round in 0..rounds {
         let mut command = turnpipe(&["session", "archive", &home.archive()]);
@@ -599,7 +599,7 @@ fn a_killed_run_leaves_only_whole_files() {
             fs::remove_dir_all(home.path("archive")).unwrap();
         }
     }
-    home.archived();
+    home.run_archive();
     assert_eq!(
         without_paths(&home.run(&["list", "--root", &home.archive()])),
         expected
@@ -613,8 +613,9 @@ fn a_killed_run_leaves_only_whole_files() {
 }
 
 /// Creates something that is not a regular file.
-fn plant(kind: &str, path: &Path) {
+fn create_entry(kind: &str, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // It may not exist.
     let _ = fs::remove_file(path);
     match kind {
         "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),
@@ -644,15 +645,19 @@ fn nothing_is_written_through_a_link_in_an_archive() {
             if link == "codex" {
                 fs::remove_dir(&path).unwrap();
             }
-            plant(home.path(target).to_str().unwrap(), &path);
+            create_entry(home.path(target).to_str().unwrap(), &path);
             let sessions = all_files(&home.path(".claude")).len();
-            let said = home.run(&["archive", &home.archive()]);
+            let output = home.run(&["archive", &home.archive()]);
             assert!(
-                matches!(said.status, Some(2 | 74)),
+                matches!(output.status, Some(2 | 74)),
                 "{link}: {}",
-                said.messages
+                output.messages
             );
-            assert!(said.messages.contains("link"), "{link}: {}", said.messages);
+            assert!(
+                output.messages.contains("link"),
+                "{link}: {}",
+                output.messages
+            );
             let removed = home.run(&["remove", "--all", "--yes", "--archive", &home.archive()]);
             assert_ne!(removed.status, Some(0), "{link}: {}", removed.messages);
             assert!(path.is_symlink(), "{link}");
@@ -675,18 +680,18 @@ fn an_archive_does_not_wait_for_what_is_not_a_file() {
     for kind in ["fifo", "socket", "directory", device, "kept", "pipe"] {
         let home = Home::with_sessions();
         home.write("archive/kept", b"kept");
-        plant("fifo", &home.path("archive/pipe"));
-        plant(kind, &home.path("archive/.turnpipe.lock"));
-        let said = home.run(&["archive", &home.archive()]);
+        create_entry("fifo", &home.path("archive/pipe"));
+        create_entry(kind, &home.path("archive/.turnpipe.lock"));
+        let output = home.run(&["archive", &home.archive()]);
         assert!(
-            matches!(said.status, Some(2 | 74)),
+            matches!(output.status, Some(2 | 74)),
             "{kind}: {}",
-            said.messages
+            output.messages
         );
         assert!(
-            said.messages.contains("archive/.turnpipe.lock: "),
+            output.messages.contains("archive/.turnpipe.lock: "),
             "{kind}: {}",
-            said.messages
+            output.messages
         );
         assert_eq!(fs::read(home.path("archive/kept")).unwrap(), b"kept");
         assert!(!home.path("archive/claude").exists(), "{kind}");
@@ -699,15 +704,16 @@ fn an_archive_does_not_wait_for_what_is_not_a_file() {
         ".codex/config.toml",
     ];
     for name in planted {
-        plant("fifo", &home.path(name));
+        create_entry("fifo", &home.path(name));
     }
-    let said = home.run(&["archive", &home.archive()]);
-    assert!(matches!(said.status, Some(2 | 74)), "{}", said.messages);
+    let output = home.run(&["archive", &home.archive()]);
+    assert!(matches!(output.status, Some(2 | 74)), "{}", output.messages);
     assert!(
-        said.messages
+        output
+            .messages
             .contains("session_index.jsonl: is not a regular file"),
         "{}",
-        said.messages
+        output.messages
     );
     assert_eq!(home.run(&["list", "--json"]).status, Some(0));
 }
@@ -732,7 +738,7 @@ fn a_run_removes_what_killed_runs_left_and_nothing_else() {
     symlink(home.path("kept"), home.path(link)).unwrap();
     home.run(&["archive", &home.archive(), "--dry-run"]);
     assert!(left.iter().all(|name| home.path(name).exists()));
-    home.archived();
+    home.run_archive();
     for name in left {
         assert!(!home.path(name).exists(), "{name}");
     }
@@ -750,12 +756,12 @@ fn removal_needs_a_selection_and_confirmation() {
         &["remove", "--yes"],
         &["remove", "--agent", "claude", "--yes"],
     ] {
-        let said = home.run(arguments);
-        assert_eq!(said.status, Some(2));
+        let output = home.run(arguments);
+        assert_eq!(output.status, Some(2));
         assert!(
-            said.messages.contains("no session is named"),
+            output.messages.contains("no session is named"),
             "{}",
-            said.messages
+            output.messages
         );
     }
     let outside = home.run(&["remove", &data("pi.jsonl"), "--yes"]);
@@ -843,15 +849,15 @@ fn sessions_in_use_are_kept() {
 fn what_is_not_in_the_archive_is_not_removed() {
     let home = Home::with_sessions();
     let archive = home.archive();
-    home.archived();
+    home.run_archive();
     // The archived copy is damaged, although the time and size of its source are the same.
     let copy = home.path("archive/pi/sessions/p/pi.jsonl.zst");
     let mut bytes = fs::read(&copy).unwrap();
     bytes[40] ^= 0xff;
     fs::write(&copy, bytes).unwrap();
-    let said = home.run(&["remove", "--before", "1h", "--yes", "--archive", &archive]);
-    assert_eq!(said.status, Some(2), "{}", said.messages);
-    let records = said.records();
+    let output = home.run(&["remove", "--before", "1h", "--yes", "--archive", &archive]);
+    assert_eq!(output.status, Some(2), "{}", output.messages);
+    let records = output.records();
     let failed: Vec<&Value> = records
         .iter()
         .filter(|record| record["outcome"] == "failed")
@@ -867,11 +873,11 @@ fn what_is_not_in_the_archive_is_not_removed() {
 }
 
 /// A user with a thread of Codex in two files, and forks of both.
-fn with_forks() -> Home {
+fn home_with_forks() -> Home {
     let home = Home::new();
     let dir = home.path(".codex/sessions/2026/01/01");
     fs::create_dir_all(&dir).unwrap();
-    reverted(&dir);
+    write_reverted(&dir);
     for path in all_files(&dir) {
         age(&path);
     }
@@ -880,11 +886,11 @@ fn with_forks() -> Home {
 
 #[test]
 fn sessions_that_others_continue_are_kept() {
-    let home = with_forks();
+    let home = home_with_forks();
     let remove = |names: &[&str]| {
-        let said = home.run(&[&["remove", "--yes"], names].concat());
-        assert_eq!(said.status, Some(0), "{}", said.messages);
-        let mut records = said.records();
+        let output = home.run(&[&["remove", "--yes"], names].concat());
+        assert_eq!(output.status, Some(0), "{}", output.messages);
+        let mut records = output.records();
         let totals = records.pop().unwrap();
         let reasons = records
             .iter()
@@ -910,12 +916,16 @@ fn sessions_that_others_continue_are_kept() {
 
 #[test]
 fn an_archive_has_the_sessions_that_others_continue() {
-    let home = with_forks();
+    let home = home_with_forks();
     let (archive, other) = (home.archive(), home.path("other").display().to_string());
     let prompts = |name: &str, root: &str| {
-        let said = home.run(&["show", name, "--root", root, "-o", "text"]);
-        assert!(!said.messages.contains("not found"), "{}", said.messages);
-        let prompts = said.text.lines().filter(|line| line.starts_with("> "));
+        let output = home.run(&["show", name, "--root", root, "-o", "text"]);
+        assert!(
+            !output.messages.contains("not found"),
+            "{}",
+            output.messages
+        );
+        let prompts = output.text.lines().filter(|line| line.starts_with("> "));
         prompts.map(str::to_owned).collect::<Vec<_>>()
     };
     let archived = home.run(&["archive", &archive, "f02d"]).records();

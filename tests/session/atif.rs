@@ -10,9 +10,9 @@ use crate::bench::{data, files, recordings, session};
 use crate::skip::sample;
 
 fn records(arguments: &[&str]) -> Vec<Value> {
-    let said = session(arguments);
-    assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-    said.records()
+    let output = session(arguments);
+    assert_eq!(output.status, Some(0), "{arguments:?}: {}", output.messages);
+    output.records()
 }
 
 fn text(path: &Path) -> &str {
@@ -20,7 +20,7 @@ fn text(path: &Path) -> &str {
 }
 
 /// Exports a session. Returns the trajectory and its file.
-fn exported(path: &str, to: &Path) -> (Value, PathBuf) {
+fn export(path: &str, to: &Path) -> (Value, PathBuf) {
     records(&["export", text(to), path, "-o", "atif", "--all"]);
     let mut found = Vec::new();
     files(to, &[".atif.json"], &mut found);
@@ -70,8 +70,8 @@ fn totals(path: &str) -> (Value, Value) {
 
 /// The calls with their outcomes, without what only the file of a session has.
 fn calls(path: &str) -> Vec<Value> {
-    let said = session(&["calls", "--json", path]);
-    let calls = said.records().into_iter().map(|call| {
+    let output = session(&["calls", "--json", path]);
+    let calls = output.records().into_iter().map(|call| {
         let input: Option<Value> = call["input"]
             .as_str()
             .map(|json| serde_json::from_str(json).unwrap());
@@ -93,8 +93,8 @@ fn calls(path: &str) -> Vec<Value> {
 
 /// The texts of prompts, replies and notes.
 fn texts(path: &str) -> Vec<String> {
-    let said = records(&["show", "--json", path]);
-    let texts = said.iter().filter_map(|message| {
+    let output = records(&["show", "--json", path]);
+    let texts = output.iter().filter_map(|message| {
         let content = &message["message"]["content"];
         let blocks = content.as_array().into_iter().flatten();
         let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
@@ -135,7 +135,7 @@ fn a_trajectory_keeps_messages_calls_results_and_tokens() {
     for path in &sessions {
         let path = text(path);
         let folder = tempfile::tempdir().unwrap();
-        let (trajectory, file) = exported(path, folder.path());
+        let (trajectory, file) = export(path, folder.path());
         assert_valid(&trajectory);
         let file = text(&file);
         assert_eq!(totals(file), totals(path), "{path}");
@@ -163,7 +163,7 @@ fn a_trajectory_keeps_messages_calls_results_and_tokens() {
 #[test]
 fn subagents_are_embedded() {
     let folder = tempfile::tempdir().unwrap();
-    let (trajectory, file) = exported(&data("claude-subagents.jsonl"), folder.path());
+    let (trajectory, file) = export(&data("claude-subagents.jsonl"), folder.path());
     assert_valid(&trajectory);
     let subagents = trajectory["subagent_trajectories"].as_array().unwrap();
     let ids: Vec<&Value> = subagents.iter().map(|one| &one["trajectory_id"]).collect();

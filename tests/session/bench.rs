@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::skip::sample;
 
 /// The output of a run.
-pub(crate) struct Said {
+pub(crate) struct Run {
     pub(crate) status: Option<i32>,
     pub(crate) text: String,
     pub(crate) messages: String,
 }
 
-impl Said {
+impl Run {
     /// Returns the records on standard output.
     pub(crate) fn records(&self) -> Vec<Value> {
         let lines = self.text.split('\n').filter(|line| !line.is_empty());
@@ -32,14 +32,14 @@ pub(crate) fn turnpipe(arguments: &[&str]) -> Command {
 }
 
 /// Runs `session` with these arguments.
-pub(crate) fn session(arguments: &[&str]) -> Said {
-    said(turnpipe(&[&["session"], arguments].concat()))
+pub(crate) fn session(arguments: &[&str]) -> Run {
+    run(turnpipe(&[&["session"], arguments].concat()))
 }
 
 /// Returns the output of a command.
-pub(crate) fn said(mut command: Command) -> Said {
+pub(crate) fn run(mut command: Command) -> Run {
     let output = command.output().unwrap();
-    Said {
+    Run {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),
         messages: String::from_utf8(output.stderr).unwrap(),

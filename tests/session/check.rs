@@ -9,9 +9,9 @@ fn damage_is_reported_and_can_be_repaired() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("clean.jsonl").display().to_string();
     let file = data("claude-damaged.jsonl");
-    let said = session(&["check", &file, "--exit-status", "--repair-to", &copy]);
-    assert_eq!(said.status, Some(1));
-    let records = said.records();
+    let output = session(&["check", &file, "--exit-status", "--repair-to", &copy]);
+    assert_eq!(output.status, Some(1));
+    let records = output.records();
     let sums = records.last().unwrap();
     assert_eq!(sums["type"], "session_check");
     assert_eq!(sums["ok"], false);
@@ -35,8 +35,8 @@ fn damage_is_reported_and_can_be_repaired() {
 fn as_text_only_sessions_with_findings_are_printed_and_one_line_of_totals() {
     let (damaged, sound) = (data("claude-damaged.jsonl"), data("pi.jsonl"));
     let text = |arguments: &[&str]| {
-        let said = session(&[&["check", "-o", "text"], arguments].concat());
-        said.text.lines().map(str::to_owned).collect::<Vec<_>>()
+        let output = session(&[&["check", "-o", "text"], arguments].concat());
+        output.text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(
         text(&[&sound]),
@@ -62,8 +62,8 @@ fn without_names_only_findings_and_totals_are_written() {
     for name in ["claude-damaged.jsonl", "pi.jsonl"] {
         std::fs::copy(data(name), folder.path().join(name)).unwrap();
     }
-    let said = session(&["check", "--root", folder.path().to_str().unwrap()]);
-    let mut records = said.records();
+    let output = session(&["check", "--root", folder.path().to_str().unwrap()]);
+    let mut records = output.records();
     let totals = records.pop().unwrap();
     let expected =
         json!({"type": "session_checks", "sessions": 2, "ok": 1, "damaged": 1, "unreadable": 0});
@@ -99,17 +99,21 @@ fn a_document_that_is_cut_off_is_read_as_far_as_possible() {
     // Nothing of it can be read.
     std::fs::write(&path, &whole[..20]).unwrap();
     for command in ["list", "check"] {
-        let said = session(&[command, "--root", root]);
-        assert_eq!(said.status, Some(2));
-        assert!(said.messages.contains("is cut off"), "{}", said.messages);
+        let output = session(&[command, "--root", root]);
+        assert_eq!(output.status, Some(2));
+        assert!(
+            output.messages.contains("is cut off"),
+            "{}",
+            output.messages
+        );
     }
 }
 
 #[test]
 fn tokens_are_counted_over_sessions() {
     let files = [data("claude-parallel.jsonl"), data("codex.jsonl")];
-    let said = session(&["stats", &files[0], &files[1]]);
-    let stats = &said.records()[0];
+    let output = session(&["stats", &files[0], &files[1]]);
+    let stats = &output.records()[0];
     assert_eq!(stats["sessions"], 2);
     assert_eq!(stats["usage"]["output_tokens"], 42);
     assert_eq!(stats["by_prompt_id"][0]["name"], "main");
@@ -132,9 +136,13 @@ fn recordings_are_checked_and_counted() {
     for recording in some_recordings(&[".jsonl", ".json"]) {
         let path = recording.display().to_string();
         for command in ["check", "stats"] {
-            let said = session(&[command, "-o", "jsonl", &path]);
+            let output = session(&[command, "-o", "jsonl", &path]);
             let expected = Some(status_for(&recording));
-            assert_eq!(said.status, expected, "{command} {path}: {}", said.messages);
+            assert_eq!(
+                output.status, expected,
+                "{command} {path}: {}",
+                output.messages
+            );
         }
     }
 }

@@ -6,11 +6,11 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::bench::{data, files, session, some_recordings};
-use crate::skip::{lacks, runs_all};
+use crate::skip::{is_full_run, is_missing};
 
 /// Returns the findings of a script in `tests` for each path; `None` without Python.
-fn independently(script: &str, paths: &[PathBuf]) -> Option<Vec<Value>> {
-    if lacks("python3") {
+fn run_script(script: &str, paths: &[PathBuf]) -> Option<Vec<Value>> {
+    if is_missing("python3") {
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -35,13 +35,13 @@ fn independently(script: &str, paths: &[PathBuf]) -> Option<Vec<Value>> {
     )
 }
 
-fn sorted(mut values: Vec<Value>) -> Vec<Value> {
+fn sort(mut values: Vec<Value>) -> Vec<Value> {
     values.sort_by_key(Value::to_string);
     values
 }
 
 /// Returns the output of the program for a file, in the reader's form.
-fn by_the_program(path: &str, agent: &str) -> Value {
+fn read_session(path: &str, agent: &str) -> Value {
     let shown = session(&["show", "--since-compact", "--quiet", "-o", "jsonl", path]);
     assert_eq!(shown.status, Some(0), "{path}: {}", shown.messages);
     let records = shown.records();
@@ -85,9 +85,9 @@ fn by_the_program(path: &str, agent: &str) -> Value {
         "agent": head["agent"],
         "records": checked.records()[0]["records"],
         "title": title,
-        "texts": sorted(texts),
+        "texts": sort(texts),
         "calls": calls,
-        "results": sorted(results),
+        "results": sort(results),
         "first_prompt": listed["first_prompt"],
         "counts": {
             "prompts": counts["prompts"],
@@ -124,7 +124,7 @@ fn models(stats: &Value) -> Value {
 
 /// Compares all `paths`; returns the number of sessions among them.
 fn compare(paths: &[PathBuf]) -> usize {
-    let Some(expected) = independently("independent_reader.py", paths) else {
+    let Some(expected) = run_script("independent_reader.py", paths) else {
         return 0;
     };
     assert_eq!(expected.len(), paths.len());
@@ -139,9 +139,9 @@ fn compare(paths: &[PathBuf]) -> usize {
         sessions += 1;
         for list in ["texts", "results"] {
             let values = expected[list].as_array().unwrap().clone();
-            expected[list] = sorted(values).into();
+            expected[list] = sort(values).into();
         }
-        assert_eq!(by_the_program(&path, &agent), expected, "{path}");
+        assert_eq!(read_session(&path, &agent), expected, "{path}");
     }
     sessions
 }
@@ -169,7 +169,7 @@ fn recordings_read_alike() {
     // `streams.rs` compares streams with their own totals.
     paths.retain(|path| !path.to_string_lossy().contains(".stream."));
     let sessions = compare(&paths);
-    let floor = if runs_all() { 40 } else { 12 };
+    let floor = if is_full_run() { 40 } else { 12 };
     assert!(
         sessions == 0 || sessions > floor,
         "only {sessions} sessions"
@@ -177,20 +177,20 @@ fn recordings_read_alike() {
 }
 
 /// The tokens and recorded costs that the program counts for each agent in a file or folder.
-fn totals_by_the_program(path: &Path) -> Value {
+fn read_totals(path: &Path) -> Value {
     let name = path.to_str().unwrap();
     let place = if path.is_dir() {
         vec!["--root", name]
     } else {
         vec![name]
     };
-    let said = session(&[&["stats", "--by", "agent", "-o", "jsonl"], &place[..]].concat());
-    if said.status == Some(2) {
+    let result = session(&[&["stats", "--by", "agent", "-o", "jsonl"], &place[..]].concat());
+    if result.status == Some(2) {
         // No session.
         return json!({});
     }
-    assert_eq!(said.status, Some(0), "{name}: {}", said.messages);
-    let sums = said.records().into_iter().filter_map(|sum| {
+    assert_eq!(result.status, Some(0), "{name}: {}", result.messages);
+    let sums = result.records().into_iter().filter_map(|sum| {
         let tokens = tokens(&sum["usage"]);
         let recorded = sum["recorded_cost_usd"].as_f64().unwrap_or_default();
         let agent = sum["dimensions"]["agent"].as_str().unwrap().to_owned();
@@ -216,7 +216,7 @@ fn tokens_are_those_of_an_independent_reader() {
     let mut own = Vec::new();
     files(Path::new(&data("")), &[".jsonl", ".json"], &mut own);
     paths.extend(own);
-    let Some(expected) = independently("independent_totals.py", &paths) else {
+    let Some(expected) = run_script("independent_totals.py", &paths) else {
         return;
     };
     assert_eq!(expected.len(), paths.len());
@@ -224,6 +224,6 @@ fn tokens_are_those_of_an_independent_reader() {
         for agent in expected.as_object_mut().unwrap().values_mut() {
             agent["recorded"] = agent["recorded"].as_f64().into();
         }
-        assert_eq!(totals_by_the_program(path), expected, "{}", path.display());
+        assert_eq!(read_totals(path), expected, "{}", path.display());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use turnpipe::agent::{Agent, Detail, format_of, session_roots};
 
-use crate::bench::{Said, files, said, turnpipe};
+use crate::bench::{Run, files, run, turnpipe};
 
 /// A session of an agent.
 struct Sample {
@@ -139,7 +139,7 @@ struct Home {
 }
 
 impl Home {
-    fn with(sample: &'static Sample) -> Self {
+    fn with_sample(sample: &'static Sample) -> Self {
         let home = Self {
             directory: tempfile::tempdir().unwrap(),
             sample,
@@ -165,21 +165,21 @@ impl Home {
     }
 
     /// Runs a command that finds the session in its usual place, or in the root that the sample has.
-    fn run(&self, arguments: &[&str]) -> Said {
+    fn run(&self, arguments: &[&str]) -> Run {
         let mut command = turnpipe(arguments);
         command.env("HOME", self.directory.path());
         if self.sample.files[0].1.starts_with("exported/") {
             command.arg("--root").arg(self.path("exported"));
         }
-        let said = said(command);
+        let result = run(command);
         let agent = self.sample.agent;
         assert_eq!(
-            said.status,
+            result.status,
             Some(0),
             "{agent:?} {arguments:?}: {}",
-            said.messages
+            result.messages
         );
-        said
+        result
     }
 
     fn record(&self, arguments: &[&str]) -> Value {
@@ -193,8 +193,8 @@ fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn homes() -> impl Iterator<Item = Home> {
-    SAMPLES.iter().map(Home::with)
+fn all_homes() -> impl Iterator<Item = Home> {
+    SAMPLES.iter().map(Home::with_sample)
 }
 
 fn lines(home: &Home) -> Vec<String> {
@@ -221,7 +221,7 @@ fn every_agent_has_a_sample() {
 
 #[test]
 fn pages_and_help_name_every_agent_and_its_directories() {
-    let files = said(turnpipe(&["help", "files"])).text;
+    let files = run(turnpipe(&["help", "files"])).text;
     let readme = page("README.md");
     let (readme, sessions) = (
         readme.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -244,7 +244,7 @@ fn pages_and_help_name_every_agent_and_its_directories() {
 
 #[test]
 fn a_session_is_found_in_its_usual_place() {
-    for home in homes() {
+    for home in all_homes() {
         let listed = home.run(&["session", "list", "--all", "--json"]).records();
         let agents: Vec<&Value> = listed.iter().map(|record| &record["agent"]).collect();
         assert_eq!(agents, [home.sample.agent.name()], "{listed:?}");
@@ -254,7 +254,7 @@ fn a_session_is_found_in_its_usual_place() {
 /// The first record that a format recognises decides. Some later ones look like those of other agents.
 #[test]
 fn a_session_is_recognised_by_its_records() {
-    for home in homes() {
+    for home in all_homes() {
         let found = lines(&home).iter().find_map(|line| format_of(line));
         assert_eq!(found.map(|format| format.agent), Some(home.sample.agent));
     }
@@ -263,7 +263,7 @@ fn a_session_is_recognised_by_its_records() {
 /// A list reads less of a record than a view.
 #[test]
 fn facts_do_not_depend_on_what_else_is_read() {
-    for home in homes() {
+    for home in all_homes() {
         let format = home.sample.agent.format();
         for line in lines(&home) {
             let facts = |detail| format!("{:?}", format.read(&line, detail).unwrap().facts);
@@ -274,7 +274,7 @@ fn facts_do_not_depend_on_what_else_is_read() {
 
 #[test]
 fn all_views_agree_on_tokens_and_calls() {
-    for home in homes() {
+    for home in all_homes() {
         let agent = home.sample.agent;
         let counts = home.record(&["session", "list", "--all", "--json", "--counts"]);
         let counts = &counts["counts"];
@@ -309,7 +309,7 @@ fn all_views_agree_on_tokens_and_calls() {
 /// What belongs to a session is deleted with it.
 #[test]
 fn nothing_of_another_session_belongs_to_one() {
-    for home in homes() {
+    for home in all_homes() {
         let agent = home.sample.agent;
         home.copy(home.sample.files[0].0, home.sample.other);
         let other = home.path(home.sample.other);
@@ -333,7 +333,7 @@ fn nothing_of_another_session_belongs_to_one() {
 
 #[test]
 fn a_title_that_is_written_is_read() {
-    for home in homes() {
+    for home in all_homes() {
         let agent = home.sample.agent;
         let session = home.session();
         let session = session.to_str().unwrap();

@@ -171,7 +171,7 @@ fn continuation(id: &str, base: &str, end: u64) -> String {
 
 /// A thread of Codex of two turns; a second file of it, after its second turn was reverted, with a turn of its own; a
 /// fork of each; and two files that continue each other.
-pub(crate) fn reverted(dir: &Path) {
+pub(crate) fn write_reverted(dir: &Path) {
     let file = |name: &str, head: String, number: u32, prompt: &str| {
         let turn = Turn {
             thread: name,
@@ -215,16 +215,19 @@ pub(crate) fn reverted(dir: &Path) {
 
 /// Returns the prompts that `session show` shows, and its messages.
 fn prompts(name: &str, root: &str) -> (Vec<String>, String) {
-    let said = session(&["show", name, "--root", root, "-o", "text"]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
-    let prompts = said.text.lines().filter_map(|line| line.strip_prefix("> "));
-    (prompts.map(str::to_owned).collect(), said.messages)
+    let output = session(&["show", name, "--root", root, "-o", "text"]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
+    let prompts = output
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "));
+    (prompts.map(str::to_owned).collect(), output.messages)
 }
 
 #[test]
 fn a_thread_of_codex_may_have_several_files() {
     let folder = tempfile::tempdir().unwrap();
-    reverted(folder.path());
+    write_reverted(folder.path());
     let root = folder.path().display().to_string();
     let path = |name: &str| {
         let path = folder
@@ -346,9 +349,9 @@ fn all_commands_count_the_same_sessions_and_costs() {
     let families = families();
     let root = families.root();
     let records = |arguments: &[&str]| {
-        let said = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
-        assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-        said.records()
+        let output = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
+        assert_eq!(output.status, Some(0), "{arguments:?}: {}", output.messages);
+        output.records()
     };
     let listed = records(&["list"]).len();
     // Three of Codex, two of opencode, one of Claude Code with its copy.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Said, data, files, session, turnpipe};
+use crate::bench::{Run, data, files, session, turnpipe};
 
 const FILES: [&str; 4] = [
     "../costs/claude.jsonl",
@@ -28,7 +28,7 @@ const BY_HAND: [(&str, u64, f64); 6] = [
 
 const TOTAL: f64 = 5.230_878_6;
 
-fn stats(arguments: &[&str], files: &[&str]) -> Said {
+fn stats(arguments: &[&str], files: &[&str]) -> Run {
     let files: Vec<String> = files.iter().map(|name| data(name)).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     session(&[&["stats"], arguments, &files].concat())
@@ -45,9 +45,9 @@ fn assert_costs(usage: &Value, dollars: f64) {
 
 #[test]
 fn costs_match_a_manual_calculation() {
-    let said = stats(&["--by", "model"], &FILES);
-    assert_eq!((said.status, said.messages.as_str()), (Some(0), ""));
-    let records = said.records();
+    let result = stats(&["--by", "model"], &FILES);
+    assert_eq!((result.status, result.messages.as_str()), (Some(0), ""));
+    let records = result.records();
     assert_eq!(records.len(), BY_HAND.len());
     for (record, (model, replies, dollars)) in records.iter().zip(BY_HAND) {
         assert_eq!(record["type"], "session_cost");
@@ -91,8 +91,8 @@ fn tiers_regions_and_web_searches_cost_what_the_provider_charges() {
         file.set_modified(changed).unwrap();
     }
     let root = folder.path().to_str().unwrap();
-    let said = session(&["stats", "--root", root]);
-    let all = &said.records()[0];
+    let result = session(&["stats", "--root", root]);
+    let all = &result.records()[0];
     assert_eq!(all["usage"]["cost_usd"], 0.047_472_5);
     assert_eq!(all["usage"]["web_search_requests"], 3);
     assert_eq!((&all["replies"], &all["prompts"]), (&json!(4), &json!(2)));
@@ -144,13 +144,13 @@ fn rows_have_the_requested_dimensions() {
 #[test]
 fn a_model_without_a_price_is_never_free() {
     let files = ["claude-parallel.jsonl", "../costs/qwen.jsonl"];
-    let said = stats(&["--by", "model"], &files);
-    let records = said.records();
+    let result = stats(&["--by", "model"], &files);
+    let records = result.records();
     assert_eq!(records[0]["unpriced_models"], json!(["model-a"]));
     assert_eq!(records[0]["usage"].get("cost_usd"), None);
     assert_eq!(records[2].get("unpriced_models"), None);
     assert_eq!(
-        said.messages,
+        result.messages,
         "turnpipe: the cost leaves out model-a, model-b\n\
          hint: `--prices FILE` adds prices\n"
     );
@@ -169,8 +169,8 @@ fn a_model_without_a_price_is_never_free() {
 /// Recorded costs apply, except 0, which means that the agent knows no price.
 #[test]
 fn recorded_costs_count() {
-    let said = stats(&[], &["pi.jsonl"]);
-    let all = &said.records()[0];
+    let result = stats(&[], &["pi.jsonl"]);
+    let all = &result.records()[0];
     assert_eq!(all["usage"]["cost_usd"], 0.25);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("free.jsonl").display().to_string();
@@ -200,8 +200,8 @@ fn own_prices_take_precedence() {
     let config = write("config.toml", "prices = \"mine.toml\"\n");
     let path = data("../costs/qwen.jsonl");
     let cost = |arguments: &[&str]| {
-        let said = session(&[&["stats", &path], arguments].concat());
-        said.records()[0]["usage"]["cost_usd"].as_f64().unwrap()
+        let result = session(&[&["stats", &path], arguments].concat());
+        result.records()[0]["usage"]["cost_usd"].as_f64().unwrap()
     };
     assert_eq!(format!("{:.6}", cost(&["--prices", &flag])), "60.000000");
     assert_eq!(format!("{:.6}", cost(&["--config", &config])), "0.060000");
@@ -218,17 +218,17 @@ fn own_prices_take_precedence() {
         (Some(0.0), String::new())
     );
     let bad = write("bad.toml", "[[price]]\nmodels = [\"x\"]\ninput = 1\n");
-    let said = session(&["stats", "--prices", &bad, &path]);
-    assert_eq!(said.status, Some(2));
+    let result = session(&["stats", "--prices", &bad, &path]);
+    assert_eq!(result.status, Some(2));
     assert!(
-        said.messages.contains("bad.toml: line "),
+        result.messages.contains("bad.toml: line "),
         "{}",
-        said.messages
+        result.messages
     );
     assert!(
-        said.messages.contains("missing field `output`"),
+        result.messages.contains("missing field `output`"),
         "{}",
-        said.messages
+        result.messages
     );
     assert_eq!(
         turnpipe(&["session", "stats", "--tz", "Nowhere", &path])
@@ -297,10 +297,10 @@ fn subagents_count_in_all_locations_of_claude_code() {
     write("p/gone/subagents/agent-d.jsonl", "gone", true);
     let root = root.path().to_str().unwrap();
     for by in [&["--by", "session"][..], &[]] {
-        let said = session(&[&["stats", "--root", root, "-o", "jsonl"], by].concat());
-        let records = said.records();
-        assert_eq!(records.len(), 1, "{}", said.text);
-        assert_eq!(records[0]["usage"]["output_tokens"], 50, "{}", said.text);
+        let result = session(&[&["stats", "--root", root, "-o", "jsonl"], by].concat());
+        let records = result.records();
+        assert_eq!(records.len(), 1, "{}", result.text);
+        assert_eq!(records[0]["usage"]["output_tokens"], 50, "{}", result.text);
         if by.is_empty() {
             let counts = (&records[0]["sessions"], &records[0]["prompts"]);
             assert_eq!(counts, (&json!(1), &json!(1)));
@@ -309,9 +309,9 @@ fn subagents_count_in_all_locations_of_claude_code() {
     assert_eq!(session(&["list", "--root", root]).records().len(), 1);
     let pages = tempfile::tempdir().unwrap();
     let pages = pages.path().to_str().unwrap();
-    let said = session(&["export", pages, "--root", root]);
+    let result = session(&["export", pages, "--root", root]);
     let counts = "1 session, 2 subagents, 3 written";
-    assert!(said.messages.contains(counts), "{}", said.messages);
+    assert!(result.messages.contains(counts), "{}", result.messages);
 }
 
 #[test]
@@ -348,21 +348,21 @@ fn tools_are_counted_with_the_size_of_their_results() {
         records[0]["dimensions"],
         json!({"tool": "Read", "model": "model-a", "cwd": "/home/me/demo"})
     );
-    let said = stats(&["--by", "tool", "-o", "text"], &files);
+    let result = stats(&["--by", "tool", "-o", "text"], &files);
     assert_eq!(
-        said.text,
+        result.text,
         "TOOL   CALLS  FAILED  RESULTS  BYTES  ~TOKENS\n\
          Read       2       1        2      6        2\n\
          TOTAL      2       1        2      6        2\n"
     );
-    assert_eq!(said.messages, "");
+    assert_eq!(result.messages, "");
     let later = ["--by", "tool", "--since", "2026-01-02"];
     assert_eq!(stats(&later, &files).records().len(), 0);
 }
 
 #[test]
 fn a_limit_of_the_cost_is_a_line_and_a_status() {
-    let said = |limit: &str, form: &str| {
+    let result = |limit: &str, form: &str| {
         stats(
             &["--max-cost", limit, "--since", "2026-01-01", "-o", form],
             &FILES,
@@ -370,12 +370,12 @@ fn a_limit_of_the_cost_is_a_line_and_a_status() {
     };
     let table = [("5.24", Some(0)), ("5.23", Some(6)), ("0", Some(6))];
     for (limit, status) in table {
-        let said = said(limit, "jsonl");
-        assert_eq!(said.status, status, "{limit}");
-        assert_eq!(said.records().len(), 1);
-        assert_costs(&said.records()[0]["usage"], TOTAL);
+        let result = result(limit, "jsonl");
+        assert_eq!(result.status, status, "{limit}");
+        assert_eq!(result.records().len(), 1);
+        assert_costs(&result.records()[0]["usage"], TOTAL);
     }
-    assert_eq!(said("20", "text").text, "$5.23 of $20.00\n");
+    assert_eq!(result("20", "text").text, "$5.23 of $20.00\n");
     for wrong in ["-1", "much", "inf"] {
         let limit = format!("--max-cost={wrong}");
         assert_eq!(stats(&[&limit], &FILES).status, Some(2), "{wrong}");
@@ -403,8 +403,8 @@ fn sums_of_requests_have_ordinary_prices() {
     let cost = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let said = session(&["stats", path.to_str().unwrap()]);
-        let record = &said.records()[0];
+        let result = session(&["stats", path.to_str().unwrap()]);
+        let record = &result.records()[0];
         (
             record["usage"]["cost_usd"].as_f64().unwrap(),
             record["unpriced_models"].to_string(),

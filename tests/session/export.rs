@@ -13,7 +13,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::bench::{Said, data, files, said, session, turnpipe};
+use crate::bench::{Run, data, files, run, session, turnpipe};
 
 /// Returns a directory with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
@@ -24,7 +24,7 @@ fn folders() -> (TempDir, TempDir) {
     (sessions, pages)
 }
 
-fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Said {
+fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Run {
     let (root, to) = (sessions.path().display(), pages.path().display());
     let arguments = ["export", &to.to_string(), "--root", &root.to_string()];
     session(&[&arguments[..], more].concat())
@@ -41,7 +41,7 @@ fn content(folder: &Path) -> BTreeMap<String, (String, SystemTime)> {
     entries.collect()
 }
 
-fn changed(
+fn changed_files(
     before: &BTreeMap<String, (String, SystemTime)>,
     after: &BTreeMap<String, (String, SystemTime)>,
 ) -> Vec<String> {
@@ -57,12 +57,12 @@ const MANIFEST: &str = "turnpipe-export.json";
 #[test]
 fn every_session_has_a_page_and_a_row() {
     let (sessions, pages) = folders();
-    let said = export(&sessions, &pages, &[]);
-    assert_eq!((said.status, said.text.as_str()), (Some(0), ""));
+    let output = export(&sessions, &pages, &[]);
+    assert_eq!((output.status, output.text.as_str()), (Some(0), ""));
     assert!(
-        said.messages.contains("3 sessions, 3 written"),
+        output.messages.contains("3 sessions, 3 written"),
         "{}",
-        said.messages
+        output.messages
     );
     let files = content(pages.path());
     assert_eq!(files.len(), 5, "{:?}", files.keys());
@@ -120,9 +120,9 @@ fn subagents_have_pages_that_their_calls_lead_to() {
         let from = data(&format!("claude-subagents/subagents/{name}"));
         fs::copy(from, folder.join(name)).unwrap();
     }
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     let counts = "1 session, 2 subagents, 3 written";
-    assert!(said.messages.contains(counts), "{}", said.messages);
+    assert!(output.messages.contains(counts), "{}", output.messages);
     let first = content(pages.path());
     let [parent, outer, inner] =
         ["", "-agent-aa52773", "-agent-b10c881"].map(|end| format!("{PARENT}{end}.html"));
@@ -164,7 +164,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
     assert_eq!(
-        changed(&first, &second),
+        changed_files(&first, &second),
         [&inner, &parent, "index.html", MANIFEST]
     );
     assert!(
@@ -173,9 +173,9 @@ fn subagents_have_pages_that_their_calls_lead_to() {
         second[&inner].0
     );
     fs::write(folder.join("agent-<b>.jsonl"), &evil).unwrap();
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     let counts = "1 session, 3 subagents, 2 written";
-    assert!(said.messages.contains(counts), "{}", said.messages);
+    assert!(output.messages.contains(counts), "{}", output.messages);
     let third = content(pages.path());
     assert!(
         !third["index.html"].0.contains("<b>"),
@@ -215,11 +215,11 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
     let first = content(pages.path());
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("3 sessions, 0 written"),
+        output.messages.contains("3 sessions, 0 written"),
         "{}",
-        said.messages
+        output.messages
     );
     assert_eq!(content(pages.path()), first);
 
@@ -233,7 +233,10 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
     // The index has the new word "now".
-    assert_eq!(changed(&first, &second), [CLAUDE, "index.html", MANIFEST]);
+    assert_eq!(
+        changed_files(&first, &second),
+        [CLAUDE, "index.html", MANIFEST]
+    );
 
     // A label next to the session.
     fs::write(
@@ -243,24 +246,27 @@ fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     .unwrap();
     export(&sessions, &pages, &[]);
     let third = content(pages.path());
-    assert_eq!(changed(&second, &third), [CLAUDE, MANIFEST]);
+    assert_eq!(changed_files(&second, &third), [CLAUDE, MANIFEST]);
 
     // A deleted page is written again; a deleted session keeps its page.
     fs::remove_file(pages.path().join(CLAUDE)).unwrap();
     fs::remove_file(sessions.path().join("codex.jsonl")).unwrap();
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("3 sessions, 1 written"),
+        output.messages.contains("3 sessions, 1 written"),
         "{}",
-        said.messages
+        output.messages
     );
-    assert_eq!(changed(&third, &content(pages.path())), [CLAUDE, MANIFEST]);
+    assert_eq!(
+        changed_files(&third, &content(pages.path())),
+        [CLAUDE, MANIFEST]
+    );
     fs::remove_file(pages.path().join(CODEX)).unwrap();
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("2 sessions, 0 written"),
+        output.messages.contains("2 sessions, 0 written"),
         "{}",
-        said.messages
+        output.messages
     );
     assert!(!content(pages.path())["index.html"].0.contains(CODEX));
 }
@@ -303,11 +309,11 @@ fn a_killed_export_can_be_continued() {
     for name in ["index.html", CODEX] {
         fs::remove_file(pages.path().join(name)).unwrap();
     }
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("3 sessions, 3 written"),
+        output.messages.contains("3 sessions, 3 written"),
         "{}",
-        said.messages
+        output.messages
     );
     let texts = |files: BTreeMap<String, (String, SystemTime)>| -> Vec<(String, String)> {
         let files = files.into_iter();
@@ -325,11 +331,11 @@ fn exporting_fewer_sessions_keeps_the_others_in_the_index() {
         &["--agent", "codex"][..],
         &["--title", "nothing has this title"],
     ] {
-        let said = export(&sessions, &pages, few);
+        let output = export(&sessions, &pages, few);
         assert!(
-            said.messages.contains("3 sessions, 0 written"),
+            output.messages.contains("3 sessions, 0 written"),
             "{}",
-            said.messages
+            output.messages
         );
     }
     let path = sessions.path().join("codex.jsonl").display().to_string();
@@ -342,12 +348,12 @@ fn foreign_files_in_the_directory_stay() {
     let (sessions, pages) = folders();
     let mine = pages.path().join("index.html");
     fs::write(&mine, "mine").unwrap();
-    let said = export(&sessions, &pages, &[]);
-    assert_eq!(said.status, Some(2));
+    let output = export(&sessions, &pages, &[]);
+    assert_eq!(output.status, Some(2));
     assert!(
-        said.messages.contains("was not exported by turnpipe"),
+        output.messages.contains("was not exported by turnpipe"),
         "{}",
-        said.messages
+        output.messages
     );
     assert_eq!(content(pages.path()).len(), 1);
     fs::remove_file(&mine).unwrap();
@@ -371,8 +377,8 @@ fn foreign_files_in_the_directory_stay() {
     // An invalid manifest.
     fs::write(pages.path().join(MANIFEST), "[]").unwrap();
     let before = content(pages.path());
-    let said = export(&sessions, &pages, &[]);
-    assert_eq!(said.status, Some(2), "{}", said.messages);
+    let output = export(&sessions, &pages, &[]);
+    assert_eq!(output.status, Some(2), "{}", output.messages);
     assert_eq!(content(pages.path()), before);
 }
 
@@ -383,12 +389,12 @@ fn an_export_neither_waits_for_a_pipe_nor_follows_a_link() {
     let at = |name: &str| pages.path().join(name);
     let pipe = |path: &Path| rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
     pipe(&at(MANIFEST));
-    let said = export(&sessions, &pages, &[]);
-    assert_ne!(said.status, Some(0));
+    let output = export(&sessions, &pages, &[]);
+    assert_ne!(output.status, Some(0));
     assert!(
-        said.messages.contains("is not a regular file"),
+        output.messages.contains("is not a regular file"),
         "{}",
-        said.messages
+        output.messages
     );
     fs::remove_file(at(MANIFEST)).unwrap();
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
@@ -400,8 +406,8 @@ fn an_export_neither_waits_for_a_pipe_nor_follows_a_link() {
     pipe(&at(CLAUDE));
     assert_ne!(export(&sessions, &pages, &[]).status, Some(0));
     fs::remove_file(at(CLAUDE)).unwrap();
-    let said = export(&sessions, &pages, &[]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let output = export(&sessions, &pages, &[]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
     assert!(content(pages.path()).contains_key("index.html"));
 
     // Images have a directory.
@@ -409,8 +415,8 @@ fn an_export_neither_waits_for_a_pipe_nor_follows_a_link() {
     let line = json!({"type": "user", "uuid": "u", "parentUuid": null, "sessionId": "s", "cwd": "/demo",
         "timestamp": "2026-11-20T10:00:00Z", "message": {"role": "user", "content": [{"type": "text", "text": "See"}, image]}});
     fs::write(sessions.path().join("image.jsonl"), format!("{line}\n")).unwrap();
-    let said = export(&sessions, &pages, &["-o", "atif"]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
+    let output = export(&sessions, &pages, &["-o", "atif"]);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
     let images = fs::read_dir(pages.path())
         .unwrap()
         .map(|entry| entry.unwrap());
@@ -419,9 +425,9 @@ fn an_export_neither_waits_for_a_pipe_nor_follows_a_link() {
     fs::remove_dir_all(&images).unwrap();
     std::os::unix::fs::symlink(outside.path(), &images).unwrap();
     fs::remove_file(at(MANIFEST)).unwrap();
-    let said = export(&sessions, &pages, &["-o", "atif"]);
-    assert_ne!(said.status, Some(0), "{}", said.messages);
-    assert!(said.messages.contains("link"), "{}", said.messages);
+    let output = export(&sessions, &pages, &["-o", "atif"]);
+    assert_ne!(output.status, Some(0), "{}", output.messages);
+    assert!(output.messages.contains("link"), "{}", output.messages);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
@@ -445,11 +451,11 @@ fn unusable_ids_have_separate_pages_and_copies_one() {
         .unwrap();
     }
     fs::write(sessions.path().join("copy.jsonl"), &text).unwrap();
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("8 sessions, 8 written"),
+        output.messages.contains("8 sessions, 8 written"),
         "{}",
-        said.messages
+        output.messages
     );
     let names: Vec<String> = content(pages.path()).into_keys().collect();
     assert_eq!(names.len(), 10, "{names:?}");
@@ -458,11 +464,11 @@ fn unusable_ids_have_separate_pages_and_copies_one() {
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
         assert!(name.bytes().all(is_plain) && name.len() < 128, "{name}");
     }
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("8 sessions, 0 written"),
+        output.messages.contains("8 sessions, 0 written"),
         "{}",
-        said.messages
+        output.messages
     );
 }
 
@@ -480,11 +486,11 @@ fn markdown_also_has_an_index() {
             .starts_with("# Compare files\n")
     );
     // Both forms can be in one directory.
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("3 sessions, 3 written"),
+        output.messages.contains("3 sessions, 3 written"),
         "{}",
-        said.messages
+        output.messages
     );
     assert!(!content(pages.path())["index.html"].0.contains(".md\""));
 }
@@ -496,13 +502,13 @@ fn a_path_that_is_not_utf_8_stops_nothing() {
     let text =
         r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Go"}}"#;
     fs::write(sessions.path().join(name), text).unwrap();
-    let said = export(&sessions, &pages, &[]);
+    let output = export(&sessions, &pages, &[]);
     assert!(
-        said.messages.contains("4 sessions, 4 written"),
+        output.messages.contains("4 sessions, 4 written"),
         "{}",
-        said.messages
+        output.messages
     );
-    assert_eq!(said.status, Some(0));
+    assert_eq!(output.status, Some(0));
     let again = export(&sessions, &pages, &[]);
     assert!(
         again.messages.contains("4 sessions, 0 written"),
@@ -516,13 +522,17 @@ fn unreadable_sessions_are_reported_and_others_written() {
     let (sessions, pages) = folders();
     let missing = sessions.path().join("missing.jsonl").display().to_string();
     let there = sessions.path().join("pi.jsonl").display().to_string();
-    let said = export(&sessions, &pages, &[&missing, &there]);
-    assert_eq!(said.status, Some(2));
-    assert!(said.messages.contains("missing.jsonl"), "{}", said.messages);
+    let output = export(&sessions, &pages, &[&missing, &there]);
+    assert_eq!(output.status, Some(2));
     assert!(
-        said.messages.contains("1 session, 1 written"),
+        output.messages.contains("missing.jsonl"),
         "{}",
-        said.messages
+        output.messages
+    );
+    assert!(
+        output.messages.contains("1 session, 1 written"),
+        "{}",
+        output.messages
     );
 }
 
@@ -534,7 +544,7 @@ fn a_hostile_session_is_only_text() {
         \\n\\n|a|\\n|:-:|\\n|[z](data:text/html,x)|\\n\\n<svg onload=alert(1)>\\u202e";
     let text = fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
     let mut hostile = text.clone();
-    for said in [
+    for output in [
         "Compare the two files",
         "Compare files",
         "They differ.",
@@ -543,8 +553,8 @@ fn a_hostile_session_is_only_text() {
         "a.txt",
         "/home/me/demo",
     ] {
-        assert!(text.contains(said), "{said}");
-        hostile = hostile.replace(said, evil);
+        assert!(text.contains(output), "{output}");
+        hostile = hostile.replace(output, evil);
     }
     fs::write(sessions.path().join("claude-parallel.jsonl"), hostile).unwrap();
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
@@ -596,7 +606,7 @@ fn a_hostile_session_is_only_text() {
 fn a_pattern_of_files_skips_the_list_of_pages() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().to_str().unwrap();
-    let said = session(&[
+    let output = session(&[
         "export",
         to,
         "--root",
@@ -606,7 +616,7 @@ fn a_pattern_of_files_skips_the_list_of_pages() {
         "--agent",
         "codex",
     ]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
+    assert_eq!(output.status, Some(0), "{}", output.messages);
     let mut found = Vec::new();
     files(folder.path(), &[".json"], &mut found);
     let names: Vec<&str> = found.iter().filter_map(|path| path.to_str()).collect();
@@ -629,7 +639,7 @@ fn a_session_in_place_of_the_directory_is_refused() {
     let root = data("");
     let mut command = turnpipe(&["session", "export", "latest", "--root", &root]);
     command.current_dir(folder.path());
-    let run = said(command);
+    let run = run(command);
     assert_eq!(run.status, Some(2), "{}", run.messages);
     assert!(
         run.messages.contains("session export DIR latest"),

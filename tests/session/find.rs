@@ -4,10 +4,16 @@ use crate::bench::{data, session};
 
 fn path(name: &str) -> Result<String, (Option<i32>, String)> {
     let root = data("");
-    let said = session(&["path", name, "--root", &root]);
-    match said.status {
-        Some(0) => Ok(said.text.trim_end().rsplit('/').next().unwrap().to_owned()),
-        status => Err((status, said.messages)),
+    let output = session(&["path", name, "--root", &root]);
+    match output.status {
+        Some(0) => Ok(output
+            .text
+            .trim_end()
+            .rsplit('/')
+            .next()
+            .unwrap()
+            .to_owned()),
+        status => Err((status, output.messages)),
     }
 }
 
@@ -41,9 +47,9 @@ fn an_empty_name_is_refused_even_if_there_is_one_session() {
     std::fs::copy(data("claude-parallel.jsonl"), &file).unwrap();
     let root = dir.path().to_str().unwrap();
     for command in [&["remove", "--yes"][..], &["show"], &["path"]] {
-        let said = session(&[command, &["", "--root", root]].concat());
-        assert_eq!(said.status, Some(2), "{command:?}");
-        let message = &said.messages;
+        let output = session(&[command, &["", "--root", root]].concat());
+        assert_eq!(output.status, Some(2), "{command:?}");
+        let message = &output.messages;
         assert!(message.contains("the name is empty"), "{message}");
     }
     assert!(file.exists());
@@ -84,9 +90,9 @@ fn filters_apply_to_names() {
         (&["old", "--branch", "topic"], Some("old")),
         (&["old", "--branch", "main"], None),
     ] {
-        let said = session(&[&["path", "--root", root], arguments].concat());
+        let output = session(&[&["path", "--root", root], arguments].concat());
         let path = id.map_or(String::new(), |id| format!("{root}/{id}.jsonl\n"));
-        assert_eq!(said.text, path, "{arguments:?} {}", said.messages);
+        assert_eq!(output.text, path, "{arguments:?} {}", output.messages);
     }
 }
 
@@ -118,11 +124,11 @@ fn short_ids_of_a_list_name_their_sessions_in_other_commands() {
     shown.sort_unstable();
     assert_eq!(shown, ["3d658e34", "e9c510d0"], "{page}");
     for (short, id) in shown.iter().zip([ids[1], ids[0]]) {
-        let said = session(&["path", short, "--root", root]);
+        let output = session(&["path", short, "--root", root]);
         assert!(
-            said.text.trim_end().ends_with(&format!("{id}.jsonl")),
+            output.text.trim_end().ends_with(&format!("{id}.jsonl")),
             "{}",
-            said.messages
+            output.messages
         );
     }
 }

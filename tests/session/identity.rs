@@ -54,7 +54,7 @@ struct Plan {
     end: &'static str,
 }
 
-fn plans() -> impl Strategy<Value = Plan> {
+fn any_plan() -> impl Strategy<Value = Plan> {
     let ends = ["", "{\"type\":\"us", "not a record\n"];
     let fork = proptest::option::of((0..4_u32, 1..3_u32));
     let parts = (
@@ -698,7 +698,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_command_counts_what_was_made_once(plan in plans()) {
+    fn every_command_counts_what_was_made_once(plan in any_plan()) {
         check(&plan);
     }
 }

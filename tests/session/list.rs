@@ -3,7 +3,7 @@
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
-use crate::bench::{Said, data, recordings, said, session, turnpipe};
+use crate::bench::{Run, data, recordings, run, session, turnpipe};
 use crate::more_agents::Opencode;
 
 #[test]
@@ -56,10 +56,10 @@ fn a_table_is_shown_as_text() {
 }
 
 /// Returns the output with an existing directory in which no file can be created as `TMPDIR`.
-fn without_temporary_files(arguments: &[&str]) -> Said {
+fn without_temporary_files(arguments: &[&str]) -> Run {
     let mut command = turnpipe(&[&["session"], arguments].concat());
     command.env("TMPDIR", "/proc");
-    said(command)
+    run(command)
 }
 
 #[test]
@@ -326,6 +326,7 @@ fn filters_are_the_same_for_all_commands() {
         let export = [&["session", "export", to, "--root", &root], filter].concat();
         let exported = turnpipe(&export).output().unwrap();
         let message = String::from_utf8(exported.stderr).unwrap();
+        // It may not exist.
         let _ = std::fs::remove_dir_all(to);
         let count = match expected.len() {
             0 => "no sessions to export".to_owned(),
@@ -431,12 +432,15 @@ fn missing_sessions_are_reported() {
     let root = empty.path().to_str().unwrap();
     for (command, status) in [("list", 0), ("stats", 0), ("search x", 1)] {
         let words = command.split(' ').chain(["--root", root, "-o", "text"]);
-        let told = session(&words.collect::<Vec<_>>());
-        assert_eq!(told.status, Some(status), "{command}");
-        assert_eq!(told.text, "", "{command}");
-        assert_eq!(told.messages, "turnpipe: no sessions found\n", "{command}");
+        let result = session(&words.collect::<Vec<_>>());
+        assert_eq!(result.status, Some(status), "{command}");
+        assert_eq!(result.text, "", "{command}");
+        assert_eq!(
+            result.messages, "turnpipe: no sessions found\n",
+            "{command}"
+        );
     }
-    let told = session(&[
+    let result = session(&[
         "list",
         "--root",
         &data(""),
@@ -446,7 +450,7 @@ fn missing_sessions_are_reported() {
         "nonsense",
     ]);
     assert_eq!(
-        (told.text, told.messages),
+        (result.text, result.messages),
         (String::new(), "turnpipe: no sessions found\n".to_owned())
     );
 }

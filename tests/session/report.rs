@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Said, files, recordings, session, some_recordings, turnpipe};
+use crate::bench::{Run, files, recordings, session, some_recordings, turnpipe};
 use crate::schema::assert_fits;
 
 /// A call that a rule denied did not fail.
@@ -78,7 +78,7 @@ impl Folder {
         self.folder.path().join(name)
     }
 
-    fn report(&self, arguments: &[&str]) -> Said {
+    fn report(&self, arguments: &[&str]) -> Run {
         let file = self.path("s.jsonl");
         session(&[&["report", file.to_str().unwrap()], arguments].concat())
     }
@@ -447,7 +447,7 @@ fn unusable_arguments_and_inputs_end_with_their_status() {
 }
 
 /// Runs a command with this file as standard input.
-fn piped(command: &str, file: &Path) -> Said {
+fn report_from_stdin(command: &str, file: &Path) -> Run {
     let mut child = turnpipe(&["session", command, "-", "--json"]);
     let mut child = child
         .stdin(Stdio::piped())
@@ -459,7 +459,7 @@ fn piped(command: &str, file: &Path) -> Said {
     stdin.write_all(&fs::read(file).unwrap()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    Said {
+    Run {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),
         messages: String::from_utf8(output.stderr).unwrap(),
@@ -469,12 +469,12 @@ fn piped(command: &str, file: &Path) -> Said {
 #[test]
 fn a_stream_on_standard_input_is_read() {
     let stream = recordings().join("qwen/par.stream.jsonl");
-    let report = piped("report", &stream);
+    let report = report_from_stdin("report", &stream);
     assert_eq!((report.status, &*report.messages), (Some(0), ""));
     let record = &report.records()[0];
     assert_eq!(record["sessions"][0]["path"], "-");
     assert_eq!(record["runs"]["ends"], json!({"success": 1}));
-    let calls = piped("calls", &stream);
+    let calls = report_from_stdin("calls", &stream);
     assert_eq!((calls.status, &*calls.messages), (Some(0), ""));
     assert_eq!(json!(calls.records().len()), record["calls"]);
 }

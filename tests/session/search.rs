@@ -90,8 +90,8 @@ fn hits_include_the_title_for_any_number_of_hits() {
 fn titles_are_searched() {
     let file = data("session-document.json");
     let hits = |arguments: &[&str]| {
-        let said = session(&[&["search", "A docum", &file], arguments].concat());
-        let records = said.records().into_iter();
+        let output = session(&[&["search", "A docum", &file], arguments].concat());
+        let records = output.records().into_iter();
         records.map(|hit| hit["block"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(hits(&[]), [json!(null); 0]);

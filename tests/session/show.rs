@@ -172,8 +172,8 @@ fn patches_are_differences() {
 fn ranges_and_branches_are_selected() {
     let file = data("qwen-rewound.jsonl");
     let texts = |arguments: &[&str]| -> Vec<String> {
-        let said = session(&[&["show", &file, "-o", "jsonl"], arguments].concat());
-        let records = said.records();
+        let result = session(&[&["show", &file, "-o", "jsonl"], arguments].concat());
+        let records = result.records();
         let texts = records[1..].iter().filter_map(|record| {
             let blocks = record["message"]["content"].as_array()?;
             let text = blocks.iter().find(|block| block["type"] == "text")?;
@@ -238,9 +238,9 @@ fn sessions_that_cannot_be_shown_are_usage_errors() {
         (at("missing"), "No such file"),
     ];
     for (path, why) in table {
-        let said = session(&["show", &path]);
-        assert_eq!(said.status, Some(2), "{path}");
-        assert!(said.messages.contains(why), "{path}: {}", said.messages);
+        let result = session(&["show", &path]);
+        assert_eq!(result.status, Some(2), "{path}");
+        assert!(result.messages.contains(why), "{path}: {}", result.messages);
     }
 }
 
@@ -252,11 +252,11 @@ fn recordings_are_shown_in_all_forms() {
             &["-o", "text", "--thinking"][..],
             &["-o", "md", "--calls=grouped", "--all-branches"],
         ] {
-            let said = session(&[&["show", &path], arguments].concat());
+            let result = session(&[&["show", &path], arguments].concat());
             let expected = Some(status_for(&recording));
-            assert_eq!(said.status, expected, "{path}: {}", said.messages);
+            assert_eq!(result.status, expected, "{path}: {}", result.messages);
             let unsafe_character = |character: char| character.is_control() && character != '\n';
-            assert!(!said.text.contains(unsafe_character), "{path}");
+            assert!(!result.text.contains(unsafe_character), "{path}");
         }
     }
 }
@@ -280,8 +280,8 @@ fn a_printed_session_is_read_like_the_original() {
         let all = session(&["show", "--all-branches", &path]).text;
         std::fs::write(&printed, all).unwrap();
         let stats = |paths: &[&str]| {
-            let said = session(&[&["stats", "-q", "-o", "jsonl"], paths].concat());
-            let mut record = said.records().remove(0);
+            let result = session(&[&["stats", "-q", "-o", "jsonl"], paths].concat());
+            let mut record = result.records().remove(0);
             let model = record["by_model"].take();
             (record["usage"].take(), model, record["runs"].take())
         };
@@ -292,8 +292,8 @@ fn a_printed_session_is_read_like_the_original() {
     let original = data("claude-parallel.jsonl");
     std::fs::write(&printed, session(&["show", &original]).text).unwrap();
     let replies = |paths: &[&str]| {
-        let said = session(&[&["stats", "-o", "jsonl"], paths].concat());
-        said.records()[0]["replies"].take()
+        let result = session(&[&["stats", "-o", "jsonl"], paths].concat());
+        result.records()[0]["replies"].take()
     };
     assert_eq!(replies(&[printed_path, &original]), replies(&[&original]));
 }
@@ -328,9 +328,9 @@ fn a_fork_begins_in_another_file() {
     let path = folder.path().join("rollout-fork.jsonl");
     std::fs::write(&path, fork).unwrap();
     let name = path.display().to_string();
-    let said = session(&["show", &name, "-o", "text"]);
-    assert_eq!(said.status, Some(0), "{}", said.messages);
-    let prompts: Vec<&str> = said
+    let result = session(&["show", &name, "-o", "text"]);
+    assert_eq!(result.status, Some(0), "{}", result.messages);
+    let prompts: Vec<&str> = result
         .text
         .lines()
         .filter(|line| line.starts_with("> "))

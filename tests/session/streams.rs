@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::bench::{files, recordings, session, turnpipe};
-use crate::skip::{runs_all, sample};
+use crate::skip::{is_full_run, sample};
 
 fn records(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
@@ -19,19 +19,19 @@ fn records(path: &Path) -> Vec<Value> {
 }
 
 fn stats(path: &Path) -> Value {
-    let said = session(&["stats", "--json", path.to_str().unwrap()]);
+    let result = session(&["stats", "--json", path.to_str().unwrap()]);
     assert_eq!(
-        said.status,
+        result.status,
         Some(0),
         "{}: {}",
         path.display(),
-        said.messages
+        result.messages
     );
-    said.records().swap_remove(0)
+    result.records().swap_remove(0)
 }
 
 /// Returns the input and output tokens of the whole run and the reason for its end, as stated by the stream.
-fn stated(path: &Path) -> Option<([u64; 2], Value)> {
+fn stated_totals(path: &Path) -> Option<([u64; 2], Value)> {
     let agent = path.parent()?.file_name()?.to_str()?;
     let count = |value: &Value| value.as_u64().unwrap_or_default();
     let (mut tokens, mut end) = ([0, 0], None);
@@ -81,7 +81,7 @@ fn stated(path: &Path) -> Option<([u64; 2], Value)> {
 }
 
 /// Returns the recorded streams that are not empty.
-fn streams() -> Vec<PathBuf> {
+fn find_streams() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&recordings(), &[".stream.jsonl"], &mut found);
     found.retain(|path| fs::metadata(path).unwrap().len() > 0);
@@ -92,11 +92,11 @@ fn streams() -> Vec<PathBuf> {
 fn totals_match_those_stated_by_the_stream() {
     let mut interrupted = 0;
     let agent = |path: &PathBuf| path.parent().map(Path::to_owned);
-    let kind = |path: &PathBuf| (agent(path), stated(path).is_some());
-    for path in sample(streams(), 4, kind) {
+    let kind = |path: &PathBuf| (agent(path), stated_totals(path).is_some());
+    for path in sample(find_streams(), 4, kind) {
         let total = stats(&path);
         let ends = &total["runs"]["ends"];
-        let Some((tokens, end)) = stated(&path) else {
+        let Some((tokens, end)) = stated_totals(&path) else {
             assert_eq!(ends, &json!({"interrupted": 1}), "{}", path.display());
             interrupted += 1;
             continue;
@@ -116,7 +116,7 @@ fn totals_match_those_stated_by_the_stream() {
             path.display()
         );
     }
-    let floor = if runs_all() { 5 } else { 2 };
+    let floor = if is_full_run() { 5 } else { 2 };
     assert!(interrupted > floor, "{interrupted}");
 }
 
@@ -174,13 +174,13 @@ fn an_array_of_records_is_the_same_session() {
     let rows = records(&stream);
     fs::write(&array, serde_json::to_string_pretty(&rows).unwrap()).unwrap();
     let named = |path: &Path| path.to_str().unwrap().to_owned();
-    let said = |command: &str, more: &[&str], path: &Path| {
+    let result = |command: &str, more: &[&str], path: &Path| {
         let path = named(path);
         let arguments = [&[command], more, &[&path]].concat();
-        let said = session(&arguments);
-        assert_eq!(said.status, Some(0), "{command}: {}", said.messages);
+        let result = session(&arguments);
+        assert_eq!(result.status, Some(0), "{command}: {}", result.messages);
         // Whitespace inside inputs is kept.
-        let mut records = said.records();
+        let mut records = result.records();
         for record in &mut records {
             record["path"] = Value::Null;
             record["input"] = Value::Null;
@@ -199,8 +199,8 @@ fn an_array_of_records_is_the_same_session() {
         ("tail", &["-n", "3", "-o", "jsonl"]),
     ] {
         assert_eq!(
-            said(command, more, &array),
-            said(command, more, &stream),
+            result(command, more, &array),
+            result(command, more, &stream),
             "{command}"
         );
     }
@@ -229,12 +229,12 @@ fn a_stream_is_followed_while_it_grows() {
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(lines[2..].concat().as_bytes()).unwrap();
     let output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let said: Vec<Value> = output
+    let result: Vec<Value> = output
         .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
         .collect();
     child.wait().unwrap();
     let blocks = |kind: &str| {
-        let blocks = said
+        let blocks = result
             .iter()
             .filter_map(|record| record["message"]["content"].as_array());
         blocks
@@ -263,15 +263,15 @@ fn nothing_is_written_to_a_stream() {
 #[test]
 fn the_last_reply_is_shown_as_text_only() {
     let stream = recordings().join("qwen/par.stream.jsonl");
-    let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
+    let result = session(&["show", "--last-answer", stream.to_str().unwrap()]);
     assert_eq!(
-        said.text,
+        result.text,
         "Fixed: fields are now trimmed in `src/parser.rs`.\n"
     );
-    let said = session(&["show", "--last-answer", "--json", stream.to_str().unwrap()]);
-    assert_eq!(said.records().len(), 1);
+    let result = session(&["show", "--last-answer", "--json", stream.to_str().unwrap()]);
+    assert_eq!(result.records().len(), 1);
     // Interrupted before the first reply.
     let none = recordings().join("qwen/int-text-group.stream.jsonl");
-    let said = session(&["show", "--last-answer", none.to_str().unwrap()]);
-    assert_eq!((said.status, &*said.text), (Some(1), ""));
+    let result = session(&["show", "--last-answer", none.to_str().unwrap()]);
+    assert_eq!((result.status, &*result.text), (Some(1), ""));
 }

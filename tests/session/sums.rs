@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::bench::{files, said, session, turnpipe};
+use crate::bench::{files, run, session, turnpipe};
 
 /// A directory with files of sessions.
 struct Home {
@@ -33,12 +33,12 @@ impl Home {
 
     fn records(&self, arguments: &[&str]) -> Vec<Value> {
         let root = self.path("");
-        let said = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
-        assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
-        said.records()
+        let result = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
+        assert_eq!(result.status, Some(0), "{arguments:?}: {}", result.messages);
+        result.records()
     }
 
-    fn listed(&self, id: &str) -> Value {
+    fn list_session(&self, id: &str) -> Value {
         let listed = self.records(&["list", "--all", "--counts", "--subagents"]);
         let mut found = listed.into_iter().filter(|one| one["session_id"] == id);
         let one = found.next().unwrap();
@@ -75,14 +75,14 @@ fn totals_of_copilot_are_of_each_model() {
             &json!({"sessionId": id, "context": {"cwd": "/w"}}),
         )
     };
-    let said = |output: u32| json!({"messageId": format!("m{output}"), "model": "big", "content": "ok", "outputTokens": output});
+    let result = |output: u32| json!({"messageId": format!("m{output}"), "model": "big", "content": "ok", "outputTokens": output});
     let home = Home::new(&[
         (
             "a/events.jsonl",
             &[
                 start("a"),
                 copilot(1, "user.message", &json!({"content": "Go"})),
-                copilot(2, "assistant.message", &said(20)),
+                copilot(2, "assistant.message", &result(20)),
                 copilot(
                     3,
                     "session.shutdown",
@@ -94,7 +94,7 @@ fn totals_of_copilot_are_of_each_model() {
         // It was left without an end.
         (
             "b/events.jsonl",
-            &[start("b"), copilot(2, "assistant.message", &said(500))],
+            &[start("b"), copilot(2, "assistant.message", &result(500))],
         ),
     ]);
     let of = |model: &str, session: &str| {
@@ -158,9 +158,9 @@ fn compactions_and_summaries_are_paid_for_in_every_sum() {
     ];
     let home = Home::new(&[("2026_p.jsonl", &pi), ("c/events.jsonl", &copilot)]);
     for (id, expected) in [("p", [1110, 2220, 9, 12]), ("c", [110, 220, 6, 0])] {
-        assert_eq!(tokens(&home.listed(id)["counts"]), expected, "{id}");
+        assert_eq!(tokens(&home.list_session(id)["counts"]), expected, "{id}");
         assert_eq!(tokens(&home.records(&["stats", id])[0]), expected, "{id}");
-        assert_eq!(home.listed(id)["counts"]["compactions"], 1);
+        assert_eq!(home.list_session(id)["counts"]["compactions"], 1);
         let shown = session(&["show", id, "--root", &home.path(""), "-o", "text"]).text;
         let output = shown.lines().find(|line| line.contains("tokens")).unwrap();
         let rounded = if id == "p" {
@@ -239,7 +239,7 @@ fn a_second_file_of_a_thread_repeats_the_last_reading_of_the_first() {
         codex_count(7, 20, 30),
     ];
     let home = Home::new(&[("rollout-t.jsonl", &first), ("rollout-t_2.jsonl", &second)]);
-    let listed = home.listed("t");
+    let listed = home.list_session("t");
     assert_eq!(
         (tokens(&listed["counts"]), &listed["counts"]["messages"]),
         ([30, 30, 0, 0], &json!(3))
@@ -325,7 +325,7 @@ fn a_stream_of_codex_counts_once_with_other_streams_and_with_its_session() {
         ([30, 30, 0, 0], &json!(1), &json!(1))
     );
     assert!(
-        home.listed("t")["path"]
+        home.list_session("t")["path"]
             .as_str()
             .unwrap()
             .ends_with("rollout-t.jsonl")
@@ -385,7 +385,7 @@ fn telemetry_of_qwen_counts_where_no_reply_repeats_it() {
     ];
     let home = Home::new(&[("chats/q.jsonl", &rows), ("copy/q.jsonl", &rows)]);
     assert_eq!(tokens(&home.records(&["stats"])[0]), [1110, 3, 0, 0]);
-    assert_eq!(tokens(&home.listed("q")["counts"]), [1110, 3, 0, 0]);
+    assert_eq!(tokens(&home.list_session("q")["counts"]), [1110, 3, 0, 0]);
     let purposes = home.records(&["stats", "--by", "prompt"]);
     let purposes = purposes
         .iter()
@@ -433,18 +433,23 @@ fn subagents_are_found_by_the_ids_that_commands_print() {
         ("p/5e55-main.jsonl", &main),
         ("p/5e55-main/subagents/agent-abc123.jsonl", &side),
     ]);
-    let listed = home.listed("0b0b0b0b-child");
+    let listed = home.list_session("0b0b0b0b-child");
     assert_eq!(listed["parent_session_id"], "0a0a0a0a-parent");
     assert_eq!(
         (&listed["fork_parent"], &listed["first_prompt"]),
         (&Value::Null, &json!("(encrypted)"))
     );
-    assert_eq!(home.listed("0a0a0a0a-parent")["subagents"], 1);
+    assert_eq!(home.list_session("0a0a0a0a-parent")["subagents"], 1);
     let root = home.path("");
     for name in ["0b0b0b0b-child", "0b0b0b0b", "abc123", "agent-abc123"] {
         for command in ["show", "path", "stats", "calls", "check", "diff", "tail"] {
-            let said = session(&[command, name, "--root", &root]);
-            assert_ne!(said.status, Some(2), "{command} {name}: {}", said.messages);
+            let result = session(&[command, name, "--root", &root]);
+            assert_ne!(
+                result.status,
+                Some(2),
+                "{command} {name}: {}",
+                result.messages
+            );
         }
     }
     assert_eq!(
@@ -473,10 +478,10 @@ fn relations_are_read_in_every_format() {
     let gemini = |id: &str, kind: &str| json!({"sessionId": id, "projectHash": "h", "startTime": "2026-01-01T00:00:00Z", "kind": kind});
     let parent = "9c0ffee0-0000-4000-8000-000000000001";
     let snapshot = json!({"id": "s", "timestamp": "2026-01-01T00:00:03Z", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]});
-    let said = json!({"id": "u", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": [{"text": "Go"}]});
+    let result = json!({"id": "u", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": [{"text": "Go"}]});
     let main = [
         gemini(parent, "main"),
-        said.clone(),
+        result.clone(),
         json!({"$set": {"messages": [snapshot]}}),
     ];
     let home = Home::new(&[
@@ -488,15 +493,15 @@ fn relations_are_read_in_every_format() {
         ("g/chats/session-2026-01-01T00-00-9c0ffee0.jsonl", &main),
         (
             &format!("g/chats/{parent}/child.jsonl"),
-            &[gemini("child", "subagent"), said],
+            &[gemini("child", "subagent"), result],
         ),
         ("d/session-discovery-index.json", &[json!({"sessions": []})]),
     ]);
-    assert_eq!(home.listed("c1c1")["fork_parent"], "c0c0");
-    assert_eq!(home.listed("d1")["fork_parent"], "d0");
-    assert_eq!(home.listed("child")["parent_session_id"], parent);
-    assert_eq!(home.listed(parent)["subagents"], 1);
-    assert_eq!(home.listed(parent)["counts"]["compactions"], 1);
+    assert_eq!(home.list_session("c1c1")["fork_parent"], "c0c0");
+    assert_eq!(home.list_session("d1")["fork_parent"], "d0");
+    assert_eq!(home.list_session("child")["parent_session_id"], parent);
+    assert_eq!(home.list_session(parent)["subagents"], 1);
+    assert_eq!(home.list_session(parent)["counts"]["compactions"], 1);
     for path in ["c1c1/events.jsonl", "d/d1.jsonl"] {
         let checked = session(&["check", &home.path(path), "-o", "jsonl"]).records();
         assert_eq!(checked.len(), 1, "{checked:?}");
@@ -518,7 +523,7 @@ fn a_renamed_session_and_messages_of_others_are_recognised() {
             &[json!({"customTitle": "release-fix"})],
         ),
     ]);
-    let listed = home.listed("s");
+    let listed = home.list_session("s");
     assert_eq!(
         (&listed["title"], &listed["first_prompt"]),
         (&json!("release-fix"), &json!("Fix it"))
@@ -537,7 +542,7 @@ fn pi_may_keep_its_sessions_elsewhere() {
     command.env("HOME", Path::new("/nonexistent"));
     command.env("PI_CODING_AGENT_SESSION_DIR", home.path("elsewhere"));
     assert_eq!(
-        said(command).text,
+        run(command).text,
         format!("{}\n", home.path("elsewhere/2026_p.jsonl"))
     );
 }

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use crate::bench::{data, files, recordings, session, status_for, turnpipe};
-use crate::copies::reverted;
+use crate::copies::write_reverted;
 
 fn row(number: u32) -> String {
     format!(
@@ -24,8 +24,8 @@ fn append(path: &Path, bytes: &[u8]) {
 #[test]
 fn the_last_messages_and_the_last_lines() {
     let file = data("claude-parallel.jsonl");
-    let said = session(&["tail", &file, "-n", "2"]);
-    let texts: Vec<Value> = said.records();
+    let output = session(&["tail", &file, "-n", "2"]);
+    let texts: Vec<Value> = output.records();
     assert_eq!(texts.len(), 2);
     assert_eq!(texts[0]["message"]["content"][0]["tool_use_id"], "t2");
     assert_eq!(texts[1]["message"]["content"][0]["text"], "They differ.");
@@ -53,15 +53,15 @@ fn messages_of_events_are_shown_as_in_session_show() {
             json!({"timestamp": "2026-01-01T10:00:00Z", "type": kind, "payload": payload})
         )
     };
-    let said = |kind: &str, text: &str| {
+    let output = |kind: &str, text: &str| {
         let item = json!({"type": kind, "content": [{"type": "text", "text": text}]});
         row("event_msg", json!({"type": "item_completed", "item": item}))
     };
     let head = row("session_meta", json!({"id": "t", "cwd": "/w"}));
     let rows = [
         head,
-        said("UserMessage", "First"),
-        said("AgentMessage", "Answer"),
+        output("UserMessage", "First"),
+        output("AgentMessage", "Answer"),
     ];
     fs::write(&path, rows.concat()).unwrap();
     let path = path.to_str().unwrap();
@@ -80,13 +80,14 @@ fn messages_of_events_are_shown_as_in_session_show() {
 #[test]
 fn a_thread_in_several_files_is_shown_as_in_session_show() {
     let folder = tempfile::tempdir().unwrap();
-    reverted(folder.path());
+    write_reverted(folder.path());
     let root = folder.path().display().to_string();
     let texts = |arguments: &[&str]| {
         let records = session(&[arguments, &["--root", &root]].concat()).records();
-        let said = records.iter().map(|record| record["message"].clone());
+        let output = records.iter().map(|record| record["message"].clone());
         // `tail` omits meter readings.
-        said.filter(|said| said["content"][0] != Value::Null)
+        output
+            .filter(|output| output["content"][0] != Value::Null)
             .collect::<Vec<Value>>()
     };
     for name in ["c0de", "f01d"] {
@@ -102,18 +103,18 @@ fn paths_are_shown_as_in_session_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |role: &str, content: Value| {
-        let said = json!({"type": role, "uuid": role, "sessionId": "s", "cwd": "/p",
+        let output = json!({"type": role, "uuid": role, "sessionId": "s", "cwd": "/p",
             "message": {"id": "m", "role": role, "content": content}});
-        format!("{said}\n")
+        format!("{output}\n")
     };
     let input = json!({"file_path": "/p/src/a.rs"});
     let call = json!([{"type": "tool_use", "id": "t", "name": "Read", "input": input}]);
     let text = row("user", json!("Look")) + &row("assistant", call);
     fs::write(&path, text).unwrap();
     for command in ["tail", "show"] {
-        let said = session(&[command, path.to_str().unwrap(), "-o", "text"]).text;
-        assert!(said.contains("src/a.rs"), "{command}: {said}");
-        assert!(!said.contains("/p/src"), "{command}: {said}");
+        let output = session(&[command, path.to_str().unwrap(), "-o", "text"]).text;
+        assert!(output.contains("src/a.rs"), "{command}: {output}");
+        assert!(!output.contains("/p/src"), "{command}: {output}");
     }
 }
 
@@ -134,12 +135,12 @@ fn reading_continues_at_a_cursor() {
 }
 
 /// A run that follows a file.
-struct Following {
+struct Follower {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
-impl Following {
+impl Follower {
     fn start(path: &Path, arguments: &[&str]) -> Self {
         let name = path.display().to_string();
         let all = [&["session", "tail", &name, "-f"], arguments].concat();
@@ -159,8 +160,9 @@ impl Following {
     }
 }
 
-impl Drop for Following {
+impl Drop for Follower {
     fn drop(&mut self) {
+        // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -171,7 +173,7 @@ fn every_record_is_printed_once_and_in_order_after_any_change() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{}\n", row(0))).unwrap();
-    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    let mut following = Follower::start(&path, &["-n", "1", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u0");
     // A record in two parts, cut inside a character.
     let bytes = format!("{}\n", row(1)).into_bytes();
@@ -236,7 +238,7 @@ fn a_rewritten_file_only_adds_new_records() {
         format!("{head}\n{}", rows.collect::<String>())
     };
     fs::write(&path, file(&title("a"), &[0, 1, 2])).unwrap();
-    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    let mut following = Follower::start(&path, &["-n", "1", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u2");
     // As a new file, with another title.
     fs::write(&other, file(&title("bb"), &[0, 1, 2, 3])).unwrap();
@@ -270,7 +272,7 @@ fn killed_writers_do_not_break_records() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{}\n", row(0))).unwrap();
-    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    let mut following = Follower::start(&path, &["-n", "1", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u0");
     for number in 1..60_u32 {
         let torn = row(1000 + number);
@@ -300,7 +302,7 @@ fn subagents_are_distinguished() {
     fs::create_dir_all(&agents).unwrap();
     fs::write(&path, format!("{}\n", row(0))).unwrap();
     fs::write(agents.join("agent-old.jsonl"), format!("{}\n", row(1))).unwrap();
-    let mut following = Following::start(&path, &["-n", "1", "--subagents", "--timeout", "60s"]);
+    let mut following = Follower::start(&path, &["-n", "1", "--subagents", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u0");
     append(
         &agents.join("agent-old.jsonl"),
@@ -356,7 +358,7 @@ fn a_newer_session_takes_over() {
     let old = File::options().write(true).open(&path).unwrap();
     old.set_modified(long_ago).unwrap();
     let arguments = ["--latest", "--root", &root, "--timeout", "60s"];
-    let mut following = Following::start(&path, &arguments);
+    let mut following = Follower::start(&path, &arguments);
     assert_eq!(following.next()["uuid"], "u1");
     fs::write(folder.path().join("new.jsonl"), format!("{}\n", row(2))).unwrap();
     let switch = following.next();
@@ -376,7 +378,7 @@ fn sessions_that_are_active_at_once_are_all_shown_once() {
         fs::write(path(session), format!("{}\n", row(session))).unwrap();
     }
     let arguments = ["--latest", "--root", &root, "-n", "1", "--timeout", "60s"];
-    let mut following = Following::start(&path(0), &arguments);
+    let mut following = Follower::start(&path(0), &arguments);
     assert_eq!(following.next()["uuid"], "u0");
     File::create(path(2)).unwrap();
     let mut seen = vec![Vec::new(); 3];
@@ -413,7 +415,7 @@ fn an_empty_session_can_be_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, "").unwrap();
-    let mut following = Following::start(&path, &["--timeout", "60s"]);
+    let mut following = Follower::start(&path, &["--timeout", "60s"]);
     append(&path, format!("{}\n", row(7)).as_bytes());
     assert_eq!(following.next()["uuid"], "u7");
 }

@@ -12,7 +12,7 @@ use crate::bench::{files, session};
 type Counts = (usize, usize);
 
 /// Returns the counts in records.
-fn in_records(records: &[Value]) -> Counts {
+fn count_records(records: &[Value]) -> Counts {
     let blocks = records
         .iter()
         .filter_map(|record| record["message"]["content"].as_array());
@@ -30,21 +30,21 @@ fn lines<'a>(page: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str>
 }
 
 /// Returns the counts in text. Each call has a line for its result.
-fn in_text(page: &str) -> Counts {
+fn count_text(page: &str) -> Counts {
     let results = lines(page, "    ┆ ").filter(|line| line.starts_with("    ⎿ "));
     let missing = lines(page, "    ┆ ").filter(|line| *line == "    ⎿ no result");
     let calls = results.count();
     (calls, calls - missing.count())
 }
 
-fn in_markdown(page: &str) -> Counts {
+fn count_markdown(page: &str) -> Counts {
     let is_result = |line: &&str| line.trim_start_matches('`') == "text" && line.starts_with("```");
     let results = lines(page, "> ").filter(is_result).count();
     let missing = lines(page, "> ").filter(|line| *line == "  *no result*");
     (results + missing.count(), results)
 }
 
-fn in_html(page: &str) -> Counts {
+fn count_html(page: &str) -> Counts {
     let calls = page
         .lines()
         .filter(|line| line.starts_with("<details") && line.contains(" class=\"call "));
@@ -52,7 +52,7 @@ fn in_html(page: &str) -> Counts {
 }
 
 /// Returns the counts in a trajectory and in the subagents of the same file.
-fn in_trajectory(trajectory: &Value) -> Counts {
+fn count_trajectory(trajectory: &Value) -> Counts {
     let count = |of: fn(&Value) -> &Value| {
         let steps = trajectory["steps"].as_array().unwrap().iter();
         steps
@@ -66,7 +66,7 @@ fn in_trajectory(trajectory: &Value) -> Counts {
         .flatten();
     let inside = subagents.filter(|subagent| subagent["trajectory_id"] == "subagents");
     let inside = inside
-        .map(in_trajectory)
+        .map(count_trajectory)
         .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let results = count(|step| &step["observation"]["results"]);
     (
@@ -83,7 +83,7 @@ fn check(path: &Path) -> usize {
     if records.status != Some(0) {
         return 0;
     }
-    let expected = in_records(&records.records());
+    let expected = count_records(&records.records());
     if expected == (0, 0) {
         return 0;
     }
@@ -98,17 +98,17 @@ fn check(path: &Path) -> usize {
     let mut exported = Vec::new();
     files(folder.path(), &[".atif.json"], &mut exported);
     let trajectory = fs::read(exported.first().unwrap()).unwrap();
-    let all = in_records(&shown(&["--all-branches"]).records());
+    let all = count_records(&shown(&["--all-branches"]).records());
     let calls = session(&["calls", path]).records();
     let has_result = |call: &&Value| call["result_bytes"].is_number();
     let listed = (calls.len(), calls.iter().filter(has_result).count());
     let views = [
-        ("text", in_text(&shown(&["-o", "text"]).text)),
-        ("md", in_markdown(&shown(&["-o", "md"]).text)),
-        ("html", in_html(&shown(&["-o", "html"]).text)),
+        ("text", count_text(&shown(&["-o", "text"]).text)),
+        ("md", count_markdown(&shown(&["-o", "md"]).text)),
+        ("html", count_html(&shown(&["-o", "html"]).text)),
         (
             "atif",
-            in_trajectory(&serde_json::from_slice(&trajectory).unwrap()),
+            count_trajectory(&serde_json::from_slice(&trajectory).unwrap()),
         ),
     ];
     for (view, counts) in views {
@@ -140,7 +140,7 @@ fn all_views_of_all_samples_have_the_same_calls_and_results() {
 }
 
 /// Writes rows to a file.
-fn written(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
+fn write_session(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
@@ -149,7 +149,7 @@ fn written(folder: &Path, name: &str, rows: &[Value]) -> PathBuf {
 }
 
 /// A session of Copilot CLI whose subagent works beside it, and whose last call was interrupted.
-fn beside(folder: &Path) -> PathBuf {
+fn write_parallel_session(folder: &Path) -> PathBuf {
     let row = |kind: &str, agent: Option<&str>, data: Value| {
         let mut row =
             json!({"type": kind, "id": "", "timestamp": "2026-01-01T10:00:00Z", "data": data});
@@ -210,13 +210,13 @@ fn beside(folder: &Path) -> PathBuf {
     for (number, row) in rows.iter_mut().enumerate() {
         row["id"] = format!("e{number}").into();
     }
-    written(folder, "session-state/s/events.jsonl", &rows)
+    write_session(folder, "session-state/s/events.jsonl", &rows)
 }
 
 #[test]
 fn a_subagent_and_late_results_are_shown_with_their_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let path = beside(folder.path());
+    let path = write_parallel_session(folder.path());
     let text = session(&["show", "-o", "text", path.to_str().unwrap()]).text;
     let (_, text) = text.split_once("\n\n").unwrap();
     let expected = "\
@@ -316,7 +316,7 @@ fn sidechains_are_shown_with_the_calls_that_have_their_prompts() {
         row("user", false, "u2", "a1", result("one")),
         row("user", false, "u3", "a2", result("two")),
     ];
-    let path = written(folder.path(), "s.jsonl", &rows);
+    let path = write_session(folder.path(), "s.jsonl", &rows);
     let shown = session(&["show", "-o", "text", path.to_str().unwrap()]);
     let (_, text) = shown.text.split_once("\n\n").unwrap();
     let expected = "\
@@ -393,7 +393,7 @@ fn hosted_searches_are_calls_with_results() {
             json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]}),
         ),
     ];
-    let path = written(folder.path(), "codex.jsonl", &codex);
+    let path = write_session(folder.path(), "codex.jsonl", &codex);
     let calls = session(&["calls", path.to_str().unwrap()]).records();
     let rows: Vec<Value> = calls
         .iter()
@@ -422,7 +422,7 @@ fn hosted_searches_are_calls_with_results() {
         json!({"type": "assistant", "uuid": "a", "parentUuid": null, "sessionId": "s", "cwd": "/w",
         "message": {"id": "m", "role": "assistant", "model": "m", "content": content}}),
     ];
-    let path = written(folder.path(), "claude.jsonl", &claude);
+    let path = write_session(folder.path(), "claude.jsonl", &claude);
     let text = session(&["show", "-o", "text", path.to_str().unwrap()]).text;
     assert!(text.contains("⎿ Rust https://rust-lang.org"), "{text}");
     assert!(text.contains("⎿ failed: max_uses_exceeded"), "{text}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Whether all tests have to run, and in full: `TURNPIPE_TEST_ALL=1`.
-pub(crate) fn runs_all() -> bool {
+pub(crate) fn is_full_run() -> bool {
     std::env::var_os("TURNPIPE_TEST_ALL").is_some_and(|value| value == "1")
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn sample<Row, Kind: Ord>(
     let mut is_in_sample = |row: &Row| {
         let count = counts.entry(kind(row)).or_default();
         *count += 1;
-        runs_all() || (*count - 1).is_multiple_of(step)
+        is_full_run() || (*count - 1).is_multiple_of(step)
     };
     let mut rows: Vec<Row> = rows.into_iter().collect();
     rows.retain(&mut is_in_sample);

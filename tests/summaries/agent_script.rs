@@ -161,7 +161,7 @@ fn network<'a>(address: &'a str, more: (&'a str, &'a str)) -> [(&'a str, &'a str
 }
 
 /// Starts a server whose model waits in a command until the user says `Go on.`, and returns it with its address.
-fn waiting() -> (Server, String) {
+fn start_waiting_server() -> (Server, String) {
     let server = Server::start(
         Duration::ZERO,
         Box::new(|body| {
@@ -260,6 +260,7 @@ fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     // Replayed from a recording in the same directory, every byte is equal.
     for entry in ["work.jsonl", "hook.log", ".local"] {
         let path = folder.join(entry);
+        // It may not exist.
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
     }
@@ -298,7 +299,7 @@ fn signals_stop_the_loop_with_a_report() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
         repository(folder.path());
-        let (_server, address) = waiting();
+        let (_server, address) = start_waiting_server();
         let variables = network(&address, ("TOOL_OPTIONS", "--allow Bash"));
         let child = command(folder.path(), "Wait.", &variables)
             .process_group(0)
@@ -326,7 +327,7 @@ fn signals_stop_the_loop_with_a_report() {
 fn a_killed_loop_can_be_continued() {
     let folder = tempfile::tempdir().unwrap();
     repository(folder.path());
-    let (_server, address) = waiting();
+    let (_server, address) = start_waiting_server();
     let variables = network(&address, ("TOOL_OPTIONS", "--allow Bash"));
     let mut child = command(folder.path(), "Wait.", &variables)
         .process_group(0)

@@ -41,10 +41,10 @@ fn tokens_count_for_the_model_that_was_paid() {
         let path = write(&sessions, name, &session);
         let path = path.to_str().unwrap();
         let arguments = ["session", "append", path, "--sync", "none", "--no-echo"];
-        let told = run(&arguments, stream.as_bytes());
-        assert_eq!(told.status, Some(0), "{name}: {}", told.stderr);
-        let told = run(&["session", "stats", path, "-o", "jsonl"], b"");
-        let stats = &records(&told.stdout)[0];
+        let output = run(&arguments, stream.as_bytes());
+        assert_eq!(output.status, Some(0), "{name}: {}", output.stderr);
+        let output = run(&["session", "stats", path, "-o", "jsonl"], b"");
+        let stats = &records(&output.stdout)[0];
         let input = |share: &Value| share["usage"]["input_tokens"].as_u64().unwrap();
         let of_models = stats["by_model"].as_array().unwrap().iter();
         let small = of_models.filter(|share| share["name"] == "openai:small");

@@ -12,11 +12,11 @@ use crate::turnpipe::run;
 fn every_batch_with_a_result_is_labelled_and_every_byte_copied() {
     for path in sessions() {
         let bytes = std::fs::read(&path).unwrap();
-        let told = run(&["summarize-batch", "--model", "builtin", "-q"], &bytes);
-        assert_eq!(told.status, Some(0), "{}", path.display());
+        let output = run(&["summarize-batch", "--model", "builtin", "-q"], &bytes);
+        assert_eq!(output.status, Some(0), "{}", path.display());
         let mut labelled = BTreeSet::new();
         let mut echoed = String::new();
-        for line in told.stdout.split_inclusive('\n') {
+        for line in output.stdout.split_inclusive('\n') {
             if line.starts_with("{\"type\":\"tool_use_summary\"") {
                 let record: Value = serde_json::from_str(line).unwrap();
                 let label = record["summary"].as_str().unwrap();
@@ -46,9 +46,9 @@ fn every_session_has_one_outcome_each() {
     for path in sessions() {
         let name = path.to_str().unwrap();
         for command in ["title", "recap"] {
-            let told = run(&[command, "--model", "builtin", "-o", "jsonl", name], b"");
-            let found = records(&told.stdout);
-            assert_eq!(found.len(), 1, "{command} {name}: {}", told.stderr);
+            let output = run(&[command, "--model", "builtin", "-o", "jsonl", name], b"");
+            let found = records(&output.stdout);
+            assert_eq!(found.len(), 1, "{command} {name}: {}", output.stderr);
             let said = found[0]["ok"] == true || found[0]["reason"].is_string();
             assert!(said, "{command} {name}: {}", found[0]);
         }

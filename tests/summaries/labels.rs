@@ -7,16 +7,16 @@ use crate::turnpipe::run;
 
 const BUILTIN: [&str; 3] = ["summarize-batch", "--model", "builtin"];
 
-fn with<'a>(options: &[&'a str]) -> Vec<&'a str> {
+fn with_options<'a>(options: &[&'a str]) -> Vec<&'a str> {
     [&BUILTIN[..], options].concat()
 }
 
 #[test]
 fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
     let input = stream(2) + "{\"type\":\"result\",\"subtype\":\"success\"}\n";
-    let told = run(&BUILTIN, input.as_bytes());
-    assert_eq!((told.status, told.stderr.as_str()), (Some(0), ""));
-    let found = records(&told.stdout);
+    let result = run(&BUILTIN, input.as_bytes());
+    assert_eq!((result.status, result.stderr.as_str()), (Some(0), ""));
+    let found = records(&result.stdout);
     let kinds: Vec<&str> = found
         .iter()
         .map(|record| record["type"].as_str().unwrap())
@@ -38,7 +38,7 @@ fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
     assert_eq!(found[3]["preceding_tool_use_ids"], json!(["t0"]));
     assert_eq!(found[3]["session_id"], "s");
     assert_eq!(found[3]["turnpipe"]["model"], "builtin");
-    let echoed: String = told
+    let echoed: String = result
         .stdout
         .lines()
         .filter(|line| !line.contains("tool_use_summary"))
@@ -48,8 +48,8 @@ fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
 
 #[test]
 fn ready_labels_follow_their_results() {
-    let told = run(&with(&["--emit", "ready"]), stream(2).as_bytes());
-    let kinds: Vec<String> = records(&told.stdout)
+    let result = run(&with_options(&["--emit", "ready"]), stream(2).as_bytes());
+    let kinds: Vec<String> = records(&result.stdout)
         .iter()
         .map(|record| record["type"].as_str().unwrap().to_owned())
         .collect();
@@ -111,9 +111,9 @@ fn printed_lists_of_messages_are_labelled() {
             messages.to_string(),
         ];
         for list in lists {
-            let told = run(&BUILTIN, format!("{list}\n").as_bytes());
+            let result = run(&BUILTIN, format!("{list}\n").as_bytes());
             // Labels follow their calls.
-            let labels = told
+            let labels = result
                 .stdout
                 .strip_prefix(&list)
                 .unwrap_or_default()
@@ -123,7 +123,7 @@ fn printed_lists_of_messages_are_labelled() {
                 .iter()
                 .map(|record| record["summary"].as_str().unwrap())
                 .collect();
-            assert_eq!(summaries, ["Read a.rs", "Read b.rs"], "{told:?}");
+            assert_eq!(summaries, ["Read a.rs", "Read b.rs"], "{result:?}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn printed_lists_of_messages_are_labelled() {
 #[test]
 fn labelled_batches_get_no_other_label() {
     for when in ["turn", "ready"] {
-        let options = with(&["--emit", when]);
+        let options = with_options(&["--emit", when]);
         let labelled = run(&options, stream(3).as_bytes()).stdout;
         assert_eq!(labelled.matches("tool_use_summary").count(), 3);
         assert_eq!(
@@ -149,45 +149,48 @@ fn labelled_batches_get_no_other_label() {
 
 #[test]
 fn text_has_one_line_per_label() {
-    let told = run(&with(&["-o", "text"]), stream(2).as_bytes());
-    assert_eq!(told.stdout, "● Read f0.rs\n● Read f1.rs\n");
+    let result = run(&with_options(&["-o", "text"]), stream(2).as_bytes());
+    assert_eq!(result.stdout, "● Read f0.rs\n● Read f1.rs\n");
 }
 
 #[test]
 fn damage_on_lines_without_calls_passes_through() {
     let input = format!("\u{feff}{}{{torn\n{}", stream(1), r#"{"type":"result"}"#);
-    let told = run(&BUILTIN, input.as_bytes());
-    assert_eq!(told.status, Some(0));
-    assert!(told.stdout.contains("\n{torn\n"), "{}", told.stdout);
-    assert!(told.stdout.ends_with("{\"type\":\"result\"}"));
-    assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
-    assert_eq!(told.stderr, "");
+    let result = run(&BUILTIN, input.as_bytes());
+    assert_eq!(result.status, Some(0));
+    assert!(result.stdout.contains("\n{torn\n"), "{}", result.stdout);
+    assert!(result.stdout.ends_with("{\"type\":\"result\"}"));
+    assert_eq!(result.stdout.matches("tool_use_summary").count(), 1);
+    assert_eq!(result.stderr, "");
 }
 
 #[test]
 fn disabled_labels_copy_the_input() {
     let input = stream(2);
-    let told = run(&["summarize-batch", "--model", "none"], input.as_bytes());
-    assert_eq!((told.status, told.stdout), (Some(0), input.clone()));
+    let result = run(&["summarize-batch", "--model", "none"], input.as_bytes());
+    assert_eq!((result.status, result.stdout), (Some(0), input.clone()));
     let mut command = crate::turnpipe::command();
     command
         .args(BUILTIN)
         .env("QWEN_CODE_EMIT_TOOL_USE_SUMMARIES", "0");
-    let told = crate::server::fed(command, &input);
-    assert_eq!((told.status, told.stdout), (Some(0), input));
+    let result = crate::server::run_with_input(command, &input);
+    assert_eq!((result.status, result.stdout), (Some(0), input));
 }
 
 #[test]
 fn without_a_model_the_rules_are_used_with_a_hint() {
-    let told = run(&["summarize-batch", "--exit-status"], stream(1).as_bytes());
-    assert_eq!(told.status, Some(0));
+    let result = run(&["summarize-batch", "--exit-status"], stream(1).as_bytes());
+    assert_eq!(result.status, Some(0));
     assert!(
-        told.stderr.starts_with("hint: no model is configured"),
+        result.stderr.starts_with("hint: no model is configured"),
         "{}",
-        told.stderr
+        result.stderr
     );
-    assert_eq!(told.stdout.matches("tool_use_summary").count(), 1);
-    let nothing = run(&with(&["--exit-status"]), b"{\"type\":\"result\"}\n");
+    assert_eq!(result.stdout.matches("tool_use_summary").count(), 1);
+    let nothing = run(
+        &with_options(&["--exit-status"]),
+        b"{\"type\":\"result\"}\n",
+    );
     assert_eq!(nothing.status, Some(1));
 }
 
@@ -203,11 +206,11 @@ fn labels_are_recorded_next_to_the_session() {
     let ours = folder.path().join("ours.jsonl");
     for target in [&theirs, &ours] {
         let target = target.to_str().unwrap();
-        let told = run(
-            &with(&["--no-echo", "--record", target]),
+        let result = run(
+            &with_options(&["--no-echo", "--record", target]),
             stream(2).as_bytes(),
         );
-        assert_eq!(told.status, Some(0), "{}", told.stderr);
+        assert_eq!(result.status, Some(0), "{}", result.stderr);
         let beside = std::fs::read_to_string(format!("{target}.turnpipe")).unwrap();
         let found = records(&beside);
         assert_eq!(found.len(), 2);
@@ -271,15 +274,15 @@ fn the_calls_of_run_tools_are_labelled_in_every_dialect() {
         command
             .current_dir(folder.path())
             .args(["run-tools", "--results", api]);
-        let ran = crate::server::fed(command, &format!("{reply}\n"));
+        let ran = crate::server::run_with_input(command, &format!("{reply}\n"));
         assert_eq!(ran.status, Some(0), "{api}: {}", ran.stderr);
         let (_, results) = ran.stdout.split_once('\n').unwrap();
         let whole = format!("{reply}\n{results}");
         for stream in [&ran.stdout, &whole] {
             for form in [stream.clone(), json!(records(stream)).to_string()] {
-                let told = run(&with(&["--no-echo"]), form.as_bytes());
-                let found = records(&told.stdout);
-                assert_eq!(found.len(), 1, "{api}: {form} {}", told.stderr);
+                let result = run(&with_options(&["--no-echo"]), form.as_bytes());
+                let found = records(&result.stdout);
+                assert_eq!(found.len(), 1, "{api}: {form} {}", result.stderr);
                 assert_eq!(found[0]["summary"], "Read a.rs", "{api}");
             }
         }
@@ -306,7 +309,7 @@ fn the_items_of_a_conversation_are_labelled_by_reply() {
         output("c"),
     ];
     let stream = items.map(|item| item.to_string()).join("\n");
-    let found = records(&run(&with(&["--no-echo"]), stream.as_bytes()).stdout);
+    let found = records(&run(&with_options(&["--no-echo"]), stream.as_bytes()).stdout);
     let ids: Vec<_> = found
         .iter()
         .map(|label| label["preceding_tool_use_ids"].clone())

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::agent_script::wait_until;
 use crate::files::{TALK, claude, qwen, records, stream, write};
-use crate::server::{CANARY, Server, fed, says, titles};
+use crate::server::{CANARY, Server, run_with_input, text_reply, titles};
 use crate::turnpipe::run;
 
 const NO_DELAY: Duration = Duration::ZERO;
 
-fn always(answer: String) -> Box<crate::server::Answer> {
+fn fixed_reply(answer: String) -> Box<crate::server::Answer> {
     Box::new(move |_| (200, answer.clone()))
 }
 
@@ -25,10 +25,13 @@ fn labels(output: &str) -> Vec<Value> {
 
 #[test]
 fn a_label_is_requested_cleaned_and_accounted() {
-    let server = Server::start(NO_DELAY, always(says("- **Read a \u{1b}[31mfile**")));
-    let told = fed(server.command(&["summarize-batch"]), &stream(1));
-    let found = labels(&told.stdout);
-    assert_eq!(found.len(), 1, "{}", told.stderr);
+    let server = Server::start(
+        NO_DELAY,
+        fixed_reply(text_reply("- **Read a \u{1b}[31mfile**")),
+    );
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    let found = labels(&result.stdout);
+    assert_eq!(found.len(), 1, "{}", result.stderr);
     assert_eq!(found[0]["summary"], "Read a file");
     assert_eq!(
         found[0]["turnpipe"]["prompt_id"],
@@ -43,7 +46,7 @@ fn a_label_is_requested_cleaned_and_accounted() {
         text.contains("User's intent (from assistant's last message): I read file 0."),
         "{text}"
     );
-    assert!(!format!("{}{}", told.stdout, told.stderr).contains(CANARY));
+    assert!(!format!("{}{}", result.stdout, result.stderr).contains(CANARY));
 }
 
 #[test]
@@ -52,9 +55,9 @@ fn unusable_answers_are_accounted() {
     for command in ["title", "recap"] {
         let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
         let path = path.to_str().unwrap();
-        let server = Server::start(NO_DELAY, always(says("")));
-        let told = fed(server.command(&[command, "--write", path]), "");
-        assert_eq!(records(&told.stdout)[0]["ok"], false, "{}", told.stdout);
+        let server = Server::start(NO_DELAY, fixed_reply(text_reply("")));
+        let result = run_with_input(server.command(&[command, "--write", path]), "");
+        assert_eq!(records(&result.stdout)[0]["ok"], false, "{}", result.stdout);
         let asked = server.bodies.lock().unwrap().len() as u64;
         let stats = run(&["session", "stats", path, "-o", "jsonl"], b"");
         let paid = &records(&stats.stdout)[0]["by_model"][1];
@@ -65,13 +68,16 @@ fn unusable_answers_are_accounted() {
 
 #[test]
 fn labels_of_a_slow_model_follow_their_calls() {
-    let server = Server::start(Duration::from_millis(100), always(says("Read a file")));
-    let told = fed(
+    let server = Server::start(
+        Duration::from_millis(100),
+        fixed_reply(text_reply("Read a file")),
+    );
+    let result = run_with_input(
         server.command(&["summarize-batch", "--jobs", "8", "--hold-ms", "60000"]),
         &stream(80),
     );
-    let found = records(&told.stdout);
-    assert_eq!(labels(&told.stdout).len(), 80);
+    let found = records(&result.stdout);
+    assert_eq!(labels(&result.stdout).len(), 80);
     for (place, record) in found.iter().enumerate() {
         if record["type"] == "tool_use_summary" {
             let before = &found[place - 1]["message"]["content"][0]["tool_use_id"];
@@ -86,11 +92,14 @@ fn labels_of_a_slow_model_follow_their_calls() {
 
 #[test]
 fn no_line_waits_longer_than_the_limit_for_a_hanging_model() {
-    let server = Server::start(Duration::from_mins(1), always(says("Read a file")));
+    let server = Server::start(
+        Duration::from_mins(1),
+        fixed_reply(text_reply("Read a file")),
+    );
     let input = stream(20);
     for jobs in ["1", "4"] {
         let words = ["summarize-batch", "--hold-ms", "500", "--jobs", jobs];
-        let run = fed(server.command(&words), &input);
+        let run = run_with_input(server.command(&words), &input);
         assert_eq!((run.status, &run.stdout), (Some(0), &input));
         assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
     }
@@ -99,7 +108,7 @@ fn no_line_waits_longer_than_the_limit_for_a_hanging_model() {
     let file = write(folder.path(), "stream.jsonl", &input);
     let file = file.to_str().unwrap();
     let words = ["summarize-batch", "--hold-ms", "200", "--jobs", "1", file];
-    let run = fed(server.command(&words), "");
+    let run = run_with_input(server.command(&words), "");
     assert_eq!((run.status, &run.stdout), (Some(0), &input));
     assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
 }
@@ -121,7 +130,7 @@ fn a_closing_line_counts_failures() {
     let server = Server::start(NO_DELAY, Box::new(answer));
     let mut words = vec!["title"];
     words.extend(paths.iter().map(|path| path.to_str().unwrap()));
-    let run = fed(server.command(&words), "");
+    let run = run_with_input(server.command(&words), "");
     assert_eq!(run.status, Some(5), "{}", run.stderr);
     let last = run.stderr.lines().last();
     assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
@@ -130,7 +139,7 @@ fn a_closing_line_counts_failures() {
 /// With `--hold-ms 0` no line waits for a label, which follows as soon as it is there.
 #[test]
 fn a_ready_label_is_written_without_holding_the_next_message() {
-    let server = Server::start(NO_DELAY, always(says("Read a file")));
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("Read a file")));
     let mut child = server
         .command(&["summarize-batch", "--hold-ms", "0"])
         .stdin(Stdio::piped())
@@ -163,17 +172,21 @@ fn a_ready_label_is_written_without_holding_the_next_message() {
 
 #[test]
 fn without_a_hold_no_line_waits() {
-    let server = Server::start(Duration::from_secs(20), always(says("Read a file")));
-    let told = fed(
+    let server = Server::start(
+        Duration::from_secs(20),
+        fixed_reply(text_reply("Read a file")),
+    );
+    let result = run_with_input(
         server.command(&["summarize-batch", "--hold-ms", "0", "-v"]),
         &stream(5),
     );
-    assert_eq!(told.stdout, stream(5));
+    assert_eq!(result.stdout, stream(5));
     assert!(
-        told.stderr
+        result
+            .stderr
             .contains("[TOOL_USE_SUMMARY] the label of batch 1 was not ready in time"),
         "{}",
-        told.stderr
+        result.stderr
     );
 }
 
@@ -198,13 +211,13 @@ fn each_cause_of_failure_has_one_line_and_a_status() {
             } else {
                 String::new()
             };
-            let run = fed(server.command(arguments), &input);
+            let run = run_with_input(server.command(arguments), &input);
             assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
             assert_eq!(run.stderr.lines().count(), 1, "{arguments:?}: {run:?}");
             assert!(run.stderr.contains("boom"), "{arguments:?}: {run:?}");
             assert!(run.stdout.starts_with(&input), "{run:?}");
         }
-        let verbose = fed(server.command(&["summarize-batch", "-v"]), &stream(1));
+        let verbose = run_with_input(server.command(&["summarize-batch", "-v"]), &stream(1));
         assert!(verbose.stderr.contains("[TOOL_USE_SUMMARY]"), "{verbose:?}");
     }
 }
@@ -229,7 +242,7 @@ fn a_failure_decides_the_status_even_with_a_title() {
         }),
     );
     let paths = [one.to_str().unwrap(), two.to_str().unwrap()];
-    let run = fed(server.command(&[&["title"], &paths[..]].concat()), "");
+    let run = run_with_input(server.command(&[&["title"], &paths[..]].concat()), "");
     assert_eq!(run.status, Some(4), "{run:?}");
     assert!(run.stderr.contains("boom"), "{run:?}");
     assert_eq!(records(&run.stdout)[0]["title"], "Port the parser");
@@ -237,10 +250,10 @@ fn a_failure_decides_the_status_even_with_a_title() {
 
 #[test]
 fn a_refusal_has_a_cost_but_no_label() {
-    let server = Server::start(NO_DELAY, always(says("I cannot summarize this")));
-    let told = fed(server.command(&["summarize-batch"]), &stream(1));
-    assert!(labels(&told.stdout).is_empty());
-    let usage = records(&told.stdout)
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("I cannot summarize this")));
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&result.stdout).is_empty());
+    let usage = records(&result.stdout)
         .into_iter()
         .find(|record| record["subtype"] == "usage")
         .unwrap();
@@ -251,23 +264,23 @@ fn a_refusal_has_a_cost_but_no_label() {
 fn a_batch_whose_calls_all_failed_is_labelled_from_the_same_prompt() {
     let failed = r#""content":"No such file","is_error":true"#;
     let input = stream(1).replace(r#""content":"1\tfn main() {}""#, failed);
-    let server = Server::start(NO_DELAY, always(says("Failed to read f0.rs")));
-    let told = fed(server.command(&["summarize-batch", "--shortcuts"]), &input);
-    let found = labels(&told.stdout);
-    assert_eq!(found.len(), 1, "{told:?}");
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("Failed to read f0.rs")));
+    let result = run_with_input(server.command(&["summarize-batch", "--shortcuts"]), &input);
+    let found = labels(&result.stdout);
+    assert_eq!(found.len(), 1, "{result:?}");
     assert_eq!(found[0]["summary"], "Failed to read f0.rs");
     assert_eq!(found[0]["preceding_tool_use_ids"], json!(["t0"]));
     let asked = server.bodies.lock().unwrap()[0].to_string();
     assert!(asked.contains("No such file"), "{asked}");
-    let told = fed(server.command(&["summarize-batch"]), &stream(1));
-    assert!(labels(&told.stdout).is_empty(), "of calls that succeeded");
+    let result = run_with_input(server.command(&["summarize-batch"]), &stream(1));
+    assert!(labels(&result.stdout).is_empty(), "of calls that succeeded");
 }
 
 #[test]
 fn a_label_in_the_stream_costs_nothing_again() {
-    let server = Server::start(NO_DELAY, always(says("Read a file")));
-    let first = fed(server.command(&["summarize-batch"]), &stream(2));
-    let again = fed(server.command(&["summarize-batch"]), &first.stdout);
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("Read a file")));
+    let first = run_with_input(server.command(&["summarize-batch"]), &stream(2));
+    let again = run_with_input(server.command(&["summarize-batch"]), &first.stdout);
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(server.bodies.lock().unwrap().len(), 2);
 }
@@ -279,9 +292,10 @@ fn signed_thinking_is_in_no_prompt() {
     let talk = qwen(&TALK).replace(r#""parts":[{"text":"Done"#, thought);
     assert!(talk.contains("I ponder."));
     let path = write(folder.path(), "s.jsonl", &talk);
-    let server = Server::start(NO_DELAY, always(titles("Port the parser")));
+    let server = Server::start(NO_DELAY, fixed_reply(titles("Port the parser")));
     for command in ["title", "recap"] {
-        let _ = fed(server.command(&[command, path.to_str().unwrap()]), "").status;
+        // Only its effects matter.
+        let _ = run_with_input(server.command(&[command, path.to_str().unwrap()]), "").status;
     }
     let asked = server.bodies.lock().unwrap();
     assert_eq!(asked.len(), 2);
@@ -298,15 +312,17 @@ fn secrets_are_in_no_prompt() {
     let talk = qwen(&TALK).replace("Done.", &format!("Done with {key}."));
     assert!(talk.contains(&key));
     let path = write(folder.path(), "s.jsonl", &talk);
-    let server = Server::start(NO_DELAY, always(titles("Port the parser")));
+    let server = Server::start(NO_DELAY, fixed_reply(titles("Port the parser")));
     for command in ["title", "recap"] {
-        let _ = fed(server.command(&[command, path.to_str().unwrap()]), "").status;
+        // Only its effects matter.
+        let _ = run_with_input(server.command(&[command, path.to_str().unwrap()]), "").status;
     }
     let input = stream(1)
         .replace("I read file 0.", &format!("I use {key}."))
         .replace(r"1\tfn main() {}", &format!(r"1\t{key}"));
     assert_eq!(input.matches(&key).count(), 2, "{input}");
-    let _ = fed(server.command(&["summarize-batch"]), &input).status;
+    // Only its effects matter.
+    let _ = run_with_input(server.command(&["summarize-batch"]), &input).status;
     let asked = server.bodies.lock().unwrap();
     assert_eq!(asked.len(), 3);
     for body in asked.iter() {
@@ -320,12 +336,12 @@ fn secrets_are_in_no_prompt() {
 
 #[test]
 fn shortcuts_label_single_reads_without_a_model() {
-    let server = Server::start(NO_DELAY, always(says("never")));
-    let told = fed(
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("never")));
+    let result = run_with_input(
         server.command(&["summarize-batch", "--shortcuts"]),
         &stream(3),
     );
-    assert_eq!(labels(&told.stdout).len(), 3);
+    assert_eq!(labels(&result.stdout).len(), 3);
     assert!(server.bodies.lock().unwrap().is_empty());
 }
 
@@ -341,19 +357,19 @@ fn titles_come_from_the_function_or_from_json_in_the_text() {
             "",
         ),
         (
-            says("```json\n{\"title\": \"Port config parser\"}\n```"),
+            text_reply("```json\n{\"title\": \"Port config parser\"}\n```"),
             Some("Port config parser"),
             "",
         ),
         (titles("Fix login button on mobile"), None, "empty_result"),
         (titles("   ...  "), None, "empty_result"),
         (titles("移植配置解析器"), None, "empty_result"),
-        (says("no json here"), None, "model_error"),
+        (text_reply("no json here"), None, "model_error"),
     ];
     for (answer, title, reason) in rows {
-        let server = Server::start(NO_DELAY, always(answer.clone()));
-        let told = fed(server.command(&["title", path]), "");
-        let record = &records(&told.stdout)[0];
+        let server = Server::start(NO_DELAY, fixed_reply(answer.clone()));
+        let result = run_with_input(server.command(&["title", path]), "");
+        let record = &records(&result.stdout)[0];
         match title {
             Some(title) => assert_eq!(record["title"], title, "{answer}"),
             None => assert_eq!(record["reason"], reason, "{answer}"),
@@ -372,18 +388,18 @@ fn the_language_of_the_conversation_is_requested() {
         "s.jsonl",
         &claude(&["请把配置解析器移植到 Rust，谢谢", "好的，我开始移植。"]),
     );
-    let server = Server::start(NO_DELAY, always(titles("移植配置解析器")));
+    let server = Server::start(NO_DELAY, fixed_reply(titles("移植配置解析器")));
     for options in [&[][..], &["--language", "zh-CN"], &["--language", "auto"]] {
         let words = [&["title"], options, &[path.to_str().unwrap()]].concat();
-        let told = fed(server.command(&words), "");
-        assert_eq!(records(&told.stdout)[0]["title"], "移植配置解析器");
+        let result = run_with_input(server.command(&words), "");
+        assert_eq!(records(&result.stdout)[0]["title"], "移植配置解析器");
     }
     assert!(
         server.bodies.lock().unwrap()[0]
             .to_string()
             .contains("Answer in Chinese")
     );
-    let other = fed(
+    let other = run_with_input(
         server.command(&["title", "--language", "de", path.to_str().unwrap()]),
         "",
     );
@@ -397,27 +413,27 @@ fn recaps_are_the_text_in_the_tag() {
     let path = path.to_str().unwrap();
     let server = Server::start(
         NO_DELAY,
-        always(says(
+        fixed_reply(text_reply(
             "Let me think.\n<recap>Porting the parser. Next: delete the old one.</recap>",
         )),
     );
-    let told = fed(server.command(&["recap", path]), "");
-    let record = &records(&told.stdout)[0];
+    let result = run_with_input(server.command(&["recap", path]), "");
+    let record = &records(&result.stdout)[0];
     assert_eq!(
         record["recap"],
         "Porting the parser. Next: delete the old one."
     );
     assert_eq!(record["turnpipe"]["prompt_id"], "session_recap");
-    let server = Server::start(NO_DELAY, always(says("Let me think about it.")));
-    let told = fed(server.command(&["recap", path]), "");
-    assert_eq!(records(&told.stdout)[0]["reason"], "empty_result");
+    let server = Server::start(NO_DELAY, fixed_reply(text_reply("Let me think about it.")));
+    let result = run_with_input(server.command(&["recap", path]), "");
+    assert_eq!(records(&result.stdout)[0]["reason"], "empty_result");
 }
 
 #[test]
 fn an_interrupt_stops_the_request_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
-    let server = Server::start(Duration::from_secs(30), always(titles("x")));
+    let server = Server::start(Duration::from_secs(30), fixed_reply(titles("x")));
     let mut command = server.command(&["title", path.to_str().unwrap()]);
     command
         .stdin(std::process::Stdio::null())

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent_script::wait_until;
 use crate::files::{TALK, claude, qwen, records, stream, write};
-use crate::server::{Answer, Server, completion, fed, says, titles};
+use crate::server::{Answer, Server, completion, run_with_input, text_reply, titles};
 use crate::skip::{search_path, skip};
 use crate::turnpipe::Run;
 
@@ -23,12 +23,12 @@ struct Case {
     environment: Vec<(&'static str, String)>,
 }
 
-fn always(answer: impl Into<String>) -> Case {
+fn fixed_reply(answer: impl Into<String>) -> Case {
     let answer = answer.into();
-    answering(move |_| (200, answer.clone()))
+    reply_with(move |_| (200, answer.clone()))
 }
 
-fn answering(answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static) -> Case {
+fn reply_with(answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static) -> Case {
     Case {
         answer: Box::new(answer),
         delay: Duration::ZERO,
@@ -38,7 +38,7 @@ fn answering(answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static) -
 }
 
 fn raw(head: &str, body: &str) -> Case {
-    always(format!(
+    fixed_reply(format!(
         "HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}"
     ))
 }
@@ -47,7 +47,7 @@ fn error(kind: &str) -> String {
     json!({"error": {"message": "boom", "type": kind}}).to_string()
 }
 
-fn ended(content: &Value, reason: &str) -> String {
+fn reply_ending(content: &Value, reason: &str) -> String {
     let message = json!({"role": "assistant", "content": content, "reasoning_content": "Hm."});
     completion(&message).replace(
         "\"finish_reason\":\"stop\"",
@@ -59,14 +59,14 @@ fn ended(content: &Value, reason: &str) -> String {
 fn case(failure: &str, folder: &std::path::Path) -> Case {
     if let Some(status) = failure.strip_prefix("status ") {
         let status: u16 = status.parse().unwrap();
-        return answering(move |_| (status, error("some_error")));
+        return reply_with(move |_| (status, error("some_error")));
     }
     let at = |url: String| Case {
         environment: vec![("OPENAI_BASE_URL", url)],
-        ..always("")
+        ..fixed_reply("")
     };
     match failure {
-        "a used-up quota" => answering(|_| (429, error("insufficient_quota"))),
+        "a used-up quota" => reply_with(|_| (429, error("insufficient_quota"))),
         "a redirect" => raw("302 Found\r\nlocation: http://127.0.0.1/", ""),
         "a request to wait for more than two minutes" => {
             raw("429 Busy\r\nretry-after: 3600", &error("rate_limit_error"))
@@ -82,20 +82,20 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
         "no reply in time" => Case {
             delay: Duration::from_secs(30),
             arguments: vec!["--timeout".to_owned(), "200ms".to_owned()],
-            ..always("")
+            ..fixed_reply("")
         },
         "a reply that is cut off" => raw(
             "200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999",
             "{\"id\":",
         ),
-        "a used-up token budget" => always(ended(&json!("Half a"), "length")),
-        "an empty reply" => always(says("")),
-        "only thoughts" => always(ended(&json!(""), "stop")),
-        "a content filter" => always(ended(&json!(null), "content_filter")),
+        "a used-up token budget" => fixed_reply(reply_ending(&json!("Half a"), "length")),
+        "an empty reply" => fixed_reply(text_reply("")),
+        "only thoughts" => fixed_reply(reply_ending(&json!(""), "stop")),
+        "a content filter" => fixed_reply(reply_ending(&json!(null), "content_filter")),
         "a web page" => raw("200 OK\r\ncontent-type: text/html", "<html>Sign in</html>"),
-        "an error with status 200" => always(error("server_error")),
-        "a reply that is not JSON" => always("certainly!"),
-        "a refusal in words" => answering(|body| {
+        "an error with status 200" => fixed_reply(error("server_error")),
+        "a reply that is not JSON" => fixed_reply("certainly!"),
+        "a refusal in words" => reply_with(|body| {
             let asks_for_title = body.to_string().contains("respond_in_schema");
             let refusal = "I'm sorry, but I can't help with that.";
             (
@@ -103,24 +103,27 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
                 if asks_for_title {
                     titles(refusal)
                 } else {
-                    says(refusal)
+                    text_reply(refusal)
                 },
             )
         }),
         "a request that is not recorded" => {
             let path = write(folder, "recording.jsonl", "");
             let path = path.to_str().unwrap();
-            let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Read a file"))));
+            let server = Server::start(
+                Duration::ZERO,
+                Box::new(|_| (200, text_reply("Read a file"))),
+            );
             let other = write(
                 folder,
                 "other.jsonl",
                 &claude(&["Name a colour", "Red it is."]),
             );
             let recorded = ["title", "--record-http", path, other.to_str().unwrap()];
-            assert_ne!(fed(server.command(&recorded), "").status, None);
+            assert_ne!(run_with_input(server.command(&recorded), "").status, None);
             Case {
                 environment: vec![("TURNPIPE_FAST_MODEL", format!("replay:{path}"))],
-                ..always("")
+                ..fixed_reply("")
             }
         }
         "a key command that fails" => {
@@ -129,7 +132,7 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
             Case {
                 arguments: vec!["--config".to_owned(), config.to_str().unwrap().to_owned()],
                 environment: vec![("OPENAI_API_KEY", String::new())],
-                ..always("")
+                ..fixed_reply("")
             }
         }
         other => unreachable!("no such failure: {other}"),
@@ -186,7 +189,7 @@ fn every_failure_has_the_outcome_of_the_table() {
             let mut asked = server.command(&words);
             asked.envs(environment);
             let input = if is_stream { stream(2) } else { String::new() };
-            let run = fed(asked, &input);
+            let run = run_with_input(asked, &input);
             let about = format!("{failure}: {command}: {run:?}");
             assert_eq!(run.status, Some(status.parse().unwrap()), "{about}");
             let mut expected = vec![message.trim_end_matches('…')];
@@ -237,7 +240,7 @@ fn with_rate_limit() -> Server {
                 if asks_for_title {
                     titles("Port the parser")
                 } else {
-                    says("Read a file")
+                    text_reply("Read a file")
                 },
             )
         }),
@@ -253,7 +256,7 @@ fn a_rate_limit_makes_a_run_wait_but_not_fail() {
     let mut words = vec!["title", "-o", "jsonl", "--jobs", "4"];
     words.extend(paths.iter().map(|path| path.to_str().unwrap()));
     let server = with_rate_limit();
-    let run = fed(server.command(&words), "");
+    let run = run_with_input(server.command(&words), "");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{run:?}");
     let found = records(&run.stdout);
     assert_eq!(found.len(), 8);
@@ -264,7 +267,7 @@ fn a_rate_limit_makes_a_run_wait_but_not_fail() {
 
     let server = with_rate_limit();
     let words = ["summarize-batch", "--jobs", "4", "--hold-ms", "60000"];
-    let run = fed(server.command(&words), &stream(8));
+    let run = run_with_input(server.command(&words), &stream(8));
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{run:?}");
     assert_eq!(
         run.stdout.matches("\"tool_use_summary\"").count(),
@@ -286,9 +289,9 @@ fn a_limit_of_requests_is_respected_and_must_be_positive() {
     let words = [
         "title", "--jobs", "4", "--rpm", "600", path, path, path, path,
     ];
-    assert_eq!(fed(server.command(&words), "").status, Some(0));
+    assert_eq!(run_with_input(server.command(&words), "").status, Some(0));
     assert!(start.elapsed() >= Duration::from_millis(300));
-    let none = fed(server.command(&["title", "--rpm", "0", path]), "");
+    let none = run_with_input(server.command(&["title", "--rpm", "0", path]), "");
     assert_eq!(none.status, Some(2), "{none:?}");
 }
 
@@ -401,12 +404,13 @@ fn text_names_the_session_of_each_text() {
 }
 
 /// Starts a server that sends this response on every connection at once.
-fn answering_at_once(answer: &'static [u8]) -> String {
+fn serve_bytes(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
+            // The content of the request does not matter.
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(answer);
         }
@@ -416,9 +420,8 @@ fn answering_at_once(answer: &'static [u8]) -> String {
 
 #[test]
 fn failures_of_connections_have_hints() {
-    let plain = answering_at_once(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-    let busy =
-        answering_at_once(b"HTTP/1.1 503 Busy\r\nretry-after: 600\r\ncontent-length: 0\r\n\r\n");
+    let plain = serve_bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    let busy = serve_bytes(b"HTTP/1.1 503 Busy\r\nretry-after: 600\r\ncontent-length: 0\r\n\r\n");
     let rows = [
         (format!("https://{plain}/v1"), "", "try `http://`"),
         (format!("http://{busy}/v1"), "", "asks to wait 600 s"),
@@ -429,14 +432,14 @@ fn failures_of_connections_have_hints() {
             "a proxy is set: 127.0.0.1",
         ),
     ];
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("unused"))));
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, text_reply("unused"))));
     for (address, proxy, hint) in rows {
         let mut command = server.command(&["summarize-batch"]);
         command.env("OPENAI_BASE_URL", &address);
         // A key is sent to a proxy only over TLS.
         command.env("https_proxy", proxy).env("http_proxy", proxy);
         command.env_remove("OPENAI_API_KEY");
-        let run = fed(command, &stream(1));
+        let run = run_with_input(command, &stream(1));
         assert!(run.stderr.contains(hint), "{address}: {}", run.stderr);
     }
 }

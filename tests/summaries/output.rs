@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::files::records;
-use crate::server::{Server, completion, fed, says};
+use crate::server::{Server, completion, run_with_input, text_reply};
 use crate::turnpipe::Run;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
@@ -42,13 +42,13 @@ fn command(server: &Server, folder: &Path, model: &str, arguments: &[&str]) -> C
 /// Asks `openai` for a reply.
 fn ask(server: &Server, folder: &Path, arguments: &[&str]) -> (Run, Vec<Value>) {
     let prompt = [&["--prompt", "Count.", "--no-stream"], arguments].concat();
-    let run = fed(command(server, folder, "openai:gpt-4.1", &prompt), "");
+    let run = run_with_input(command(server, folder, "openai:gpt-4.1", &prompt), "");
     let records = records(&run.stdout);
     (run, records)
 }
 
 /// Starts a server that gives these replies, one after the other; the last one again and again.
-fn scripted(replies: &[(u16, String)]) -> Server {
+fn start_server(replies: &[(u16, String)]) -> Server {
     let replies = replies.to_vec();
     let asked = std::sync::atomic::AtomicUsize::new(0);
     Server::start(
@@ -80,7 +80,10 @@ fn correction() -> String {
 #[test]
 fn a_reply_that_does_not_fit_is_corrected() {
     let folder = folder();
-    let server = scripted(&[(200, says("{}")), (200, says("```json\n{\"n\": 2}\n```"))]);
+    let server = start_server(&[
+        (200, text_reply("{}")),
+        (200, text_reply("```json\n{\"n\": 2}\n```")),
+    ]);
     let recording = ["--record-http", "exchanges.jsonl"];
     let (run, said) = ask(&server, folder.path(), &recording);
     assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{}", run.stdout);
@@ -116,21 +119,21 @@ fn a_reply_that_does_not_fit_is_corrected() {
     ];
     let mut again = server.command(&[&replay[..], &["--prompt", "Count.", "--no-stream"]].concat());
     again.current_dir(folder.path()).env("HOME", folder.path());
-    let again = fed(again, "");
+    let again = run_with_input(again, "");
     assert_eq!(again.status, Some(0), "{}", again.stderr);
     assert_eq!(texts(&records(&again.stdout)), texts(&said));
-    assert_eq!(appended(folder.path(), &run), Some(10));
+    assert_eq!(append_run(folder.path(), &run), Some(10));
 }
 
 /// Returns the status of a loop after this reply.
-fn appended(folder: &Path, run: &Run) -> Option<i32> {
+fn append_run(folder: &Path, run: &Run) -> Option<i32> {
     let mut command = crate::turnpipe::command();
     let arguments = ["session", "append", "s.jsonl", "--exit-status", "--no-echo"];
     command
         .args(arguments)
         .current_dir(folder)
         .env("HOME", folder);
-    fed(command, &run.stdout).status
+    run_with_input(command, &run.stdout).status
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_reply_that_never_fits_has_its_own_status() {
     ];
     for (arguments, requests) in table {
         let folder = folder();
-        let server = scripted(&[(200, says("no"))]);
+        let server = start_server(&[(200, text_reply("no"))]);
         let (run, said) = ask(&server, folder.path(), arguments);
         assert_eq!(run.status, Some(7), "{}", run.stderr);
         let problem = "The reply is not JSON: expected ident at line 1 column 2";
@@ -156,7 +159,7 @@ fn a_reply_that_never_fits_has_its_own_status() {
         assert_eq!(result["errors"], json!([problem]));
         assert_eq!(result["num_turns"], requests);
         assert_eq!(server.bodies.lock().unwrap().len(), requests);
-        assert_eq!(appended(folder.path(), &run), Some(11));
+        assert_eq!(append_run(folder.path(), &run), Some(11));
     }
 }
 
@@ -177,7 +180,7 @@ fn a_schema_does_not_prevent_calls_or_streams() {
     let call = json!({"id": "a", "type": "function", "function": {"name": "Bash", "arguments": arguments}});
     let calls =
         completion(&json!({"role": "assistant", "content": "I look.", "tool_calls": [call]}));
-    let server = scripted(&[(200, calls), (200, stream)]);
+    let server = start_server(&[(200, calls), (200, stream)]);
     let (run, said) = ask(&server, folder.path(), &[]);
     assert_eq!(run.status, Some(0), "{}", run.stderr);
     let result = said.last().unwrap();
@@ -186,7 +189,7 @@ fn a_schema_does_not_prevent_calls_or_streams() {
         (Some("success"), None)
     );
     let (run, said) = {
-        let run = fed(
+        let run = run_with_input(
             command(
                 &server,
                 folder.path(),
@@ -215,7 +218,7 @@ fn apis() -> [(&'static str, &'static str, Value, Value); 5] {
         (
             "openai:gpt-4.1",
             "/response_format",
-            serde_json::from_str(&says("$TEXT")).unwrap(),
+            serde_json::from_str(&text_reply("$TEXT")).unwrap(),
             error("Invalid schema for response_format 'reply'"),
         ),
         (
@@ -274,7 +277,7 @@ fn every_api_works_with_and_without_a_schema_of_its_own() {
                 }),
             );
             let arguments = ["--prompt", "Count.", "--no-stream", "--tools-only", "Read"];
-            let run = fed(command(&server, folder.path(), model, &arguments), "");
+            let run = run_with_input(command(&server, folder.path(), model, &arguments), "");
             assert_eq!(run.status, Some(0), "{model}: {}", run.stderr);
             let result = records(&run.stdout).pop().unwrap();
             assert_eq!(result["structured_output"], json!({"n": 3}), "{model}");
@@ -296,7 +299,7 @@ fn every_api_works_with_and_without_a_schema_of_its_own() {
 
 #[test]
 fn a_schema_is_read_before_anything_else() {
-    let server = scripted(&[(200, says("{}"))]);
+    let server = start_server(&[(200, text_reply("{}"))]);
     let wrong = [
         (
             "{",

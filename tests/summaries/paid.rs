@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::agent_script::wait_until;
 use crate::files::{TALK, claude, qwen, records, stream, write};
-use crate::server::{Server, completion, fed, says, titles};
+use crate::server::{Server, completion, run_with_input, text_reply, titles};
 use crate::turnpipe::run;
 
 /// Returns a server whose replies all stop at the token limit.
-fn limited(text: &str) -> Server {
+fn token_limited_server(text: &str) -> Server {
     let reply = completion(&json!({"role": "assistant", "content": text}));
     let reply = reply.replace("\"stop\"", "\"length\"");
     Server::start(Duration::ZERO, Box::new(move |_| (200, reply.clone())))
@@ -35,21 +35,24 @@ fn a_reply_up_to_the_token_limit_is_used_if_it_has_the_text() {
         ("The user wants a recap of", None),
     ];
     for (text, recap) in recaps {
-        let told = fed(limited(text).command(&["recap", path]), "");
-        let found = &records(&told.stdout)[0];
-        assert_eq!(found["recap"].as_str(), recap, "{told:?}");
+        let result = run_with_input(token_limited_server(text).command(&["recap", path]), "");
+        let found = &records(&result.stdout)[0];
+        assert_eq!(found["recap"].as_str(), recap, "{result:?}");
         assert_eq!(found["turnpipe"]["usage"]["input_tokens"], 11);
-        assert_eq!(told.status, Some(if recap.is_some() { 0 } else { 4 }));
+        assert_eq!(result.status, Some(if recap.is_some() { 0 } else { 4 }));
     }
     let title = "{\"title\": \"Port the parser\"} This title";
-    let told = fed(limited(title).command(&["title", path]), "");
-    assert_eq!(records(&told.stdout)[0]["title"], "Port the parser");
+    let result = run_with_input(token_limited_server(title).command(&["title", path]), "");
+    assert_eq!(records(&result.stdout)[0]["title"], "Port the parser");
     for (text, count) in [("Read a file\nThe calls", 1), ("Read a fi", 0)] {
-        let told = fed(limited(text).command(&["summarize-batch"]), &stream(1));
+        let result = run_with_input(
+            token_limited_server(text).command(&["summarize-batch"]),
+            &stream(1),
+        );
         assert_eq!(
-            told.stdout.matches("\"Read a file\"").count(),
+            result.stdout.matches("\"Read a file\"").count(),
             count,
-            "{told:?}"
+            "{result:?}"
         );
     }
 }
@@ -72,13 +75,16 @@ fn recorded_labels_are_written_again_and_not_requested() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let path = path.to_str().unwrap();
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Read a file"))));
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|_| (200, text_reply("Read a file"))),
+    );
     let asked = || server.bodies.lock().unwrap().len();
     let label = |when: &str, input: &str| {
         let words = ["summarize-batch", "--record", path, "--emit", when];
-        let told = fed(server.command(&words), input);
-        assert_eq!(told.status, Some(0), "{}", told.stderr);
-        labels(&told.stdout)
+        let result = run_with_input(server.command(&words), input);
+        assert_eq!(result.status, Some(0), "{}", result.stderr);
+        labels(&result.stdout)
     };
     let beside = || std::fs::read_to_string(format!("{path}.turnpipe")).unwrap();
     let mut first = label("turn", &stream(3));
@@ -104,13 +110,16 @@ fn the_labels_of_a_shown_session_are_not_requested_again() {
     let path = path.to_str().unwrap();
     let kept = run(&["session", "append", path], stream(3).as_bytes());
     assert_eq!(kept.status, Some(0), "{}", kept.stderr);
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Read a file"))));
+    let server = Server::start(
+        Duration::ZERO,
+        Box::new(|_| (200, text_reply("Read a file"))),
+    );
     let words = ["summarize-batch", "--record", path];
-    let first = labels(&fed(server.command(&words), &stream(3)).stdout);
+    let first = labels(&run_with_input(server.command(&words), &stream(3)).stdout);
     let shown = run(&["session", "show", path, "--json"], b"").stdout;
     assert_eq!(labels(&shown), first);
-    let told = fed(server.command(&["summarize-batch"]), &shown);
-    assert_eq!(labels(&told.stdout), first);
+    let result = run_with_input(server.command(&["summarize-batch"]), &shown);
+    assert_eq!(labels(&result.stdout), first);
     assert_eq!(server.bodies.lock().unwrap().len(), 3);
 }
 
@@ -148,8 +157,8 @@ fn a_killed_run_continues_without_asking_twice() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let told = fed(server.command(&words), "");
-    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    let result = run_with_input(server.command(&words), "");
+    assert_eq!(result.status, Some(0), "{}", result.stderr);
     let untitled = run(
         &["session", "list", "--root", root, "--untitled", "--json"],
         b"",

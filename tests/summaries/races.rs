@@ -11,7 +11,7 @@ use turnpipe::session::record::{ForeignSession, Recorded};
 use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, pi, qwen, write};
-use crate::skip::runs_all;
+use crate::skip::is_full_run;
 
 /// A session of each agent that has titles in its file, and the record of its rename to "Mine".
 fn sessions() -> [(String, Value); 3] {
@@ -33,7 +33,7 @@ fn sessions() -> [(String, Value); 3] {
 }
 
 /// Appends like agents: one write, no lock.
-fn rename_like_an_agent(path: &Path, record: &Value) {
+fn write_agent_title(path: &Path, record: &Value) {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(format!("{record}\n").as_bytes()).unwrap();
@@ -68,20 +68,20 @@ fn a_manual_title_wins_before_and_after_an_automatic_one() {
     let folder = tempfile::tempdir().unwrap();
     for (text, manual) in sessions() {
         let path = write(folder.path(), "s.jsonl", &text);
-        rename_like_an_agent(&path, &manual);
+        write_agent_title(&path, &manual);
         assert_eq!(write_automatic_title(&path), Recorded::KeptManualTitle);
         assert_manual_title(&path);
 
         let path = write(folder.path(), "s.jsonl", &text);
         assert_eq!(write_automatic_title(&path), Recorded::AgentFile);
-        rename_like_an_agent(&path, &manual);
+        write_agent_title(&path, &manual);
         assert_manual_title(&path);
     }
 }
 
 #[test]
 fn a_manual_title_wins_every_race() {
-    let rounds = if runs_all() { 100 } else { 10 };
+    let rounds = if is_full_run() { 100 } else { 10 };
     let folder = tempfile::tempdir().unwrap();
     for round in 0..rounds {
         for (text, manual) in sessions() {
@@ -92,7 +92,7 @@ fn a_manual_title_wins_every_race() {
                 for _ in 0..(round * 37) % 4000 {
                     std::hint::spin_loop();
                 }
-                rename_like_an_agent(&path, &manual);
+                write_agent_title(&path, &manual);
             });
             assert_manual_title(&path);
         }

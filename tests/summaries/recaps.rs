@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::files::{TALK, claude, qwen, records, write};
-use crate::server::fed;
+use crate::server::run_with_input;
 use crate::turnpipe::{command, run};
 
 const RECAP: &str = "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Waiting for an answer: Would you like me to delete the old one?";
@@ -15,8 +15,8 @@ fn recaps_are_records_or_one_line_of_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
-    let told = run(&["recap", "--model", "builtin", path], b"");
-    let record = &records(&told.stdout)[0];
+    let output = run(&["recap", "--model", "builtin", path], b"");
+    let record = &records(&output.stdout)[0];
     assert_eq!(
         (&record["type"], &record["recap"]),
         (&"recap".into(), &RECAP.into())
@@ -31,7 +31,7 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("c.jsonl", claude(&TALK)), ("q.jsonl", qwen(&TALK))] {
         let path = write(folder.path(), name, &text);
-        let told = run(
+        let output = run(
             &[
                 "recap",
                 "--model",
@@ -41,7 +41,7 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
             ],
             b"",
         );
-        assert_eq!(records(&told.stdout)[0]["written"], true, "{name}");
+        assert_eq!(records(&output.stdout)[0]["written"], true, "{name}");
         let shown = run(
             &["session", "show", path.to_str().unwrap(), "-o", "jsonl"],
             b"",
@@ -94,8 +94,8 @@ fn automatic_recaps_wait_for_an_absence() {
             ])
             .args(options)
             .env("TURNPIPE_CLOCK", now);
-        let told = fed(command, "");
-        records(&told.stdout)[0].clone()
+        let output = run_with_input(command, "");
+        records(&output.stdout)[0].clone()
     };
     assert_eq!(at("2026-01-02T03:06:00Z", &[])["reason"], "not_away");
     assert_eq!(
@@ -120,7 +120,7 @@ fn an_unanswered_prompt_is_awaited_while_an_agent_works_on_it() {
         let words = ["recap", "--auto", "--model", "builtin"];
         command.args(words).arg(&path);
         command.env("TURNPIPE_CLOCK", "2026-01-02T05:00:00Z");
-        records(&fed(command, "").stdout)[0].clone()
+        records(&run_with_input(command, "").stdout)[0].clone()
     };
     let held = std::fs::File::options().append(true).open(&path).unwrap();
     let mut agent = Command::new("cat");

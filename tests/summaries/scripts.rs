@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::agent_script::{call, wait_until};
 use crate::executable::executable;
 use crate::files::{TALK, claude, qwen, records, write};
-use crate::server::{Server, completion, fed, says, titles};
-use crate::skip::{lacks, search_path};
+use crate::server::{Server, completion, run_with_input, text_reply, titles};
+use crate::skip::{is_missing, search_path};
 use crate::turnpipe::Run;
 
 /// Returns a script whose environment only has programs, a home directory and `variables`.
@@ -22,10 +22,10 @@ fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut command = Command::new(examples.join(name));
     command.env_clear();
-    inside(command, folder, variables)
+    set_up(command, folder, variables)
 }
 
-fn inside(mut command: Command, folder: &Path, variables: &[(&str, &str)]) -> Command {
+fn set_up(mut command: Command, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let binaries = Path::new(env!("CARGO_BIN_EXE_turnpipe")).parent().unwrap();
     let path = format!(
         "{}:{}:{}",
@@ -94,7 +94,7 @@ fn six_agents_are_labelled_while_they_run() {
         let variables = [("TURNPIPE_FAST_MODEL", "builtin")];
         let mut command = script("label-stream.sh", folder.path(), &variables);
         command.args([agent, "do it", "--model", "m"]);
-        let run = fed(command, "");
+        let run = run_with_input(command, "");
         assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{agent}");
         let told = fs::read_to_string(folder.path().join("arguments")).unwrap();
         assert_eq!(told.trim_end(), arguments, "{agent}");
@@ -103,7 +103,7 @@ fn six_agents_are_labelled_while_they_run() {
 }
 
 /// Runs the hook like an agent with these settings.
-fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
+fn run_stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let name = "stop-hook-title.sh";
     let hooks = project.join(".claude/hooks");
@@ -117,13 +117,13 @@ fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
         .args(["-c", hook.unwrap()])
         .env_clear()
         .env("CLAUDE_PROJECT_DIR", project);
-    fed(inside(command, project, variables), input)
+    run_with_input(set_up(command, project, variables), input)
 }
 
 /// The model replies only after the hook has ended: the hook does not wait for the title.
 #[test]
 fn a_hook_titles_its_session_without_waiting() {
-    if lacks("jq") {
+    if is_missing("jq") {
         return;
     }
     for (agent, text) in [("claude", claude(&TALK)), ("qwen", qwen(&TALK))] {
@@ -153,7 +153,7 @@ fn a_hook_titles_its_session_without_waiting() {
         let input = json!({"session_id": "s", "transcript_path": session, "cwd": folder.path(),
             "hook_event_name": "Stop", "timestamp": "2026-11-21T21:14:02.145Z",
             "stop_hook_active": true, "last_assistant_message": "It is done."});
-        let run = stop_hook(folder.path(), &variables, &input.to_string());
+        let run = run_stop_hook(folder.path(), &variables, &input.to_string());
         assert_eq!(run, silence(), "{agent}");
         over.send(()).unwrap();
         wait_until("a title", || {
@@ -168,7 +168,7 @@ fn a_hook_titles_its_session_without_waiting() {
 fn a_hook_with_nothing_to_title_is_silent() {
     for input in ["", "{", "{}", r#"{"transcript_path":"/none/such.jsonl"}"#] {
         let folder = tempfile::tempdir().unwrap();
-        let run = stop_hook(folder.path(), &[], input);
+        let run = run_stop_hook(folder.path(), &[], input);
         assert_eq!(run, silence(), "{input}");
     }
 }
@@ -206,7 +206,7 @@ fn reviewer(last_words: String) -> impl Fn(&Value) -> (u16, String) {
     move |body| {
         let messages = body["messages"].as_array().unwrap();
         if messages.iter().any(|message| message["role"] == "tool") {
-            return (200, says(&last_words));
+            return (200, text_reply(&last_words));
         }
         let prompt = messages.last().unwrap()["content"].as_str().unwrap();
         let change = prompt.strip_prefix("Review the change in ").unwrap();
@@ -231,12 +231,12 @@ fn reviewer(last_words: String) -> impl Fn(&Value) -> (u16, String) {
 fn review(folder: &Path, range: &str, variables: &[(&str, &str)]) -> Run {
     let mut command = script("ci-review.sh", folder, variables);
     command.args([range, "../review"]);
-    fed(command, "")
+    run_with_input(command, "")
 }
 
 #[test]
 fn only_findings_become_commands_to_the_runner() {
-    if lacks("jq") {
+    if is_missing("jq") {
         return;
     }
     let (_folder, path) = repository();
@@ -286,7 +286,7 @@ fn only_findings_become_commands_to_the_runner() {
 
 #[test]
 fn a_review_has_a_status() {
-    if lacks("jq") {
+    if is_missing("jq") {
         return;
     }
     // The last text of the model, the range, the status, and the number of requests.

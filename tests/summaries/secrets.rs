@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::server::{CANARY, Server, completion, fed};
+use crate::server::{CANARY, Server, completion, run_with_input};
 use crate::skip::sample;
 use crate::turnpipe::command;
 
@@ -33,7 +33,7 @@ impl Outputs {
 
     /// Runs a command, which may fail. Returns its standard output.
     fn run(&mut self, name: &str, command: Command, input: &str) -> String {
-        let run = fed(command, input);
+        let run = run_with_input(command, input);
         self.add(name, format!("{}{}", run.stdout, run.stderr));
         run.stdout
     }
@@ -236,7 +236,10 @@ fn no_secret_is_in_what_is_written_about_sessions() {
         );
     }
     let append = ["session", "append", "copy.jsonl", "--redact", "--no-echo"];
-    assert_eq!(fed(turnpipe(home, &append), &stream).status, Some(0));
+    assert_eq!(
+        run_with_input(turnpipe(home, &append), &stream).status,
+        Some(0)
+    );
     outputs.add_files("append", &home.join("copy.jsonl"));
     outputs.assert_masked();
 }
@@ -263,7 +266,8 @@ fn no_secret_is_in_logs_traces_and_state() {
         ] {
             let call = json!({"session_id": "x", "cwd": home, "hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_input": input});
-            let _ = fed(
+            // Only its effects matter.
+            let _ = run_with_input(
                 turnpipe(home, &["hook", "pre-tool-use", "--log", "hook.jsonl"]),
                 &call.to_string(),
             );
@@ -289,7 +293,7 @@ fn no_secret_is_in_logs_traces_and_state() {
         "Bash",
         "-v",
     ];
-    let run = fed(turnpipe(home, &run), &lines(&calls));
+    let run = run_with_input(turnpipe(home, &run), &lines(&calls));
     outputs.add("messages", run.stderr);
     outputs.add_files("trace", &home.join("trace.json"));
     outputs.assert_masked();
@@ -327,7 +331,7 @@ fn no_secret_is_in_recordings_and_answers_of_models() {
         let mut turn = server.command(&arguments);
         turn.env("HOME", home).current_dir(home);
         let prompt = json!({"role": "user", "content": all});
-        let run = fed(turn, &format!("{prompt}\n"));
+        let run = run_with_input(turn, &format!("{prompt}\n"));
         outputs.add_files(name, &home.join(name));
         if status != 200 {
             outputs.add(&format!("messages of {name}"), run.stderr);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::turnpipe::Run;
 
 /// Runs a command with `input` on a pipe.
-pub(crate) fn fed(mut command: Command, input: &str) -> Run {
+pub(crate) fn run_with_input(mut command: Command, input: &str) -> Run {
     let child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -22,6 +22,7 @@ pub(crate) fn fed(mut command: Command, input: &str) -> Run {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
     let writer = std::thread::spawn(move || {
+        // The child may exit before it has read everything.
         let _ = stdin.write_all(input.as_bytes());
     });
     let output = child.wait_with_output().unwrap();
@@ -64,6 +65,7 @@ impl Server {
                 std::thread::spawn(move || {
                     let now = running.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(now, Ordering::SeqCst);
+                    // The client may have closed the connection.
                     let _ = serve(stream, delay, &seen, &*answer);
                     running.fetch_sub(1, Ordering::SeqCst);
                 });
@@ -139,16 +141,16 @@ pub(crate) fn completion(message: &Value) -> String {
     .to_string()
 }
 
-pub(crate) fn says(text: &str) -> String {
+pub(crate) fn text_reply(text: &str) -> String {
     completion(&json!({"role": "assistant", "content": text}))
 }
 
 pub(crate) fn titles(title: &str) -> String {
-    answers_with_call(&json!({"title": title}).to_string())
+    call_reply(&json!({"title": title}).to_string())
 }
 
 /// Returns a reply with a call of the function for structured output, with these arguments.
-pub(crate) fn answers_with_call(arguments: &str) -> String {
+pub(crate) fn call_reply(arguments: &str) -> String {
     completion(
         &json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "1", "type": "function", "function": {"name": "respond_in_schema", "arguments": arguments}},

@@ -17,12 +17,12 @@ fn each_session_gets_one_record_in_order() {
         .iter()
         .map(|path| path.to_str().unwrap())
         .collect();
-    let told = run(
+    let output = run(
         &[&["title", "--model", "builtin"], &paths[..]].concat(),
         b"",
     );
-    let found = records(&told.stdout);
-    assert_eq!(found.len(), 3, "{}", told.stderr);
+    let found = records(&output.stdout);
+    assert_eq!(found.len(), 3, "{}", output.stderr);
     assert_eq!(found[0]["title"], "Port the config parser to Rust");
     assert_eq!(
         (
@@ -45,10 +45,10 @@ fn each_session_gets_one_record_in_order() {
 #[test]
 fn one_conversation_is_copied_and_named_at_its_end() {
     let input = "{\"role\":\"user\",\"content\":\"Port the config parser to Rust\"}\n{\"role\":\"assistant\",\"content\":\"Done.\"}\n";
-    let told = run(&["title", "--model", "builtin"], input.as_bytes());
-    assert!(told.stdout.starts_with(input), "{}", told.stdout);
+    let output = run(&["title", "--model", "builtin"], input.as_bytes());
+    assert!(output.stdout.starts_with(input), "{}", output.stdout);
     assert_eq!(
-        records(&told.stdout)[2]["title"],
+        records(&output.stdout)[2]["title"],
         "Port the config parser to Rust"
     );
     let text = run(
@@ -97,15 +97,15 @@ fn titles_are_written_but_never_over_manual_ones() {
         let path = write(&sessions, name, &text);
         let path = path.to_str().unwrap();
         let title = |options: &[&str]| {
-            let told = run(
+            let output = run(
                 &[&["title", "--model", "builtin", path], options].concat(),
                 b"",
             );
-            records(&told.stdout)[0].clone()
+            records(&output.stdout)[0].clone()
         };
         let shown = || {
-            let told = run(&["session", "list", "--root", root, "-o", "jsonl"], b"");
-            let found = records(&told.stdout);
+            let output = run(&["session", "list", "--root", root, "-o", "jsonl"], b"");
+            let found = records(&output.stdout);
             let found = found.iter().find(|record| record["path"] == path);
             let record = found.unwrap();
             (record["title"].clone(), record["title_source"].clone())
@@ -171,23 +171,23 @@ fn a_title_that_codex_does_not_show_fails() {
     };
     let title = ["title", "--write", "--model", "builtin", "-o"];
     for form in ["text", "jsonl"] {
-        let told = with_database(
+        let output = with_database(
             &[
                 &title[..],
                 &[form, paths[0].to_str().unwrap(), paths[1].to_str().unwrap()],
             ]
             .concat(),
         );
-        let problem = String::from_utf8_lossy(&told.stderr);
-        assert_eq!(told.status.code(), Some(2), "{problem}");
+        let problem = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{problem}");
         let expected = "rollout-u.jsonl: not written: Codex does not list this session";
         assert!(problem.contains(expected), "{problem}");
         assert!(!problem.contains("rollout-k"), "{problem}");
     }
-    let told = with_database(&[&title[..], &["jsonl", paths[1].to_str().unwrap()]].concat());
-    assert_eq!(told.status.code(), Some(0));
-    let told = records(&String::from_utf8(told.stdout).unwrap());
-    assert_eq!(told[0]["written"], true);
+    let output = with_database(&[&title[..], &["jsonl", paths[1].to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let output = records(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(output[0]["written"], true);
     let name = "SELECT name FROM threads";
     let name: String = database.query_row(name, [], |row| row.get(0)).unwrap();
     assert_eq!(name, "Port the config parser to Rust");
@@ -206,12 +206,12 @@ fn a_title_that_codex_does_not_show_fails() {
         .arg(&paths[0]);
     let record = folder.path().join("record.jsonl");
     std::fs::write(&record, r#"{"type":"title","ok":true,"title":"New"}"#).unwrap();
-    let told = append
+    let output = append
         .stdin(std::fs::File::open(record).unwrap())
         .output()
         .unwrap();
-    let problem = String::from_utf8_lossy(&told.stderr);
-    assert_eq!(told.status.code(), Some(2), "{problem}");
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{problem}");
     assert!(problem.contains("title not written"), "{problem}");
 }
 
@@ -247,14 +247,14 @@ fn a_list_of_sessions_is_processed_and_can_be_piped_on() {
         .lines()
         .take(6)
         .fold(String::new(), |all, line| all + line + "\n");
-    let told = run(
+    let output = run(
         &["title", "--model", "builtin", "--write", "--jobs", "8"],
         half.as_bytes(),
     );
-    assert_eq!(told.stdout.lines().count(), 6, "{}", told.stderr);
+    assert_eq!(output.stdout.lines().count(), 6, "{}", output.stderr);
     let rest = list();
     assert_eq!(rest.lines().count(), 6);
-    let told = run(
+    let output = run(
         &["title", "--model", "builtin", "--write", "--jobs", "8"],
         rest.as_bytes(),
     );
@@ -262,7 +262,7 @@ fn a_list_of_sessions_is_processed_and_can_be_piped_on() {
         .iter()
         .map(|record| record["path"].clone())
         .collect();
-    let answered: Vec<_> = records(&told.stdout)
+    let answered: Vec<_> = records(&output.stdout)
         .iter()
         .map(|record| record["path"].clone())
         .collect();
@@ -281,21 +281,21 @@ fn a_directory_selects_its_sessions() {
     // Standard input is not read.
     let conversation = b"{\"role\":\"user\",\"content\":\"Paint it\"}\n";
     for command in ["title", "recap"] {
-        let told = run(
+        let output = run(
             &[command, "--model", "builtin", "--root", root],
             conversation,
         );
-        let found = records(&told.stdout);
-        assert_eq!((told.status, found.len()), (Some(0), 3), "{told:?}");
-        assert!(told.stdout.contains("Port the config parser to Rust"));
+        let found = records(&output.stdout);
+        assert_eq!((output.status, found.len()), (Some(0), 3), "{output:?}");
+        assert!(output.stdout.contains("Port the config parser to Rust"));
     }
     for filter in [&["--agent", "qwen"][..], &["--all"]] {
         let words = [&["title", "--model", "builtin", "--root", root], filter].concat();
         assert_eq!(records(&run(&words, b"").stdout).len(), 3, "{filter:?}");
     }
     let missing = folder.path().join("missing");
-    let told = run(&["title", "--root", missing.to_str().unwrap()], b"");
-    assert_eq!(told.status, Some(2), "{told:?}");
+    let output = run(&["title", "--root", missing.to_str().unwrap()], b"");
+    assert_eq!(output.status, Some(2), "{output:?}");
     // Sessions that are not named keep their titles.
     let write = ["title", "--model", "builtin", "--write"];
     let first = records(&run(&[&write[..], &["--root", root]].concat(), b"").stdout);
@@ -304,17 +304,17 @@ fn a_directory_selects_its_sessions() {
         "{first:?}"
     );
     let list = run(&["session", "list", "--root", root, "--json"], b"").stdout;
-    for told in [
+    for output in [
         run(&[&write[..], &["--root", root]].concat(), b""),
         run(&write, list.as_bytes()),
     ] {
-        let again = records(&told.stdout);
+        let again = records(&output.stdout);
         assert_eq!(again.len(), 3);
         assert!(
             again
                 .iter()
                 .all(|title| title["reason"] == "already_titled"),
-            "{told:?}"
+            "{output:?}"
         );
     }
 }
@@ -379,8 +379,8 @@ fn automatic_titles_have_guards() {
             state.to_str().unwrap(),
             path.to_str().unwrap(),
         ];
-        let told = run(&[&fixed[..], model].concat(), b"");
-        records(&told.stdout)[0]["reason"]
+        let output = run(&[&fixed[..], model].concat(), b"");
+        records(&output.stdout)[0]["reason"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -394,8 +394,8 @@ fn automatic_titles_have_guards() {
     let titled = titled.to_str().unwrap();
     let written = run(&["title", "--model", "builtin", "--write", titled], b"");
     assert_eq!(written.status, Some(0));
-    let told = run(&["title", "--auto", "--model", "builtin", titled], b"");
-    assert_eq!(records(&told.stdout)[0]["reason"], "already_titled");
+    let output = run(&["title", "--auto", "--model", "builtin", titled], b"");
+    assert_eq!(records(&output.stdout)[0]["reason"], "already_titled");
 }
 
 #[test]
@@ -406,9 +406,9 @@ fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
     let paths = [one.to_str().unwrap(), bad.to_str().unwrap()];
     for command in ["title", "recap"] {
         let asked = [command, "--dry-run", "--model", "ollama:small"];
-        let told = run(&[&asked[..], &paths[..]].concat(), b"");
-        let bodies = records(&told.stdout);
-        assert_eq!((told.status, bodies.len()), (Some(2), 1), "{told:?}");
+        let output = run(&[&asked[..], &paths[..]].concat(), b"");
+        let bodies = records(&output.stdout);
+        assert_eq!((output.status, bodies.len()), (Some(2), 1), "{output:?}");
         assert_eq!(bodies[0]["model"], "small");
         assert!(bodies[0]["messages"].to_string().contains("Rust"));
     }

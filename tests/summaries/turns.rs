@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::files::records;
-use crate::server::{Answer, Server, completion, fed, says};
+use crate::server::{Answer, Server, completion, run_with_input, text_reply};
 use crate::skip::search_path;
 use crate::turnpipe::Run;
 
@@ -41,9 +41,9 @@ fn turn(server: &Server, folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs one round of the loop; returns the status of `session append` and the output of `turn`.
-fn round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
+fn run_round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     let session = ["--session", "s.jsonl"];
-    let reply = fed(turn(server, folder, &[&session, arguments].concat()), "");
+    let reply = run_with_input(turn(server, folder, &[&session, arguments].concat()), "");
     let binary = env!("CARGO_BIN_EXE_turnpipe");
     let loop_end = "\"$0\" run-tools | \"$0\" session append s.jsonl --no-echo --exit-status";
     let mut shell = Command::new("bash");
@@ -53,7 +53,7 @@ fn round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Ve
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", folder);
-    let ended = fed(shell, &reply.stdout);
+    let ended = run_with_input(shell, &reply.stdout);
     (ended.status, records(&reply.stdout))
 }
 
@@ -81,7 +81,7 @@ fn a_loop_of_filters_is_an_agent() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let server = agent(json!([call("call_0", "ls"), call("call_0", "pwd")]));
-    let (status, written) = round(&server, folder, &["--prompt", "What is here?"]);
+    let (status, written) = run_round(&server, folder, &["--prompt", "What is here?"]);
     assert_eq!(status, Some(0));
     assert_eq!(
         kinds(&written),
@@ -95,7 +95,7 @@ fn a_loop_of_filters_is_an_agent() {
     // The server repeated its ids.
     let ids = [3, 4].map(|place| written[place]["message"]["content"][0]["id"].clone());
     assert_eq!(ids, ["call_0", "call_0_2"]);
-    let (status, written) = round(&server, folder, &[]);
+    let (status, written) = run_round(&server, folder, &[]);
     assert_eq!(status, Some(10));
     assert_eq!(kinds(&written), ["init", "text", "result"]);
     assert_eq!(written[2]["result"], "Done.");
@@ -117,7 +117,7 @@ fn a_loop_of_filters_is_an_agent() {
     }
     assert_eq!(bodies[0]["messages"][1], bodies[1]["messages"][1]);
     // The third time there is nothing to reply to.
-    let again = fed(turn(&server, folder, &["--session", "s.jsonl"]), "");
+    let again = run_with_input(turn(&server, folder, &["--session", "s.jsonl"]), "");
     assert_eq!(again.status, Some(2));
     assert_eq!(
         again.stderr,
@@ -140,9 +140,9 @@ fn calls_without_ids_get_their_own_results() {
     ] {
         let folder = tempfile::tempdir_in(folder.path()).unwrap();
         let server = agent(calls);
-        let (status, _) = round(&server, folder.path(), &["--prompt", "Go on."]);
+        let (status, _) = run_round(&server, folder.path(), &["--prompt", "Go on."]);
         assert_eq!(status, Some(0));
-        let (status, _) = round(&server, folder.path(), &[]);
+        let (status, _) = run_round(&server, folder.path(), &[]);
         assert_eq!(status, Some(10));
         let body = server.bodies.lock().unwrap()[1].clone();
         let messages = body["messages"].as_array().unwrap();
@@ -166,7 +166,7 @@ fn in_a_pipe_the_model_gets_advice_whose_cost_counts() {
     let server = Server::start(
         Duration::ZERO,
         Box::new(move |body| match body["model"].as_str() {
-            Some("strong") => (200, says("Look at the lock file.")),
+            Some("strong") => (200, text_reply("Look at the lock file.")),
             _ => main(body),
         }),
     );
@@ -185,7 +185,7 @@ fn in_a_pipe_the_model_gets_advice_whose_cost_counts() {
             .env("OPENAI_BASE_URL", format!("http://{}/v1", server.address))
             .env("OPENAI_API_KEY", "x")
             .env("TURNPIPE_ADVISOR_MODEL", "openai:strong");
-        fed(shell, "")
+        run_with_input(shell, "")
     };
     let first = round(&["--prompt", "Make it fast"]);
     assert_eq!(first.status, Some(0), "{}", first.stderr);
@@ -243,7 +243,7 @@ fn thinking_before_calls_is_sent_back() {
                     let message = json!({"role": "assistant", "content": "", "reasoning_content": "I should look.", "tool_calls": calls});
                     (200, completion(&message))
                 }
-                Some(thought) if thought == "I should look." => (200, says("Done.")),
+                Some(thought) if thought == "I should look." => (200, text_reply("Done.")),
                 Some(_) => {
                     let message = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2";
                     (400, json!({"error": {"message": message}}).to_string())
@@ -251,9 +251,9 @@ fn thinking_before_calls_is_sent_back() {
             }
         }),
     );
-    let (status, _) = round(&server, folder.path(), &["--prompt", "Look"]);
+    let (status, _) = run_round(&server, folder.path(), &["--prompt", "Look"]);
     assert_eq!(status, Some(0));
-    let (status, written) = round(&server, folder.path(), &[]);
+    let (status, written) = run_round(&server, folder.path(), &[]);
     assert_eq!(status, Some(10), "{written:#?}");
 }
 
@@ -264,7 +264,7 @@ const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
 fn limits_end_the_loop_before_a_request() {
     let folder = tempfile::tempdir().unwrap();
     let server = agent(json!([call("a", "ls")]));
-    let (_, _) = round(&server, folder.path(), &["--prompt", "go"]);
+    let (_, _) = run_round(&server, folder.path(), &["--prompt", "go"]);
     let table = [
         (["--max-turns", "1"], "error_max_turns", "max_turns"),
         (
@@ -279,7 +279,7 @@ fn limits_end_the_loop_before_a_request() {
         ),
     ];
     for (limit, subtype, reason) in table {
-        let (status, written) = round(&server, folder.path(), &limit);
+        let (status, written) = run_round(&server, folder.path(), &limit);
         assert_eq!(status, Some(11), "{limit:?}");
         assert_eq!(kinds(&written), ["init", "result"]);
         assert_eq!(written[1]["subtype"], subtype);
@@ -288,7 +288,7 @@ fn limits_end_the_loop_before_a_request() {
     }
     assert_eq!(server.bodies.lock().unwrap().len(), 1);
     let arguments = ["turn", "--model", "openai:unheard-of", "--max-cost", "1"];
-    let free = fed(server.command(&arguments), DIALOG);
+    let free = run_with_input(server.command(&arguments), DIALOG);
     assert_eq!(free.status, Some(2));
     assert!(
         free.stderr.contains("unheard-of has no price"),
@@ -300,7 +300,7 @@ fn limits_end_the_loop_before_a_request() {
 #[test]
 fn other_requests_count_towards_the_limits() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, text_reply("Hi."))));
     let cost = json!({"type": "system", "subtype": "usage", "uuid": "u2", "sessionId": "s", "turnpipe": {"v": 1,
         "model": "openai:gpt-5", "prompt_id": "advisor", "usage": {"input_tokens": 11, "output_tokens": 3}}});
     let prompt = json!({"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "Hello"}});
@@ -312,14 +312,14 @@ fn other_requests_count_towards_the_limits() {
     for limit in limits {
         for (source, input) in [(&session[..], ""), (&[], &*dialog)] {
             let arguments = [source, &limit].concat();
-            let run = fed(turn(&server, folder.path(), &arguments), input);
+            let run = run_with_input(turn(&server, folder.path(), &arguments), input);
             let written = records(&run.stdout);
             let reason = &written.last().unwrap()["terminal_reason"];
             assert_eq!(reason, "budget_exhausted", "{arguments:?}: {run:?}");
         }
     }
     let arguments = [&session[..], &["--max-session-tokens", "15"]].concat();
-    let run = fed(turn(&server, folder.path(), &arguments), "");
+    let run = run_with_input(turn(&server, folder.path(), &arguments), "");
     assert_eq!(
         records(&run.stdout).last().unwrap()["terminal_reason"],
         "completed"
@@ -329,9 +329,9 @@ fn other_requests_count_towards_the_limits() {
 #[test]
 fn requested_instructions_and_tools_are_sent() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, text_reply("Hi."))));
     let asked = |arguments: &[&str]| {
-        let run = fed(turn(&server, folder.path(), arguments), DIALOG);
+        let run = run_with_input(turn(&server, folder.path(), arguments), DIALOG);
         assert_eq!(run.status, Some(0), "{}", run.stderr);
         server.bodies.lock().unwrap().last().unwrap().clone()
     };
@@ -362,7 +362,7 @@ fn requested_instructions_and_tools_are_sent() {
     let system = body["messages"][0]["content"].as_str().unwrap();
     assert!(system.starts_with("You are a poet.\n\n"), "{system}");
     assert_eq!(body.get("tools"), None);
-    let unknown = fed(
+    let unknown = run_with_input(
         turn(&server, folder.path(), &["--tools-only", "Rade"]),
         DIALOG,
     );
@@ -375,7 +375,7 @@ fn requested_instructions_and_tools_are_sent() {
 }
 
 /// Returns the chunks of a streamed reply, with its end if `ends`.
-fn streamed(deltas: &[Value], ends: bool) -> String {
+fn stream_chunks(deltas: &[Value], ends: bool) -> String {
     let chunk = |delta: &Value| json!({"choices": [{"index": 0, "delta": delta}]}).to_string();
     let mut chunks: Vec<String> = deltas.iter().map(chunk).collect();
     if ends {
@@ -392,10 +392,10 @@ fn streamed(deltas: &[Value], ends: bool) -> String {
 }
 
 fn of_stream(deltas: &[Value], ends: bool, arguments: &[&str]) -> (Run, Vec<Value>) {
-    let answer = streamed(deltas, ends);
+    let answer = stream_chunks(deltas, ends);
     let server = Server::start(Duration::ZERO, Box::new(move |_| (200, answer.clone())));
     let folder = tempfile::tempdir().unwrap();
-    let run = fed(turn(&server, folder.path(), arguments), DIALOG);
+    let run = run_with_input(turn(&server, folder.path(), arguments), DIALOG);
     let written = records(&run.stdout);
     (run, written)
 }
@@ -493,7 +493,7 @@ fn a_call_runs_only_if_something_follows_it() {
                 let mut command = crate::turnpipe::command();
                 let arguments = ["run-tools", "--permission-mode", "bypassPermissions"];
                 command.args(arguments).current_dir(folder.path());
-                let run = fed(command, input);
+                let run = run_with_input(command, input);
                 assert_eq!(run.status, Some(0), "{run:?}");
                 let is_made = |name: &&&str| std::fs::remove_file(folder.path().join(name)).is_ok();
                 names.iter().filter(is_made).count()
@@ -512,7 +512,7 @@ fn a_call_runs_only_if_something_follows_it() {
             let limit = ["--timeout", "200ms"];
             let is_repeated = expected == 0 && !end.contains(&VLLM);
             let arguments = if is_repeated { &limit[..] } else { &[] };
-            let reply = fed(turn(&server, folder.path(), arguments), DIALOG);
+            let reply = run_with_input(turn(&server, folder.path(), arguments), DIALOG);
             assert_eq!(run(&reply.stdout), expected, "{end:?}: {reply:?}");
             assert!(server.bodies.lock().unwrap().len() <= 1, "{end:?}");
             let last = records(&reply.stdout).pop().unwrap();
@@ -534,11 +534,11 @@ fn a_refused_parameter_is_omitted_from_the_next_request() {
                 "msg": "Extra inputs are not permitted"}]);
             (422, json!({"detail": detail}).to_string())
         }
-        None => (200, says("Hi.")),
+        None => (200, text_reply("Hi.")),
     };
     let server = Server::start(Duration::ZERO, Box::new(refuses));
     let folder = tempfile::tempdir().unwrap();
-    let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+    let run = run_with_input(turn(&server, folder.path(), &[]), DIALOG);
     assert_eq!(run.status, Some(0), "{run:?}");
     let bodies = server.bodies.lock().unwrap();
     assert_eq!(bodies.len(), 2);
@@ -562,7 +562,7 @@ fn refusals_have_hints() {
     for (status, answer, reason, expected) in table {
         let server = Server::start(Duration::ZERO, Box::new(move |_| (status, answer.clone())));
         let folder = tempfile::tempdir().unwrap();
-        let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+        let run = run_with_input(turn(&server, folder.path(), &[]), DIALOG);
         assert_eq!(run.status, Some(expected), "{}", run.stderr);
         let written = records(&run.stdout);
         assert_eq!(kinds(&written), ["init", "result"]);
@@ -579,12 +579,12 @@ fn a_retry_is_reported() {
             let tries = std::sync::atomic::AtomicUsize::new(0);
             move |_| match tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
                 0 => (529, "{\"error\":{\"message\":\"busy\"}}".to_owned()),
-                _ => (200, says("Hi.")),
+                _ => (200, text_reply("Hi.")),
             }
         }),
     );
     let folder = tempfile::tempdir().unwrap();
-    let run = fed(turn(&server, folder.path(), &[]), DIALOG);
+    let run = run_with_input(turn(&server, folder.path(), &[]), DIALOG);
     let written = records(&run.stdout);
     assert_eq!(kinds(&written), ["init", "api_retry", "text", "result"]);
     assert_eq!(written[1]["attempt"], 1);
@@ -593,7 +593,7 @@ fn a_retry_is_reported() {
 
 #[test]
 fn an_interrupt_keeps_the_text_so_far() {
-    let partial = streamed(&[json!({"content": "I was about to"})], false);
+    let partial = stream_chunks(&[json!({"content": "I was about to"})], false);
     // The announced length is larger, so that the reply does not end.
     let answer = partial.replace("connection: close", "content-length: 100000");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -602,9 +602,11 @@ fn an_interrupt_keeps_the_text_so_far() {
         use std::io::{Read, Write};
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = [0; 4096];
+        // The content of the request does not matter.
         let _ = stream.read(&mut request);
         stream.write_all(answer.as_bytes()).unwrap();
         let mut rest = Vec::new();
+        // The content of the request does not matter.
         let _ = stream.read_to_end(&mut rest);
     });
     let mut command = crate::turnpipe::command();
@@ -650,7 +652,7 @@ fn an_interrupt_keeps_the_text_so_far() {
 fn large_results_are_replaced_once_and_always_alike() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, text_reply("Hi."))));
     let long = |letter: &str| letter.repeat(120_000);
     let mut dialog = vec![
         json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": "go"}}),
@@ -669,7 +671,7 @@ fn large_results_are_replaced_once_and_always_alike() {
     let mut ask = |more: Vec<Value>| {
         dialog.extend(more);
         let text: Vec<String> = dialog.iter().map(Value::to_string).collect();
-        let run = fed(turn(&server, folder, &[]), &(text.join("\n") + "\n"));
+        let run = run_with_input(turn(&server, folder, &[]), &(text.join("\n") + "\n"));
         assert_eq!(run.status, Some(0), "{}", run.stderr);
         let body = server.bodies.lock().unwrap().last().unwrap().clone();
         (records(&run.stdout), body["messages"].clone())
@@ -706,36 +708,40 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
     let run = |arguments: &[&str], input: &str| {
         let mut command = crate::turnpipe::command();
         command.args(arguments);
-        let run = fed(command, input);
+        let run = run_with_input(command, input);
         assert_eq!(run.status, Some(2), "{}", run.stderr);
         run.stderr
     };
-    let told = run(&["turn"], DIALOG);
+    let output = run(&["turn"], DIALOG);
     assert!(
-        told.starts_with("turnpipe: no model is configured\nhint: name one with `--model"),
-        "{told}"
+        output.starts_with("turnpipe: no model is configured\nhint: name one with `--model"),
+        "{output}"
     );
-    let told = run(&["turn", "--model", "builtin"], DIALOG);
+    let output = run(&["turn", "--model", "builtin"], DIALOG);
     assert!(
-        told.contains("this needs a model that can be asked"),
-        "{told}"
+        output.contains("this needs a model that can be asked"),
+        "{output}"
     );
-    let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
-    assert!(told.contains("the conversation is empty"), "{told}");
-    let told = run(
+    let output = run(&["turn", "--model", "openai:m", "--dry-run"], "");
+    assert!(output.contains("the conversation is empty"), "{output}");
+    let output = run(
         &["turn", "--model", "openai:m", "--session", "/dev/null"],
         "",
     );
-    assert!(told.contains("--session: /dev/null"), "{told}");
+    assert!(output.contains("--session: /dev/null"), "{output}");
 }
 
 /// Runs one round with a `Stop` hook that runs this command; returns the last record.
-fn stopped_by(folder: &Path, command: &str, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
+fn run_with_stop_hook(
+    folder: &Path,
+    command: &str,
+    arguments: &[&str],
+) -> (Option<i32>, Vec<Value>) {
     let hook = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
     std::fs::write(folder.join("settings.json"), hook.to_string()).unwrap();
-    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Done."))));
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, text_reply("Done."))));
     let settings = ["--settings", "settings.json"];
-    round(&server, folder, &[&settings, arguments].concat())
+    run_round(&server, folder, &[&settings, arguments].concat())
 }
 
 #[test]
@@ -743,28 +749,28 @@ fn stop_hooks_continue_the_turn_up_to_a_cap() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let blocks = "cat > input.json; echo 'Run the tests.' >&2; exit 2";
-    let (status, written) = stopped_by(folder, blocks, &["--prompt", "go"]);
+    let (status, written) = run_with_stop_hook(folder, blocks, &["--prompt", "go"]);
     assert_eq!(status, Some(0), "{written:#?}");
     assert_eq!(kinds(&written), ["init", "user", "text", "user", "result"]);
-    let told = "Stop hook feedback:\nRun the tests.";
-    assert_eq!(written[3]["message"]["content"][0]["text"], told);
+    let output = "Stop hook feedback:\nRun the tests.";
+    assert_eq!(written[3]["message"]["content"][0]["text"], output);
     let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
     let input: Value = serde_json::from_str(&input).unwrap();
     assert_eq!(input["hook_event_name"], "Stop");
     assert_eq!(input["stop_hook_active"], false);
     assert_eq!(input["last_assistant_message"], "Done.");
     for round in 2..=8 {
-        let (status, _) = stopped_by(folder, blocks, &[]);
+        let (status, _) = run_with_stop_hook(folder, blocks, &[]);
         assert_eq!(status, Some(0), "{round}");
     }
     let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
     assert!(input.contains("\"stop_hook_active\":true"), "{input}");
     // The hook blocked eight times in a row.
-    let (status, written) = stopped_by(folder, blocks, &[]);
+    let (status, written) = run_with_stop_hook(folder, blocks, &[]);
     assert_eq!(status, Some(10));
     assert_eq!(kinds(&written), ["init", "text", "result"]);
     // A prompt resets the count.
-    let (status, _) = stopped_by(folder, blocks, &["--prompt", "again"]);
+    let (status, _) = run_with_stop_hook(folder, blocks, &["--prompt", "again"]);
     assert_eq!(status, Some(0));
     let session = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
     let listed = crate::turnpipe::run(
@@ -807,7 +813,7 @@ fn stop_hooks_may_end_the_session_or_do_nothing() {
     ];
     for (command, status, last) in table {
         let folder = tempfile::tempdir().unwrap();
-        let (ended, written) = stopped_by(folder.path(), command, &["--prompt", "go"]);
+        let (ended, written) = run_with_stop_hook(folder.path(), command, &["--prompt", "go"]);
         assert_eq!(ended, Some(status), "{command}: {written:#?}");
         assert_eq!(kinds(&written)[written.len() - 2], last, "{command}");
     }
@@ -817,7 +823,7 @@ fn stop_hooks_may_end_the_session_or_do_nothing() {
     std::fs::write(folder.path().join("settings.json"), hook.to_string()).unwrap();
     let server = agent(json!([call("a", "ls")]));
     let arguments = ["--settings", "settings.json", "--prompt", "go"];
-    let (status, written) = round(&server, folder.path(), &arguments);
+    let (status, written) = run_round(&server, folder.path(), &arguments);
     assert_eq!(status, Some(0));
     assert_eq!(
         kinds(&written),
@@ -851,9 +857,9 @@ fn streams_of_other_agents_can_be_continued() {
         command
             .args(arguments.split(' '))
             .env("OPENAI_API_KEY", "x");
-        let told = fed(command, &stream);
-        assert_eq!((told.status, &*told.stderr), (Some(0), ""), "{agent}");
-        let body: Value = serde_json::from_str(&told.stdout).unwrap();
+        let output = run_with_input(command, &stream);
+        assert_eq!((output.status, &*output.stderr), (Some(0), ""), "{agent}");
+        let body: Value = serde_json::from_str(&output.stdout).unwrap();
         let mut called = Vec::new();
         let roles = body["messages"].as_array().unwrap().iter().skip(1);
         let roles = roles.map(|message| {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::files::{TALK, qwen, records, write};
-use crate::server::{Server, fed, says, titles};
+use crate::server::{Server, run_with_input, text_reply, titles};
 use crate::turnpipe;
 
 fn rows(area: &str) -> Vec<Value> {
@@ -20,17 +20,21 @@ fn rows(area: &str) -> Vec<Value> {
 }
 
 /// Returns a value with repeated texts expanded.
-fn plain(value: &Value) -> Value {
+fn plain_value(value: &Value) -> Value {
     match value {
-        Value::Array(elements) => elements.iter().map(plain).collect(),
+        Value::Array(elements) => elements.iter().map(plain_value).collect(),
         Value::Object(members) => match members.get("$repeat") {
             Some(Value::Array(repeat)) => {
                 let times = usize::try_from(repeat[1].as_u64().unwrap()).unwrap();
-                plain(&repeat[0]).as_str().unwrap().repeat(times).into()
+                plain_value(&repeat[0])
+                    .as_str()
+                    .unwrap()
+                    .repeat(times)
+                    .into()
             }
             _ => members
                 .iter()
-                .map(|(key, value)| (key.clone(), plain(value)))
+                .map(|(key, value)| (key.clone(), plain_value(value)))
                 .collect(),
         },
         other => other.clone(),
@@ -38,7 +42,7 @@ fn plain(value: &Value) -> Value {
 }
 
 /// Returns a server that replies as in a row.
-fn answering(input: &Value, answer: impl Fn(&str) -> String) -> Server {
+fn start_server(input: &Value, answer: impl Fn(&str) -> String) -> Server {
     let reply = match &input["reply"] {
         Value::String(reply) => reply.clone(),
         Value::Null => "Done".to_owned(),
@@ -50,7 +54,7 @@ fn answering(input: &Value, answer: impl Fn(&str) -> String) -> Server {
         Duration::ZERO,
         Box::new(move |_| {
             if throws {
-                thrown()
+                bad_request()
             } else {
                 (200, body.clone())
             }
@@ -59,7 +63,7 @@ fn answering(input: &Value, answer: impl Fn(&str) -> String) -> Server {
 }
 
 fn history(input: &Value) -> String {
-    let contents = plain(&input["history"]);
+    let contents = plain_value(&input["history"]);
     let lines = contents
         .as_array()
         .unwrap()
@@ -69,8 +73,8 @@ fn history(input: &Value) -> String {
 }
 
 /// Returns the record that a command adds to a conversation.
-fn outcome(told: &str, kind: &str) -> Value {
-    let found = records(told);
+fn outcome(output: &str, kind: &str) -> Value {
+    let found = records(output);
     let mut of_kind = found.into_iter().filter(|record| record["type"] == kind);
     of_kind.next().unwrap()
 }
@@ -89,9 +93,9 @@ fn titles_match_qwen_code() {
         if conversation.is_empty() {
             continue;
         }
-        let server = answering(input, crate::server::answers_with_call);
-        let told = fed(server.command(&["title", "-q"]), &conversation);
-        let found = outcome(&told.stdout, "title");
+        let server = start_server(input, crate::server::call_reply);
+        let output = run_with_input(server.command(&["title", "-q"]), &conversation);
+        let found = outcome(&output.stdout, "title");
         let ours = row.get("our_outcome");
         let expected = ours.unwrap_or(&row["expected"]["outcome"]);
         for member in ["ok", "title", "reason"] {
@@ -112,14 +116,14 @@ fn titles_match_qwen_code() {
 fn recaps_match_qwen_code() {
     for row in rows("sessionRecap.generate") {
         let input = &row["input"];
-        let server = answering(input, says);
+        let server = start_server(input, text_reply);
         let mut command = server.command(&["recap", "-q"]);
         if input.get("fastModel").is_none() {
             command.env_remove("TURNPIPE_FAST_MODEL");
             command.env("TURNPIPE_MODEL", "openai:large");
         }
-        let told = fed(command, &history(input));
-        let found = outcome(&told.stdout, "recap");
+        let output = run_with_input(command, &history(input));
+        let found = outcome(&output.stdout, "recap");
         assert_eq!(found["recap"], row["expected"]["result"], "{input}");
         let asked = server.bodies.lock().unwrap()[0]["model"].clone();
         let fast = input.get("fastModel").is_some();
@@ -130,13 +134,13 @@ fn recaps_match_qwen_code() {
 #[test]
 fn labels_match_qwen_code() {
     for row in rows("toolUseSummary.generate") {
-        let input = plain(&row["input"]);
+        let input = plain_value(&row["input"]);
         let tools = input["tools"].as_array().unwrap();
         // Without a model, labels are built in.
         if input.get("fastModel").is_none() || tools.is_empty() {
             continue;
         }
-        let server = answering(&input, says);
+        let server = start_server(&input, text_reply);
         let said = input["lastAssistantText"].as_str().unwrap_or_default();
         let mut blocks = vec![json!({"type": "text", "text": said})];
         let mut results = Vec::new();
@@ -153,8 +157,8 @@ fn labels_match_qwen_code() {
             json!({"type": "assistant", "message": {"id": "m", "role": "assistant", "content": blocks}}),
             json!({"type": "user", "message": {"role": "user", "content": results}}),
         );
-        let told = fed(server.command(&["summarize-batch", "--no-echo"]), &stream);
-        let found = records(&told.stdout);
+        let output = run_with_input(server.command(&["summarize-batch", "--no-echo"]), &stream);
+        let found = records(&output.stdout);
         let label = found
             .first()
             .map_or(Value::Null, |record| record["summary"].clone());
@@ -177,11 +181,11 @@ type Answers = Box<dyn Fn(usize) -> (u16, String) + Send + Sync>;
 
 const TITLE: &str = "Repair parser crash";
 
-fn good() -> (u16, String) {
+fn good_reply() -> (u16, String) {
     (200, titles(TITLE))
 }
 
-fn thrown() -> (u16, String) {
+fn bad_request() -> (u16, String) {
     (400, r#"{"error":{"message":"no"}}"#.to_owned())
 }
 
@@ -218,8 +222,8 @@ impl Scenario {
             if !self.has_model {
                 command.env_remove("TURNPIPE_FAST_MODEL");
             }
-            let told = fed(command, "");
-            assert_eq!(records(&told.stdout).len(), 1, "{}", told.stderr);
+            let output = run_with_input(command, "");
+            assert_eq!(records(&output.stdout).len(), 1, "{}", output.stderr);
         }
     }
 
@@ -244,18 +248,18 @@ impl Scenario {
 
 /// Renames a session like a user.
 fn rename(path: &Path, title: &str) {
-    let told = turnpipe::run(&["session", "rename", path.to_str().unwrap(), title], b"");
-    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    let output = turnpipe::run(&["session", "rename", path.to_str().unwrap(), title], b"");
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
 }
 
 /// Returns a scenario in which the user renames the session while the model is asked.
-fn renamed_meanwhile(title: &'static str) -> Scenario {
-    meanwhile(move |path| rename(path, title))
+fn rename_during_request(title: &'static str) -> Scenario {
+    change_during_request(move |path| rename(path, title))
 }
 
 /// Returns a scenario in which another process writes an automatic title while the model is asked.
-fn titled_meanwhile() -> Scenario {
-    let scenario = meanwhile(|path| {
+fn title_during_request() -> Scenario {
+    let scenario = change_during_request(|path| {
         let record = json!({"uuid": "99999999-9999-4999-8999-999999999999", "parentUuid": null,
             "sessionId": "22222222-2222-4222-8222-222222222222", "type": "system",
             "subtype": "custom_title", "timestamp": "2026-01-02T03:04:05.000Z",
@@ -270,14 +274,14 @@ fn titled_meanwhile() -> Scenario {
 }
 
 /// Returns a scenario in which the file is changed while the model is asked.
-fn meanwhile(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
+fn change_during_request(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
     let path: Arc<Mutex<PathBuf>> = Arc::default();
     let known = Arc::clone(&path);
     let scenario = Scenario::new(
         &TALK,
         Box::new(move |_| {
             act(&known.lock().unwrap());
-            good()
+            good_reply()
         }),
     );
     path.lock().unwrap().clone_from(&scenario.path);
@@ -285,42 +289,50 @@ fn meanwhile(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
 }
 
 /// Runs a scenario; `None` for scenarios inside an agent.
-fn played(name: &str) -> Option<Scenario> {
+fn find_scenario(name: &str) -> Option<Scenario> {
     let (scenario, turns) = match name {
         "fast model set; one assistant turn; model returns \"Repair parser crash\"" => {
-            (Scenario::new(&TALK, Box::new(|_| good())), 1)
+            (Scenario::new(&TALK, Box::new(|_| good_reply())), 1)
         }
         "no fast model; one assistant turn" => (
             Scenario {
                 has_model: false,
-                ..Scenario::new(&TALK, Box::new(|_| good()))
+                ..Scenario::new(&TALK, Box::new(|_| good_reply()))
             },
             1,
         ),
         "manual title \"chose-this-myself\" recorded first; then one assistant turn" => {
-            let scenario = Scenario::new(&TALK, Box::new(|_| good()));
+            let scenario = Scenario::new(&TALK, Box::new(|_| good_reply()));
             rename(&scenario.path, "chose-this-myself");
             (scenario, 1)
         }
         "model returns \"...\" (empty_result) on every turn; 5 turns" => {
             (Scenario::new(&TALK, Box::new(|_| (200, titles("...")))), 5)
         }
-        "model throws on every turn; 5 turns" => (Scenario::new(&TALK, Box::new(|_| thrown())), 5),
+        "model throws on every turn; 5 turns" => {
+            (Scenario::new(&TALK, Box::new(|_| bad_request())), 5)
+        }
         "model throws on turn 1, succeeds on turn 2" => {
-            let answers = |asked| if asked == 0 { thrown() } else { good() };
+            let answers = |asked| {
+                if asked == 0 {
+                    bad_request()
+                } else {
+                    good_reply()
+                }
+            };
             (Scenario::new(&TALK, Box::new(answers)), 2)
         }
         "history has one message only (empty_history); 5 turns" => {
-            (Scenario::new(&TALK[..1], Box::new(|_| good())), 5)
+            (Scenario::new(&TALK[..1], Box::new(|_| good_reply())), 5)
         }
         "disk already holds manual title from another process when LLM answers" => {
-            (renamed_meanwhile("User chose this"), 1)
+            (rename_during_request("User chose this"), 1)
         }
         "disk already holds AUTO title from another process when LLM answers" => {
-            (titled_meanwhile(), 1)
+            (title_during_request(), 1)
         }
         "manual rename lands while generation in flight, then LLM answers" => {
-            (renamed_meanwhile("user-chosen"), 1)
+            (rename_during_request("user-chosen"), 1)
         }
         _ => return None,
     };
@@ -334,7 +346,7 @@ fn automatic_titles_match_qwen_code() {
     let mut played_count = 0;
     for row in &all {
         let name = row["input"].as_str().unwrap();
-        let Some(scenario) = played(name) else {
+        let Some(scenario) = find_scenario(name) else {
             continue;
         };
         played_count += 1;

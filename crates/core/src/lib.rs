@@ -1,4 +1,4 @@
-//! What the other crates of turnpipe share.
+//! The foundations of turnpipe's other crates.
 //!
 //! | module | contains |
 //! |---|---|

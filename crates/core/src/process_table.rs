@@ -41,8 +41,8 @@ pub fn read_table() -> ProcessTable {
         .collect()
 }
 
-/// Adds the living processes that are a root or descend from one.
-pub fn living_descendants(
+/// Returns the living processes that are a root or descend from one.
+pub fn find_living_descendants(
     table: &ProcessTable,
     is_root: impl Fn(i32, &Stat) -> bool,
 ) -> ProcessTable {
@@ -62,13 +62,13 @@ pub fn living_descendants(
 
 /// Returns the living processes among the roots and their descendants. If orphans are adopted, only the `candidates`
 /// are looked up: the lists of children are then complete.
-pub fn living_family(
+pub fn find_living_family(
     candidates: impl IntoIterator<Item = i32>,
     adopts_orphans: bool,
     is_root: impl Fn(i32, &Stat) -> bool,
 ) -> ProcessTable {
     if !adopts_orphans {
-        return living_descendants(&read_table(), is_root);
+        return find_living_descendants(&read_table(), is_root);
     }
     let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
     family(candidates.into_iter().filter(is_still))
@@ -87,6 +87,7 @@ fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
         for thread in threads.into_iter().flatten().flatten() {
             let list = fs::read_to_string(thread.path().join("children"));
+            // The thread may have ended.
             left.extend(parse_children(&list.unwrap_or_default()));
         }
     }
@@ -102,12 +103,13 @@ pub fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) 
         && let Ok(descriptor) = pidfd_open(raw, PidfdFlags::empty())
         && stat(pid).is_some_and(|stat| is_expected(&stat))
     {
+        // The process may have ended.
         let _ = pidfd_send_signal(&descriptor, signal);
     }
 }
 
 /// Returns the current time on the clock of [`Stat::began`].
-pub fn now() -> u64 {
+pub fn clock_ticks() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ticks = rustix::param::clock_ticks_per_second();
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
@@ -125,7 +127,7 @@ pub fn has_variable(process: i32, variable: &OsStr) -> bool {
 }
 
 /// Whether the process has one of these pipes open, given by inode.
-pub fn holds_pipe(process: i32, pipes: &[u64]) -> bool {
+pub fn has_open_pipe(process: i32, pipes: &[u64]) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{process}/fd")) else {
         return false;
     };
@@ -199,7 +201,7 @@ mod tests {
             (51, 50, 50),
         ]);
         let found = |table: &ProcessTable| -> Vec<i32> {
-            let members = living_descendants(table, |_, stat| stat.session == 10);
+            let members = find_living_descendants(table, |_, stat| stat.session == 10);
             members.into_keys().collect()
         };
         assert_eq!(found(&table), [10, 11, 12, 13]);
@@ -210,7 +212,7 @@ mod tests {
     #[test]
     fn a_cycle_of_parents_terminates() {
         let table = table(&[(5, 6, 5), (6, 5, 6)]);
-        assert!(living_descendants(&table, |_, stat| stat.session == 9).is_empty());
+        assert!(find_living_descendants(&table, |_, stat| stat.session == 9).is_empty());
     }
 
     #[test]
@@ -244,7 +246,7 @@ mod tests {
             .unwrap();
         let later = read_table()[&child.id().cast_signed()];
         assert!(
-            stat.began <= later.began && later.began <= now(),
+            stat.began <= later.began && later.began <= clock_ticks(),
             "{stat:?} {later:?}"
         );
         child.kill().unwrap();

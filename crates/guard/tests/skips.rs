@@ -11,7 +11,7 @@ use std::fs;
 mod skip;
 
 fn main() {
-    let file = skip::skips_of_run();
+    let file = skip::skip_log();
     let skips = fs::read_to_string(&file).unwrap_or_default();
     // Absent if nothing was skipped.
     let _ = fs::remove_file(file);

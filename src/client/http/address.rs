@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use reqwest::Url;
 
 use super::Secret;
-use crate::text::names_secret;
+use crate::text::is_secret_name;
 
 /// An `http` or `https` URL without credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Address {
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let pairs = self.url.query_pairs();
         pairs
-            .filter(|(name, _)| names_secret(name))
+            .filter(|(name, _)| is_secret_name(name))
             .map(|(_, value)| Secret::new(value))
             .collect()
     }

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
 use super::reach::Guard;
-use super::response::{MAX_MESSAGE_BYTES, causes, chain};
+use super::response::{MAX_MESSAGE_BYTES, chain, error_chain};
 use super::{
     Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,
 };
@@ -178,7 +178,7 @@ impl Client {
         if error.is_timeout() && error.is_connect() {
             return HttpFailure::timed_out(self.settings.limits.connect);
         }
-        let refused = causes(error).find_map(|cause| cause.downcast_ref::<RefusedAddress>());
+        let refused = error_chain(error).find_map(|cause| cause.downcast_ref::<RefusedAddress>());
         if let Some(refused) = refused {
             return HttpFailure::unusable(refused.to_string());
         }

@@ -46,6 +46,7 @@ fn encrypted_server(certificate: &str) -> (u16, JoinHandle<()>) {
         let answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok";
         stream.write_all(answer).unwrap();
         stream.conn.send_close_notify();
+        // The client may have closed the connection.
         let _ = stream.flush();
     });
     (port, thread)

@@ -14,7 +14,10 @@ use crate::io::{CancelToken, Lock};
 const MAX_QUEUED_MESSAGES: usize = 64;
 
 /// Returns the output of `work`, or `None` if `cancel` fires first.
-pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
+pub async fn run_unless_cancelled<T>(
+    cancel: CancelToken,
+    work: impl Future<Output = T>,
+) -> Option<T> {
     tokio::select! {
         biased;
         () = cancel.wait() => None,

@@ -13,7 +13,7 @@ mod response;
 
 pub use address::{Address, PlainText, UnusableAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
-pub use engine::{Engine, Task, unless_cancelled};
+pub use engine::{Engine, Task, run_unless_cancelled};
 pub use event_stream::Frames;
 pub use reach::{Reach, RefusedAddress, addresses_of};
 pub use redaction::{Redaction, Secret, StreamRedaction};

@@ -143,8 +143,8 @@ impl Guard {
         match address.host() {
             Host::Machine(address) => self.reach.check(address),
             Host::Name(name) if !self.proxies.is_empty() => {
-                // Behind a proxy, local lookups of external names may fail; the proxy then decides.
-                let found = look_up(name.to_owned()).await.unwrap_or_default();
+                // Behind a proxy, local lookups of external names may fail; the proxy then looks them up.
+                let found = resolve_name(name.to_owned()).await.unwrap_or_default();
                 found.iter().try_for_each(|one| self.reach.check(one.ip()))
             }
             Host::Name(_) => Ok(()),
@@ -161,7 +161,7 @@ impl Resolve for Guard {
             self.reach
         };
         Box::pin(async move {
-            let found = look_up(name).await?;
+            let found = resolve_name(name).await?;
             for address in &found {
                 reach.check(address.ip())?;
             }
@@ -178,7 +178,7 @@ pub fn addresses_of(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((name, port).to_socket_addrs()?.collect())
 }
 
-async fn look_up(name: String) -> io::Result<Vec<SocketAddr>> {
+async fn resolve_name(name: String) -> io::Result<Vec<SocketAddr>> {
     tokio::task::spawn_blocking(move || addresses_of(&name, 0)).await?
 }
 

@@ -1,6 +1,6 @@
 //! Masks the secrets of a request in all output.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 
 use base64::Engine as _;
@@ -9,7 +9,8 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::text::{
-    MASK, redact, redact_members, redact_parts, redact_strings, terminal_safe, terminal_safe_line,
+    MASK, append, redact, redact_members, redact_parts, redact_strings, terminal_safe,
+    terminal_safe_line,
 };
 
 /// Minimum length of a masked text, in bytes. Masking shorter ones would make responses unreadable.
@@ -110,6 +111,7 @@ impl Redaction {
     /// valid JSON.
     pub fn clean_record(&self, text: &str) -> String {
         let cleaned = self.clean(text);
+        // Null for text that is not JSON.
         let parse = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
         let is_json = |json: &&mut String| json.starts_with(['{', '[']) && !parse(json).is_null();
         let lines = cleaned.split('\n').map(|line| {
@@ -230,6 +232,7 @@ fn unescape(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
         let bytes = match character {
             // A byte of a multi-byte character.
             Some(character) if first == '%' && escape.is_some() => {
+                // `%XX` is at most 0xff.
                 bytes[0] = u8::try_from(u32::from(character)).unwrap_or_default();
                 &bytes[..1]
             }
@@ -255,8 +258,7 @@ fn encode_hex(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
         if stays(byte) {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a string does not fail.
-            let _ = write!(encoded, "{prefix}{byte:02X}");
+            append!(encoded, "{prefix}{byte:02X}");
         }
     }
     encoded
@@ -402,7 +404,7 @@ mod tests {
         Redaction::of(&[Secret::new("sk-canary/ä"), Secret::new("canary-2")])
     }
 
-    fn shown<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    fn push_all<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         let mut stream = StreamRedaction::new(redaction());
         let mut shown: String = parts.into_iter().map(|part| stream.push(part)).collect();
         shown.push_str(&stream.rest());
@@ -414,7 +416,11 @@ mod tests {
         let text = "The key sk-canary/ä is sk-can not canary-2.";
         let expected = "The key [redacted] is sk-can not [redacted].";
         for (split, _) in text.char_indices() {
-            assert_eq!(shown([&text[..split], &text[split..]]), expected, "{split}");
+            assert_eq!(
+                push_all([&text[..split], &text[split..]]),
+                expected,
+                "{split}"
+            );
         }
     }
 
@@ -435,7 +441,7 @@ mod tests {
                 0..30,
             ),
         ) {
-            let text = shown(parts.iter().copied());
+            let text = push_all(parts.iter().copied());
             prop_assert!(!text.contains("sk-canary/ä") && !text.contains("canary-2"), "{}", text);
         }
     }

@@ -186,7 +186,7 @@ impl HttpFailure {
 /// Returns the causes of an error without the URL, which may contain a key.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for cause in causes(error) {
+    for cause in error_chain(error) {
         let text = cause.to_string();
         if !texts.iter().any(|known| known.contains(&text)) {
             texts.push(text);
@@ -198,7 +198,7 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
     texts.join(": ")
 }
 
-pub(super) fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+pub(super) fn error_chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |cause| (*cause).source())
 }
 
@@ -333,11 +333,12 @@ pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
         return Some(wait);
     }
     let value = headers.get("retry-after")?;
-    seconds(value, 1.0).or_else(|| until(value.trim(), now))
+    seconds(value, 1.0).or_else(|| duration_until(value.trim(), now))
 }
 
-fn until(value: &str, now: Timestamp) -> Option<Duration> {
+fn duration_until(value: &str, now: Timestamp) -> Option<Duration> {
     let time = DateTimeParser::new().parse_timestamp(value).ok()?;
+    // Fails for a date in the past: no delay.
     Some(Duration::try_from(time.duration_since(now)).unwrap_or_default())
 }
 

@@ -33,7 +33,7 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (
         &["enable_thinking"],
         "restricted to true|must be true|must be set to true",
-        leave_thinking,
+        clear_thinking,
     ),
     (&[OLD_KEY, NEW_KEY], REFUSALS, use_new_key),
     (&[NEW_KEY], REFUSALS, use_old_key),
@@ -55,14 +55,14 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["reasoning_content"], REFUSALS, |dialect| {
         dialect.thoughts = Acceptance::Refused;
     }),
-    (&["reasoning"], REFUSALS, leave_thinking),
-    (&["think"], REFUSALS, leave_thinking),
-    (&["chat_template_kwargs"], REFUSALS, leave_thinking),
+    (&["reasoning"], REFUSALS, clear_thinking),
+    (&["think"], REFUSALS, clear_thinking),
+    (&["chat_template_kwargs"], REFUSALS, clear_thinking),
     (&[STREAM_OPTIONS], REFUSALS, |dialect| {
-        omit(dialect, STREAM_OPTIONS);
+        omit_member(dialect, STREAM_OPTIONS);
     }),
     (&["parallel_tool_calls"], REFUSALS, |dialect| {
-        omit(dialect, "parallel_tool_calls");
+        omit_member(dialect, "parallel_tool_calls");
     }),
 ];
 
@@ -93,7 +93,7 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
         .find(|adapted| adapted != dialect)
 }
 
-fn omit(dialect: &mut Dialect, member: &str) {
+fn omit_member(dialect: &mut Dialect, member: &str) {
     dialect.extra_body.insert(member.to_owned(), Value::Null);
 }
 
@@ -101,7 +101,7 @@ fn json_without_tools(dialect: &mut Dialect) {
     dialect.json_with_tools = Acceptance::Refused;
 }
 
-fn leave_thinking(dialect: &mut Dialect) {
+fn clear_thinking(dialect: &mut Dialect) {
     dialect.thinking_off = Map::new();
     dialect.thinking_on = Map::new();
 }
@@ -129,10 +129,10 @@ fn replace_key(dialect: &mut Dialect, key: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::Refused;
-    use super::super::key::preset;
+    use super::super::key::find_preset;
     use super::*;
 
-    fn adapted(dialect: &Dialect, message: &str) -> Option<Dialect> {
+    fn adapt_to_message(dialect: &Dialect, message: &str) -> Option<Dialect> {
         let failure = Failure::Rejected {
             status: Some(400),
             message: message.to_owned(),
@@ -143,13 +143,13 @@ mod tests {
 
     #[test]
     fn a_refused_parameter_is_changed_once() {
-        let dashscope = preset("dashscope").unwrap().dialect("qwen3");
+        let dashscope = find_preset("dashscope").unwrap().dialect("qwen3");
         let message = "The value of the enable_thinking parameter is restricted to True.";
-        let changed = adapted(&dashscope, message).unwrap();
+        let changed = adapt_to_message(&dashscope, message).unwrap();
         assert!(changed.thinking_off.is_empty());
-        assert_eq!(adapted(&changed, message), None);
+        assert_eq!(adapt_to_message(&changed, message), None);
 
-        let changed = adapted(
+        let changed = adapt_to_message(
             &dashscope,
             "parameter.enable_thinking must be set to false for non-streaming calls",
         );
@@ -157,33 +157,36 @@ mod tests {
 
         let lab = Dialect {
             budget_key: "max_tokens".to_owned(),
-            ..preset("openai").unwrap().dialect("x")
+            ..find_preset("openai").unwrap().dialect("x")
         };
         let message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         assert_eq!(
-            adapted(&lab, message).unwrap().budget_key,
+            adapt_to_message(&lab, message).unwrap().budget_key,
             "max_completion_tokens"
         );
 
-        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        let openai = find_preset("openai").unwrap().dialect("gpt-4.1");
         let message = "Unsupported value: 'temperature' does not support 0.2 with this model.";
         assert_eq!(
-            adapted(&openai, message).unwrap().temperature,
+            adapt_to_message(&openai, message).unwrap().temperature,
             Acceptance::Refused
         );
         let message = "'messages.2': property 'reasoning_content' is unsupported";
-        let changed = adapted(&openai, message).unwrap();
+        let changed = adapt_to_message(&openai, message).unwrap();
         assert_eq!(changed.thoughts, Acceptance::Refused);
         assert_eq!(changed.thinking_on, openai.thinking_on);
         let message = "Extra inputs are not permitted: max_completion_tokens";
-        assert_eq!(adapted(&openai, message).unwrap().budget_key, "max_tokens");
+        assert_eq!(
+            adapt_to_message(&openai, message).unwrap().budget_key,
+            "max_tokens"
+        );
 
-        let ollama = preset("ollama").unwrap().dialect("llama3");
-        let changed = adapted(&ollama, "\"llama3\" does not support thinking").unwrap();
+        let ollama = find_preset("ollama").unwrap().dialect("llama3");
+        let changed = adapt_to_message(&ollama, "\"llama3\" does not support thinking").unwrap();
         assert!(changed.thinking_off.is_empty());
         let message = "The tool_choice parameter does not support being set to required or object in thinking mode";
         assert_eq!(
-            adapted(&dashscope, message).unwrap().forced_call,
+            adapt_to_message(&dashscope, message).unwrap().forced_call,
             ForcedCall::Json
         );
     }
@@ -197,26 +200,26 @@ mod tests {
             "Invalid JSON payload received. Unknown name \"responseJsonSchema\" at 'generation_config'",
             "Unsupported parameter: 'text.format'",
         ];
-        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        let openai = find_preset("openai").unwrap().dialect("gpt-4.1");
         for message in messages {
-            let lenient = adapted(&openai, message).unwrap();
+            let lenient = adapt_to_message(&openai, message).unwrap();
             assert_eq!(lenient.json, JsonForm::Lenient, "{message}");
-            let instructions = adapted(&lenient, message).unwrap();
+            let instructions = adapt_to_message(&lenient, message).unwrap();
             assert_eq!(instructions.json, JsonForm::Instructions, "{message}");
-            assert_eq!(adapted(&instructions, message), None, "{message}");
+            assert_eq!(adapt_to_message(&instructions, message), None, "{message}");
         }
         for message in [
             "Function calling with a response mime type: 'application/json' is unsupported",
             "Cannot use custom grammar constraints with tools.",
         ] {
-            let changed = adapted(&openai, message).unwrap();
+            let changed = adapt_to_message(&openai, message).unwrap();
             assert_eq!(changed.json_with_tools, Acceptance::Refused, "{message}");
         }
     }
 
     #[test]
     fn a_refused_member_is_omitted_once() {
-        let openai = preset("openai").unwrap().dialect("gpt-4.1");
+        let openai = find_preset("openai").unwrap().dialect("gpt-4.1");
         for (member, message) in [
             (
                 "stream_options",
@@ -231,26 +234,26 @@ mod tests {
                 "Unknown parameter: 'parallel_tool_calls'.",
             ),
         ] {
-            let changed = adapted(&openai, message).unwrap();
+            let changed = adapt_to_message(&openai, message).unwrap();
             assert_eq!(
                 changed.extra_body.get(member),
                 Some(&Value::Null),
                 "{message}"
             );
-            assert_eq!(adapted(&changed, message), None, "{message}");
+            assert_eq!(adapt_to_message(&changed, message), None, "{message}");
         }
     }
 
     #[test]
     fn other_refusals_change_nothing() {
-        let dialect = preset("openai").unwrap().dialect("gpt-4.1");
+        let dialect = find_preset("openai").unwrap().dialect("gpt-4.1");
         for message in [
             "",
             "invalid json",
             "context length exceeded",
             "unknown model",
         ] {
-            assert_eq!(adapted(&dialect, message), None, "{message}");
+            assert_eq!(adapt_to_message(&dialect, message), None, "{message}");
         }
         let failure = Failure::Rejected {
             status: Some(401),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::key::{Key, KeyScheme, KeySource, Preset, known_providers, preset};
+use super::key::{Key, KeyScheme, KeySource, Preset, find_preset, known_providers};
 use super::provider::{ModelSettings, ProviderSettings};
 
 use super::recording::{Recorder, Recording, RecordingError, Target};
@@ -151,7 +151,9 @@ impl Connector {
             },
             plain_text: settings.plain_text,
         };
-        let dialect = preset.dialect(&model.model).with(&settings.dialect);
+        let dialect = preset
+            .dialect(&model.model)
+            .with_overrides(&settings.dialect);
         let transport = Transport::Network(Arc::clone(&self.client), self.recorder.clone());
         Ok(self.model(target, access, dialect, transport))
     }
@@ -160,7 +162,7 @@ impl Connector {
     fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), ConnectError> {
         let settings = self.settings.providers.get(name);
         let like = settings.and_then(|settings| settings.preset.as_deref());
-        let reason = match (preset(like.unwrap_or(name)), settings, like) {
+        let reason = match (find_preset(like.unwrap_or(name)), settings, like) {
             (Some(preset), settings, _) => {
                 let settings = settings.cloned().unwrap_or_default();
                 if preset.name == name || settings.base_url.is_some() {
@@ -260,10 +262,10 @@ impl Replayed {
         };
         let forms: Vec<Outgoing> = self.models.iter().map(form).collect();
         let mut models = self.models.iter().zip(&forms);
-        let known = models.find(|(_, form)| self.recording.knows(form));
+        let known = models.find(|(_, form)| self.recording.contains(form));
         known
             .map(|(model, _)| model)
-            .ok_or_else(|| self.recording.not_recorded(&forms))
+            .ok_or_else(|| self.recording.unrecorded_failure(&forms))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Delivery, Dialect, Request, Thinking};
 use crate::api::{Acceptance, Api, ForcedCall, JsonForm, encode};
-use crate::client::model::key::preset;
+use crate::client::model::key::find_preset;
 use crate::client::model::{Function, OutputSchema, PromptId, ReplyForm, SharedPrefix, Turn};
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 
@@ -31,11 +31,11 @@ fn request(form: ReplyForm) -> Request {
 }
 
 fn body(provider: &str, model: &str, request: &Request, delivery: Delivery) -> Value {
-    let dialect = preset(provider).unwrap().dialect(model);
+    let dialect = find_preset(provider).unwrap().dialect(model);
     serde_json::from_str(&encode(&dialect, model, request, delivery)).unwrap()
 }
 
-fn whole(provider: &str, model: &str, form: ReplyForm) -> Value {
+fn encode_whole(provider: &str, model: &str, form: ReplyForm) -> Value {
     body(provider, model, &request(form), Delivery::Whole)
 }
 
@@ -50,7 +50,7 @@ fn the_same_request_in_every_dialect() {
         {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"},
     ]);
     assert_eq!(
-        whole("openai", "gpt-4.1-mini", forced()),
+        encode_whole("openai", "gpt-4.1-mini", forced()),
         json!({
             "model": "gpt-4.1-mini", "stream": false, "max_completion_tokens": 100,
             "temperature": 0.2, "messages": messages, "tools": declared,
@@ -59,14 +59,14 @@ fn the_same_request_in_every_dialect() {
         })
     );
     assert_eq!(
-        whole("openai", "gpt-5-mini", ReplyForm::Text),
+        encode_whole("openai", "gpt-5-mini", ReplyForm::Text),
         json!({
             "model": "gpt-5-mini", "stream": false, "max_completion_tokens": 100,
             "messages": messages, "reasoning_effort": "minimal",
         })
     );
     assert_eq!(
-        whole("dashscope", "qwen3-8b", forced()),
+        encode_whole("dashscope", "qwen3-8b", forced()),
         json!({
             "model": "qwen3-8b", "stream": false, "max_tokens": 100, "temperature": 0.2,
             "messages": messages, "tools": declared, "tool_choice": "required",
@@ -74,7 +74,7 @@ fn the_same_request_in_every_dialect() {
         })
     );
     assert_eq!(
-        whole("anthropic", "claude-haiku-4-5", forced()),
+        encode_whole("anthropic", "claude-haiku-4-5", forced()),
         json!({
             "model": "claude-haiku-4-5", "max_tokens": 100, "stream": false, "temperature": 0.2,
             "system": [{"type": "text", "text": "Be brief."}],
@@ -84,7 +84,7 @@ fn the_same_request_in_every_dialect() {
         })
     );
     assert_eq!(
-        whole("gemini", "gemini-2.5-flash", forced()),
+        encode_whole("gemini", "gemini-2.5-flash", forced()),
         json!({
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "contents": [{"role": "user", "parts": [{"text": "Hello"}]}],
@@ -105,7 +105,7 @@ fn the_same_request_in_every_dialect() {
         })
     );
     assert_eq!(
-        whole("ollama", "qwen3", forced()),
+        encode_whole("ollama", "qwen3", forced()),
         json!({
             "model": "qwen3", "stream": false, "messages": messages, "format": parameters,
             "options": {"num_predict": 100, "temperature": 0.2}, "think": false,
@@ -139,7 +139,7 @@ fn json_is_requested_in_a_form_that_the_server_supports() {
     let json = |provider, function| {
         let dialect = Dialect {
             forced_call: ForcedCall::Json,
-            ..preset(provider).unwrap().dialect("m")
+            ..find_preset(provider).unwrap().dialect("m")
         };
         let request = request(ReplyForm::Forced(function));
         let body = encode(&dialect, "m", &request, Delivery::Whole);
@@ -169,7 +169,7 @@ fn json_is_requested_in_a_form_that_the_server_supports() {
 }
 
 /// Returns a request with a tool that requires a last reply of this form.
-fn structured(is_retry: bool) -> Request {
+fn structured_request(is_retry: bool) -> Request {
     let schema = json!({"type": "object", "additionalProperties": false});
     let schema = Function {
         parameters: schema,
@@ -207,17 +207,27 @@ fn every_api_has_its_own_member_for_a_schema_and_still_offers_tools() {
         ),
     ];
     for (provider, pointer, expected) in rows {
-        let body = body(provider, "m", &structured(false), Delivery::Streamed);
+        let body = body(
+            provider,
+            "m",
+            &structured_request(false),
+            Delivery::Streamed,
+        );
         assert_eq!(body.pointer(pointer), Some(&expected), "{provider}");
         assert!(body.get("tools").is_some(), "{provider}");
         assert_eq!(body.get("tool_choice"), None, "{provider}");
     }
     // Ollama's model could not call a tool, so it gets the schema in a correction only.
-    let first = body("ollama", "m", &structured(false), Delivery::Streamed);
+    let first = body(
+        "ollama",
+        "m",
+        &structured_request(false),
+        Delivery::Streamed,
+    );
     assert!(first.get("tools").is_some() && first.get("format").is_none());
     let system = first["messages"][0]["content"].as_str().unwrap();
     assert!(system.contains("When you need no more tools, reply with one JSON object"));
-    let retry = body("ollama", "m", &structured(true), Delivery::Streamed);
+    let retry = body("ollama", "m", &structured_request(true), Delivery::Streamed);
     assert_eq!((retry.get("tools"), &retry["format"]), (None, &schema));
     assert_eq!(retry["messages"][0]["content"], "Be brief.");
 }
@@ -227,9 +237,9 @@ fn the_lenient_form_of_a_schema_is_accepted_by_more_servers() {
     let lenient = |provider: &str| {
         let dialect = Dialect {
             json: JsonForm::Lenient,
-            ..preset(provider).unwrap().dialect("m")
+            ..find_preset(provider).unwrap().dialect("m")
         };
-        let body = encode(&dialect, "m", &structured(false), Delivery::Whole);
+        let body = encode(&dialect, "m", &structured_request(false), Delivery::Whole);
         serde_json::from_str::<Value>(&body).unwrap()
     };
     let strict = |body: &Value, pointer: &str| body.pointer(pointer).cloned();
@@ -250,7 +260,7 @@ fn the_lenient_form_of_a_schema_is_accepted_by_more_servers() {
 #[test]
 fn empty_lists_of_tools_are_omitted() {
     for provider in ["openai", "responses", "anthropic", "gemini", "ollama"] {
-        let body = whole(provider, "m", ReplyForm::Tools(Vec::new()));
+        let body = encode_whole(provider, "m", ReplyForm::Tools(Vec::new()));
         assert_eq!(body.get("tools"), None, "{body}");
     }
 }
@@ -502,7 +512,7 @@ fn ollama_gets_a_context_that_fits_the_prompt() {
 
 #[test]
 fn members_of_the_configuration_override_the_rest() {
-    let mut dialect = preset("gemini").unwrap().dialect("gemini-2.5-flash");
+    let mut dialect = find_preset("gemini").unwrap().dialect("gemini-2.5-flash");
     let extra = json!({"generationConfig": {"topP": 1}, "safetySettings": []});
     dialect.extra_body = extra.as_object().unwrap().clone();
     let body = encode(&dialect, "m", &request(ReplyForm::Text), Delivery::Whole);
@@ -570,7 +580,7 @@ fn signed_blocks_are_sent_back_unchanged() {
     assert_eq!(reply("ollama", "messages", "thinking"), "not signed");
     let refusing = Dialect {
         thoughts: Acceptance::Refused,
-        ..preset("openai").unwrap().dialect("m")
+        ..find_preset("openai").unwrap().dialect("m")
     };
     let refused = encode(&refusing, "m", &request, Delivery::Whole);
     assert!(!refused.contains("not signed"), "{refused}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::outcome::{Delivered, malformed_reply, read, settle};
+use super::outcome::{BodyEnd, complete, malformed_reply, read};
 use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
@@ -27,7 +27,7 @@ const MAX_ERROR_BYTES: usize = 256 * 1024;
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Reads the response to one request.
-pub(super) struct Reading<'a> {
+pub(super) struct ResponseReader<'a> {
     pub(super) api: Api,
     pub(super) delivery: Delivery,
     pub(super) ids: Arc<dyn Ids>,
@@ -44,17 +44,17 @@ enum Framing {
     Stream(Frames),
 }
 
-impl Reading<'_> {
+impl ResponseReader<'_> {
     /// Returns the reply in a response.
     ///
     /// # Errors
     /// The response is not a complete, usable reply.
     pub(super) async fn reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
-        let mut incoming = successful(incoming, self.clock).await?;
+        let mut incoming = check_status(incoming, self.clock).await?;
         let mut body = Vec::new();
         let content_type = incoming.response.content_type();
         let framing = loop {
-            if let Some(framing) = framing_of(self.api, self.delivery, content_type, &body)? {
+            if let Some(framing) = detect_framing(self.api, self.delivery, content_type, &body)? {
                 break framing;
             }
             let piece = incoming.piece().await?;
@@ -65,22 +65,23 @@ impl Reading<'_> {
         }
         incoming.read(&mut body, usize::MAX).await?;
         let text = String::from_utf8_lossy(&body);
-        self.whole(text.trim_start_matches('\u{feff}').trim()).await
+        self.read_whole(text.trim_start_matches('\u{feff}').trim())
+            .await
     }
 
-    async fn whole(&mut self, json: &str) -> Result<Reply, Failure> {
+    async fn read_whole(&mut self, json: &str) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
         if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
             if error.is_eof() && !json.is_empty() {
                 // A body shorter than its `content-length` fails in the HTTP client; this one had no length.
-                return Err(cut_off(Usage::default()));
+                return Err(cut_off_failure(Usage::default()));
             }
             return Err(malformed_reply(json));
         }
         read(self.api, json, Delivery::Whole, &mut draft)?;
-        self.listener.tell(draft.take_parts()).await;
+        self.listener.forward(draft.take_parts()).await;
         self.listener.finish().await;
-        settle(self.api, draft, Delivered::AsOneValue)
+        complete(self.api, draft, BodyEnd::AsOneValue)
     }
 
     async fn stream(
@@ -100,11 +101,11 @@ impl Reading<'_> {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(HttpFailure::Broken { .. }) => {
-                    self.listener.tell(draft.take_parts()).await;
+                    self.listener.forward(draft.take_parts()).await;
                     // The message of the server is more useful than the broken connection.
-                    let reply = settle(self.api, draft, Delivered::InPart);
+                    let reply = complete(self.api, draft, BodyEnd::InPart);
                     return reply.map_err(|failure| match failure {
-                        Failure::Empty { usage, .. } => cut_off(usage),
+                        Failure::Empty { usage, .. } => cut_off_failure(usage),
                         other => other,
                     });
                 }
@@ -117,12 +118,12 @@ impl Reading<'_> {
                 self.part(json, &mut draft)
                     .map_err(|failure| soften_failure(failure, parts))?;
                 parts += 1;
-                self.listener.tell(draft.take_parts()).await;
+                self.listener.forward(draft.take_parts()).await;
             }
             if draft.closed {
                 while let Ok(Ok(Some(_))) = timeout(DRAIN_TIMEOUT, incoming.piece()).await {}
                 self.listener.finish().await;
-                return settle(self.api, draft, Delivered::ToTheEnd);
+                return complete(self.api, draft, BodyEnd::ToTheEnd);
             }
         }
         if let Some(json) = frames.rest().filter(|json| !json.trim().is_empty()) {
@@ -130,11 +131,11 @@ impl Reading<'_> {
             let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
             if !torn || json.trim() == END_OF_EVENTS {
                 self.part(&json, &mut draft)?;
-                self.listener.tell(draft.take_parts()).await;
+                self.listener.forward(draft.take_parts()).await;
             }
         }
         self.listener.finish().await;
-        settle(self.api, draft, Delivered::ToTheEnd)
+        complete(self.api, draft, BodyEnd::ToTheEnd)
     }
 
     fn part(&self, json: &str, draft: &mut Draft) -> Result<(), Failure> {
@@ -150,7 +151,7 @@ impl Reading<'_> {
 ///
 /// # Errors
 /// The status is an error. The failure contains the server's message.
-pub(super) async fn successful(
+pub(super) async fn check_status(
     mut incoming: Incoming,
     clock: &dyn Clock,
 ) -> Result<Incoming, Failure> {
@@ -166,12 +167,12 @@ pub(super) async fn successful(
         // HTML is not readable in a message.
         ContentType::Html => "a web page".to_owned(),
         ContentType::Compressed => COMPRESSED.to_owned(),
-        _ => beginning(&mut incoming).await,
+        _ => read_error_body(&mut incoming).await,
     };
     Err(ServerError::of_body(&body).failure(Some(status), wait))
 }
 
-fn cut_off(usage: Usage) -> Failure {
+fn cut_off_failure(usage: Usage) -> Failure {
     Failure::Cut { usage }
 }
 
@@ -179,7 +180,7 @@ const COMPRESSED: &str = "the response is compressed, which the request did not 
 
 /// Returns the framing by the content type, which may differ from the request, or else by the start of the body.
 /// `None` if that is too short or has no known form.
-fn framing_of(
+fn detect_framing(
     api: Api,
     delivery: Delivery,
     content_type: ContentType,
@@ -224,7 +225,7 @@ fn soften_failure(failure: Failure, good_parts: usize) -> Failure {
     }
 }
 
-async fn beginning(incoming: &mut Incoming) -> String {
+async fn read_error_body(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
     // A partial body is better than none if the connection breaks.
     let _ = incoming.read(&mut body, MAX_ERROR_BYTES).await;
@@ -289,7 +290,7 @@ impl<'a> Listener<'a> {
     }
 
     /// Forwards deltas.
-    pub(super) async fn tell(&mut self, parts: Vec<ReplyPart>) {
+    pub(super) async fn forward(&mut self, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
                 ReplyPart::Text(text) => self.add(Channel::Text, &text).await,

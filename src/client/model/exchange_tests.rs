@@ -50,7 +50,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
     let response = Response::from_recording(answer.status, headers, answer.pieces, answer.ending);
     let (listener, mut heard) = mpsc::channel(10_000);
     let clock = FixedClock(Timestamp::UNIX_EPOCH);
-    let mut reading = Reading {
+    let mut reading = ResponseReader {
         api: answer.api,
         delivery,
         ids: Arc::new(SeededIds::new(1)),
@@ -591,7 +591,7 @@ fn a_compressed_response_is_named() {
             Response::from_recording(status, headers.into(), vec![vec![0x1f, 0x8b]], None);
         let clock = FixedClock(Timestamp::UNIX_EPOCH);
         let (listener, _) = mpsc::channel(1);
-        let mut reading = Reading {
+        let mut reading = ResponseReader {
             api: Api::OpenaiChat,
             delivery: Delivery::Streamed,
             ids: Arc::new(SeededIds::new(1)),

@@ -58,18 +58,18 @@ impl Key {
     fn fetch(&self, limit: Duration) -> Result<Option<Header>, Failure> {
         let secret = match &self.source {
             KeySource::None => return Ok(None),
-            KeySource::Given(secret) => usable(secret.expose(), "the key in the environment")?,
+            KeySource::Given(secret) => check_key(secret.expose(), "the key in the environment")?,
             KeySource::Token(secret) => {
-                let secret = usable(secret.expose(), "the token in the environment")?;
+                let secret = check_key(secret.expose(), "the token in the environment")?;
                 return Ok(Some(bearer(&secret)));
             }
             KeySource::File(path) => {
                 let source_name = format!("the key file {}", path.display());
                 let text = std::fs::read_to_string(path)
-                    .map_err(|error| unusable(format!("{source_name}: {error}")))?;
-                usable(&text, &source_name)?
+                    .map_err(|error| unusable_key(format!("{source_name}: {error}")))?;
+                check_key(&text, &source_name)?
             }
-            KeySource::Command(words) => usable(
+            KeySource::Command(words) => check_key(
                 &self.run_key_command(words, limit)?,
                 "the output of the key command",
             )?,
@@ -83,7 +83,7 @@ impl Key {
     fn run_key_command(&self, words: &[String], limit: Duration) -> Result<String, Failure> {
         let limit = limit.min(KEY_COMMAND_TIMEOUT);
         let Some((program, arguments)) = words.split_first() else {
-            return Err(unusable("the key command is empty".to_owned()));
+            return Err(unusable_key("the key command is empty".to_owned()));
         };
         let command = Command {
             program: program.into(),
@@ -103,21 +103,21 @@ impl Key {
             .children
             .spawners(1)
             .run(&command, &CancelToken::default())
-            .map_err(|error| unusable(format!("the key command: {error}")))?;
+            .map_err(|error| unusable_key(format!("the key command: {error}")))?;
         match (finished.ended, finished.status) {
             (Ended::Exited, ExitStatus::Code(0)) => finished
                 .stdout
                 .prefix_text(MAX_KEY_BYTES)
-                .map_err(|error| unusable(format!("the key command: {error}"))),
+                .map_err(|error| unusable_key(format!("the key command: {error}"))),
             (Ended::Exited, status) => {
                 let code = status.shell_code();
-                Err(unusable(format!(
+                Err(unusable_key(format!(
                     "the key command failed with status {code}"
                 )))
             }
             (Ended::TimedOut | Ended::Cancelled, _) => {
                 let milliseconds = limit.as_millis();
-                Err(unusable(format!(
+                Err(unusable_key(format!(
                     "the key command took more than {milliseconds} ms"
                 )))
             }
@@ -130,20 +130,20 @@ fn bearer(secret: &str) -> Header {
 }
 
 /// Returns the first line, if it can be a key. The error does not contain it.
-fn usable(text: &str, source_name: &str) -> Result<String, Failure> {
+fn check_key(text: &str, source_name: &str) -> Result<String, Failure> {
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
-        return Err(unusable(format!("{source_name} is empty")));
+        return Err(unusable_key(format!("{source_name} is empty")));
     }
     if !line.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(unusable(format!(
+        return Err(unusable_key(format!(
             "{source_name} contains characters that are invalid in keys"
         )));
     }
     Ok(line.to_owned())
 }
 
-fn unusable(message: String) -> Failure {
+fn unusable_key(message: String) -> Failure {
     Failure::Unusable { message }
 }
 
@@ -190,7 +190,7 @@ pub(super) enum KeyScheme {
 }
 
 /// Returns the preset of this name.
-pub(super) fn preset(name: &str) -> Option<&'static Preset> {
+pub(super) fn find_preset(name: &str) -> Option<&'static Preset> {
     PRESETS.provider.iter().find(|preset| preset.name == name)
 }
 
@@ -200,7 +200,7 @@ pub fn known_providers() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the provider whose best-known models have names like this one.
-pub fn known_for(model: &str) -> Option<&'static str> {
+pub fn known_key_variable(model: &str) -> Option<&'static str> {
     let mut providers = PRESETS.provider.iter();
     let is_known_for = |preset: &&Preset| {
         let family = preset.family.as_deref();
@@ -220,7 +220,7 @@ impl Preset {
             .max_by_key(|(prefix, _)| prefix.len());
         let dialect = self.dialect.clone();
         match rule {
-            Some((_, rule)) => dialect.with(rule),
+            Some((_, rule)) => dialect.with_overrides(rule),
             None => dialect,
         }
     }
@@ -314,7 +314,7 @@ mod presets_tests {
     fn the_file_is_sorted() {
         let presets: Presets = toml::from_str(FILE).unwrap();
         for provider in presets.models.keys() {
-            assert!(preset(provider).is_some(), "{provider}");
+            assert!(find_preset(provider).is_some(), "{provider}");
         }
     }
 
@@ -330,7 +330,7 @@ mod presets_tests {
 
     #[test]
     fn models_differ_by_the_longest_prefix() {
-        let dialect = |provider, model| preset(provider).unwrap().dialect(model);
+        let dialect = |provider, model| find_preset(provider).unwrap().dialect(model);
         let effort = |model| {
             dialect("openai", model)
                 .thinking_off

@@ -36,7 +36,7 @@ pub use crate::api::{
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{EmptyReply, Failure, Refused, Retryability};
-pub use key::{KeySource, known_for, known_providers};
+pub use key::{KeySource, known_key_variable, known_providers};
 pub use pace::Pace;
 pub use provider::{
     ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
@@ -45,4 +45,4 @@ pub use provider::{
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
-pub use server_error::reported_failure;
+pub use server_error::parse_failure;

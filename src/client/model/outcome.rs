@@ -1,4 +1,4 @@
-//! Decides whether a response is a usable reply. Pure.
+//! Checks whether a response is a usable reply. Pure.
 
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ const MAX_STARTS: usize = 64;
 
 /// End of the body of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivered {
+pub(super) enum BodyEnd {
     /// One complete JSON value.
     AsOneValue,
     /// A complete stream.
@@ -89,7 +89,7 @@ pub(super) fn read(
 ) -> Result<(), Failure> {
     let json = json.trim();
     // Errors take precedence over the status.
-    if let Some(error) = ServerError::inside(json) {
+    if let Some(error) = ServerError::parse(json) {
         return Err(error.failure(None, None));
     }
     let chunk = api.parse(json, delivery);
@@ -117,16 +117,16 @@ const MAX_EXCERPT: usize = 80;
 ///
 /// # Errors
 /// The draft is not a complete, usable reply.
-pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Reply, Failure> {
+pub(super) fn complete(api: Api, draft: Draft, delivered: BodyEnd) -> Result<Reply, Failure> {
     let is_closed = draft.closed;
     let draft = draft.finish();
     let usage = draft.usage;
     let refusal = draft.refusal;
     let is_over_budget = draft.end == Some(EndKind::Budget);
     let whole = match delivered {
-        Delivered::AsOneValue => true,
-        Delivered::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
-        Delivered::InPart => false,
+        BodyEnd::AsOneValue => true,
+        BodyEnd::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
+        BodyEnd::InPart => false,
     };
     match draft.end {
         Some(EndKind::Failed(message)) => {

@@ -102,7 +102,7 @@ mod tests {
 
     const MAX_DELAY: Duration = Duration::from_millis(80);
 
-    fn overloaded_for(retry_after: Duration) -> Failure {
+    fn overload_failure(retry_after: Duration) -> Failure {
         Failure::Overloaded {
             status: Some(429),
             message: String::new(),
@@ -134,7 +134,7 @@ mod tests {
         wait_for(async {
             let pace = Pace::default();
             let start = Instant::now();
-            pace.record_failure(&overloaded_for(MAX_DELAY), MAX_DELAY);
+            pace.record_failure(&overload_failure(MAX_DELAY), MAX_DELAY);
             let mut permit = None;
             pace.turn(&mut permit).await.unwrap();
             assert!(start.elapsed() >= MAX_DELAY);
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_temporary_refusal_expires() {
         let pace = Pace::default();
-        pace.record_failure(&overloaded_for(MAX_DELAY), Duration::ZERO);
+        pace.record_failure(&overload_failure(MAX_DELAY), Duration::ZERO);
         wait_for(async {
             assert!(pace.turn(&mut None).await.is_err());
             tokio::time::sleep(MAX_DELAY).await;
@@ -175,8 +175,8 @@ mod tests {
         let rows = [
             (refused(Refused::Everything), true),
             (refused(Refused::Request), false),
-            (overloaded_for(2 * MAX_DELAY), true),
-            (overloaded_for(MAX_DELAY), false),
+            (overload_failure(2 * MAX_DELAY), true),
+            (overload_failure(MAX_DELAY), false),
         ];
         for (failure, ends) in rows {
             let pace = Pace::default();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::exchange::tests::describe;
 use super::test_samples::SAMPLES;
-use super::test_server::{Seen, Step, TestServer, answer, open_answer};
+use super::test_server::{Observation, Step, TestServer, open_answer, response_bytes};
 use super::test_socks_server::SocksServer;
 use super::*;
 use crate::client::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
@@ -53,7 +53,7 @@ fn settings(provider: &str, url: &str) -> ModelSettings {
     settings
 }
 
-fn quick() -> RetryPolicy {
+fn quick_retries() -> RetryPolicy {
     RetryPolicy {
         first_wait: Duration::from_millis(20),
         ..RetryPolicy::default()
@@ -62,7 +62,7 @@ fn quick() -> RetryPolicy {
 
 fn connector(settings: ModelSettings) -> Connector {
     let mut connector = Connector::new(settings, deps(), KeyCheck::Required);
-    connector.policy = quick();
+    connector.policy = quick_retries();
     connector
 }
 
@@ -88,7 +88,7 @@ fn request() -> Request {
     }
 }
 
-fn persistent() -> Request {
+fn persistent_request() -> Request {
     Request {
         attempts: Attempts::ByPolicy,
         ..request()
@@ -161,7 +161,7 @@ fn keys_are_sent_in_the_header_of_each_api() {
         ),
     ];
     for (name, base, line, key) in rows {
-        let server = TestServer::with_answers([answer(200, &[JSON], "{}")]);
+        let server = TestServer::with_answers([response_bytes(200, &[JSON], "{}")]);
         let model = provider(
             &connector(settings(name, &server.url(base))),
             &format!("{name}:m"),
@@ -180,8 +180,8 @@ fn keys_are_sent_in_the_header_of_each_api() {
 #[test]
 fn side_requests_are_tried_once() {
     for body in [
-        answer(500, &[JSON], "{}"),
-        answer(429, &[("retry-after", "0")], ""),
+        response_bytes(500, &[JSON], "{}"),
+        response_bytes(429, &[("retry-after", "0")], ""),
     ] {
         let server = TestServer::with_answers([body]);
         let failure = openai(&server)
@@ -196,23 +196,29 @@ fn side_requests_are_tried_once() {
 fn a_requested_delay_is_respected() {
     let in_body = r#"{"error":{"code":429,"message":"q","details":[{"retryDelay":"0.2s"}]}}"#;
     let rows = [
-        (answer(429, &[JSON, ("Retry-After", "0.2")], "{}"), 200),
-        (answer(503, &[JSON, ("retry-after-ms", "100")], "{}"), 100),
         (
-            answer(
+            response_bytes(429, &[JSON, ("Retry-After", "0.2")], "{}"),
+            200,
+        ),
+        (
+            response_bytes(503, &[JSON, ("retry-after-ms", "100")], "{}"),
+            100,
+        ),
+        (
+            response_bytes(
                 429,
                 &[JSON, ("retry-after", "Fri, 02 Jan 2026 03:04:06 GMT")],
                 "{}",
             ),
             1000,
         ),
-        (answer(429, &[JSON], in_body), 200),
+        (response_bytes(429, &[JSON], in_body), 200),
     ];
     for (refusal, least) in rows {
-        let server = TestServer::with_answers([refusal, answer(200, &[JSON], GOOD)]);
+        let server = TestServer::with_answers([refusal, response_bytes(200, &[JSON], GOOD)]);
         let start = Instant::now();
         let reply = openai(&server)
-            .complete(&persistent(), &CancelToken::default())
+            .complete(&persistent_request(), &CancelToken::default())
             .unwrap();
         assert_eq!(reply.text, "Fix login");
         assert!(
@@ -227,53 +233,54 @@ fn a_requested_delay_is_respected() {
 #[test]
 fn only_temporary_failures_are_retried() {
     let passing = [
-        answer(500, &[JSON], "{}"),
-        answer(
+        response_bytes(500, &[JSON], "{}"),
+        response_bytes(
             529,
             &[JSON],
             r#"{"type":"error","error":{"type":"overloaded_error","message":"o"}}"#,
         ),
-        answer(408, &[], ""),
+        response_bytes(408, &[], ""),
         // Cut in the middle of the body.
-        answer(200, &[JSON], GOOD)[..150].to_vec(),
+        response_bytes(200, &[JSON], GOOD)[..150].to_vec(),
         // Closed before the response.
         Vec::new(),
-        answer(
+        response_bytes(
             200,
             &[JSON],
             r#"{"error":{"code":502,"message":"upstream"}}"#,
         ),
     ];
     for refusal in passing {
-        let server = TestServer::with_answers([refusal.clone(), answer(200, &[JSON], GOOD)]);
-        let reply = openai(&server).complete(&persistent(), &CancelToken::default());
+        let server =
+            TestServer::with_answers([refusal.clone(), response_bytes(200, &[JSON], GOOD)]);
+        let reply = openai(&server).complete(&persistent_request(), &CancelToken::default());
         let described = String::from_utf8_lossy(&refusal);
         assert_eq!(reply.unwrap().text, "Fix login", "{described}");
     }
     let quota =
         r#"{"error":{"message":"gone","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     let hopeless = [
-        answer(400, &[JSON], "{}"),
-        answer(401, &[JSON], "{}"),
-        answer(404, &[("content-type", "text/html")], "<html>nginx</html>"),
-        answer(429, &[JSON], quota),
-        answer(
+        response_bytes(400, &[JSON], "{}"),
+        response_bytes(401, &[JSON], "{}"),
+        response_bytes(404, &[("content-type", "text/html")], "<html>nginx</html>"),
+        response_bytes(429, &[JSON], quota),
+        response_bytes(
             200,
             &[("content-type", "text/html")],
             "<html>Welcome</html>",
         ),
-        answer(302, &[("location", "https://elsewhere.example.com/")], ""),
-        answer(
+        response_bytes(302, &[("location", "https://elsewhere.example.com/")], ""),
+        response_bytes(
             200,
             &[JSON],
             r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#,
         ),
     ];
-    for refusal in hopeless {
-        let described = String::from_utf8_lossy(&refusal).into_owned();
-        let server = TestServer::with_answers([refusal]);
+    for refused in hopeless {
+        let described = String::from_utf8_lossy(&refused).into_owned();
+        let server = TestServer::with_answers([refused]);
         let failure = openai(&server)
-            .complete(&persistent(), &CancelToken::default())
+            .complete(&persistent_request(), &CancelToken::default())
             .unwrap_err();
         assert_eq!(
             failure.retryability(),
@@ -294,7 +301,8 @@ fn a_status_of_404_names_the_address_and_a_repeated_part() {
         ),
     ];
     for (path, expected) in rows {
-        let server = TestServer::with_answers([answer(404, &[JSON], r#"{"error":"gone"}"#)]);
+        let server =
+            TestServer::with_answers([response_bytes(404, &[JSON], r#"{"error":"gone"}"#)]);
         let model = provider(
             &connector(settings("openai", &server.url(path))),
             "openai:m",
@@ -348,7 +356,7 @@ fn a_stream_that_is_cut_fails_and_is_not_retried_once_forwarded() {
     let server = TestServer::with_answers([empty, begun, good]);
     let mut heard = Vec::new();
     let reply = openai(&server).ask(
-        &persistent(),
+        &persistent_request(),
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| {
@@ -375,7 +383,7 @@ fn a_forwarded_block_is_not_withdrawn() {
         let server = TestServer::with_answers(answers);
         let request = Request {
             attempts: Attempts::UntilABlock,
-            ..persistent()
+            ..persistent_request()
         };
         let reply = openai(&server).ask(
             &request,
@@ -386,7 +394,7 @@ fn a_forwarded_block_is_not_withdrawn() {
         reply.unwrap_err();
         server.requests().len()
     };
-    let refusal = || answer(400, &[JSON], "{}");
+    let refusal = || response_bytes(400, &[JSON], "{}");
     assert_eq!(attempts(vec![cut(&[text]), refusal()]), 2);
     assert_eq!(attempts(vec![cut(&[call]), refusal()]), 2);
     assert_eq!(attempts(vec![cut(&[text, call])]), 1);
@@ -440,15 +448,21 @@ fn stopping_closes_the_connection_at_once() {
         let model = openai(&server);
         let stop = CancelToken::default();
         let start = std::thread::scope(|scope| {
-            let call =
-                scope.spawn(|| model.ask(&persistent(), Delivery::Streamed, &stop, &mut |_| ()));
-            assert!(matches!(server.next(), Seen::Request { .. }));
+            let call = scope.spawn(|| {
+                model.ask(
+                    &persistent_request(),
+                    Delivery::Streamed,
+                    &stop,
+                    &mut |_| (),
+                )
+            });
+            assert!(matches!(server.next(), Observation::Request { .. }));
             let start = Instant::now();
             stop.cancel();
             assert_eq!(call.join().unwrap().unwrap_err(), Failure::Aborted);
             start
         });
-        assert_eq!(server.next(), Seen::Closed);
+        assert_eq!(server.next(), Observation::Closed);
         assert!(
             start.elapsed() < Duration::from_secs(20),
             "{:?}",
@@ -466,7 +480,7 @@ fn stopping_closes_the_connection_at_once() {
 fn several_threads_send_requests_at_once() {
     let server = TestServer::start(
         (0..8)
-            .map(|_| vec![Step::Send(answer(200, &[JSON], GOOD))])
+            .map(|_| vec![Step::Send(response_bytes(200, &[JSON], GOOD))])
             .collect(),
     );
     let model = openai(&server);
@@ -489,7 +503,7 @@ fn a_connection_error_names_the_host() {
     };
     let settings = settings("openai", &format!("http://127.0.0.1:{port}/v1"));
     let failure = provider(&connector(settings), "openai:m")
-        .complete(&persistent(), &CancelToken::default())
+        .complete(&persistent_request(), &CancelToken::default())
         .unwrap_err();
     assert!(
         matches!(failure, Failure::Unreachable { .. }),
@@ -502,11 +516,11 @@ fn a_connection_error_names_the_host() {
 #[test]
 fn no_key_is_ever_shown() {
     let echoes = [
-        answer(401, &[JSON], &json!({"error": {"message": format!("Incorrect key: {CANARY}.")}}).to_string()),
-        answer(500, &[], &format!("at line\n1: authorization: Bearer {CANARY}")),
-        answer(200, &[JSON], &format!("nonsense {CANARY}")),
-        answer(302, &[("location", &format!("http://x/?key={CANARY}"))], ""),
-        answer(200, &[JSON], &json!({"choices": [{"message": {"content": "", "refusal": CANARY}, "finish_reason": "stop"}]}).to_string()),
+        response_bytes(401, &[JSON], &json!({"error": {"message": format!("Incorrect key: {CANARY}.")}}).to_string()),
+        response_bytes(500, &[], &format!("at line\n1: authorization: Bearer {CANARY}")),
+        response_bytes(200, &[JSON], &format!("nonsense {CANARY}")),
+        response_bytes(302, &[("location", &format!("http://x/?key={CANARY}"))], ""),
+        response_bytes(200, &[JSON], &json!({"choices": [{"message": {"content": "", "refusal": CANARY}, "finish_reason": "stop"}]}).to_string()),
     ];
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
@@ -535,7 +549,7 @@ fn no_key_is_ever_shown() {
 #[test]
 fn a_reply_that_contains_the_key_is_redacted() {
     let body = json!({"choices": [{"message": {"content": format!("Your key is {CANARY}.")}, "finish_reason": "stop"}]});
-    let server = TestServer::with_answers([answer(200, &[JSON], &body.to_string())]);
+    let server = TestServer::with_answers([response_bytes(200, &[JSON], &body.to_string())]);
     let reply = openai(&server)
         .complete(&request(), &CancelToken::default())
         .unwrap();
@@ -584,7 +598,7 @@ fn a_key_is_not_sent_unencrypted_to_public_networks() {
 
 #[test]
 fn requests_use_the_proxy_except_for_listed_hosts() {
-    let server = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
+    let server = TestServer::with_answers([response_bytes(200, &[JSON], GOOD)]);
     let mut settings = settings("vllm", "http://gpu.internal:8000/v1");
     settings.http.proxies = Proxies {
         http: Some(Secret::new(format!(
@@ -612,7 +626,7 @@ fn requests_use_the_proxy_except_for_listed_hosts() {
         "{head}"
     );
 
-    let direct = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
+    let direct = TestServer::with_answers([response_bytes(200, &[JSON], GOOD)]);
     settings.providers.get_mut("vllm").unwrap().base_url = Some(direct.url("/v1"));
     settings.http.proxies.except = Some("127.0.0.1".to_owned());
     let model = provider(&connector(settings), "vllm:m");
@@ -644,8 +658,8 @@ fn requests_use_socks_proxies() {
         ("socks5", "", "http://127.0.0.2:8000/v1", "127.0.0.2:8000"),
     ];
     for (scheme, login, url, target) in rows {
-        let server = TestServer::with_answers([answer(200, &[JSON], GOOD)]);
-        let proxy = SocksServer::connecting_to(server.port);
+        let server = TestServer::with_answers([response_bytes(200, &[JSON], GOOD)]);
+        let proxy = SocksServer::with_target(server.port);
         let mut settings = settings("vllm", url);
         settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
         settings.http.proxies = Proxies {
@@ -691,9 +705,9 @@ fn an_unreachable_socks_proxy_is_named_without_its_password() {
 fn a_request_is_adapted_to_what_a_server_refuses() {
     let refusal = r#"{"error":{"message":"The value of the enable_thinking parameter is restricted to True.","code":"invalid_parameter_error"}}"#;
     let server = TestServer::with_answers([
-        answer(400, &[JSON], refusal),
-        answer(200, &[JSON], GOOD),
-        answer(200, &[JSON], GOOD),
+        response_bytes(400, &[JSON], refusal),
+        response_bytes(200, &[JSON], GOOD),
+        response_bytes(200, &[JSON], GOOD),
     ]);
     let model = provider(
         &connector(settings("dashscope", &server.url("/v1"))),

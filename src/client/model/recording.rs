@@ -71,6 +71,7 @@ impl Recorder {
             base_url: redaction.clean(&target.base.to_string()),
             dialect: dialect.clone(),
             url: redaction.clean_record(&outgoing.address.to_string()),
+            // Masking keeps a body valid JSON.
             request: RawValue::from_string(request).unwrap_or_default(),
             status: None,
             headers: Headers::new(),
@@ -262,7 +263,7 @@ impl Recording {
     }
 
     /// Whether the recording contains the request.
-    pub(super) fn knows(&self, outgoing: &Outgoing) -> bool {
+    pub(super) fn contains(&self, outgoing: &Outgoing) -> bool {
         self.exchanges_of(outgoing).next().is_some()
     }
 
@@ -274,7 +275,7 @@ impl Recording {
     pub(super) fn answer(&self, outgoing: &Outgoing) -> Result<Response, Failure> {
         let known: Vec<&ExchangeRecord> = self.exchanges_of(outgoing).collect();
         let Some(last) = known.len().checked_sub(1) else {
-            return Err(self.not_recorded(std::slice::from_ref(outgoing)));
+            return Err(self.unrecorded_failure(std::slice::from_ref(outgoing)));
         };
         let turn = {
             let mut answered = self.answered.lock_anyway();
@@ -292,13 +293,13 @@ impl Recording {
                 Ok(Response::from_recording(status, headers, pieces, ending))
             }
             (None, Some(failure)) => Err(failure.into()),
-            (None, None) => Err(self.not_recorded(std::slice::from_ref(outgoing))),
+            (None, None) => Err(self.unrecorded_failure(std::slice::from_ref(outgoing))),
         }
     }
 
     /// Returns the failure that shows how a request, in each of its forms, differs from the nearest one.
-    pub(super) fn not_recorded(&self, forms: &[Outgoing]) -> Failure {
-        let (reason, difference) = nearest(&self.exchanges, forms);
+    pub(super) fn unrecorded_failure(&self, forms: &[Outgoing]) -> Failure {
+        let (reason, difference) = describe_nearest(&self.exchanges, forms);
         Failure::NotRecorded {
             file: self.path.display().to_string(),
             reason,
@@ -328,7 +329,7 @@ const MAX_DIFF_LINES: usize = 60;
 
 /// Returns a one-line description of the difference to the nearest recorded request, and the diff.
 /// `forms` are the possible bodies of the request.
-fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
+fn describe_nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
     let mut best: Option<(f32, String, String)> = None;
     for form in forms {
         let redaction = form.redaction();

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::client::http::Secret;
-use crate::client::model::test_server::{TestServer, answer, open_answer};
+use crate::client::model::test_server::{TestServer, open_answer, response_bytes};
 use crate::client::model::{
     Attempts, Connector, Delivery, Failure, KeyCheck, KeySource, Model, ModelDeps, ModelName,
     ModelSettings, PromptId, Provider, ProviderSettings, Recorder, ReplyEvent, Request,
@@ -58,10 +58,10 @@ fn replay(file: &Path) -> Arc<dyn Provider> {
     provider(&connector(&[]), &ModelName::Replay(file.to_owned()))
 }
 
-fn said(text: &str) -> Vec<u8> {
+fn reply(text: &str) -> Vec<u8> {
     let body =
         format!(r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#);
-    answer(200, &[JSON], &body)
+    response_bytes(200, &[JSON], &body)
 }
 
 #[test]
@@ -74,11 +74,11 @@ fn a_recording_replays_without_network_and_key() {
           data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
     );
     let server = TestServer::with_answers([
-        answer(503, &[JSON, ("retry-after-ms", "5")], "{}"),
-        said("one"),
-        said("two"),
+        response_bytes(503, &[JSON, ("retry-after-ms", "5")], "{}"),
+        reply("one"),
+        reply("two"),
         stream,
-        answer(401, &[JSON], r#"{"error":{"message":"no"}}"#),
+        response_bytes(401, &[JSON], r#"{"error":{"message":"no"}}"#),
     ]);
     let ask = |model: &dyn Provider| {
         let stop = CancelToken::default();
@@ -120,7 +120,7 @@ fn a_recording_replays_without_network_and_key() {
 fn a_request_that_was_not_recorded_is_compared_with_the_nearest() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
-    let server = TestServer::with_answers([said("one"), said("two")]);
+    let server = TestServer::with_answers([reply("one"), reply("two")]);
     let mut connector = connector(&[("openai", server.url("/v1"))]);
     connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let model = provider(&connector, &"openai:m".parse().unwrap());
@@ -153,8 +153,8 @@ fn a_request_that_was_not_recorded_is_compared_with_the_nearest() {
 fn several_models_may_be_in_one_recording() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
-    let openai = TestServer::with_answers([said("one")]);
-    let ollama = TestServer::with_answers([answer(
+    let openai = TestServer::with_answers([reply("one")]);
+    let ollama = TestServer::with_answers([response_bytes(
         200,
         &[JSON],
         r#"{"message":{"content":"two"},"done":true,"done_reason":"stop"}"#,
@@ -175,7 +175,7 @@ fn several_models_may_be_in_one_recording() {
 fn failures_are_recorded_too() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
-    let server = TestServer::with_answers([said("one")[..100].to_vec()]);
+    let server = TestServer::with_answers([reply("one")[..100].to_vec()]);
     let mut connector = connector(&[("openai", server.url("/v1"))]);
     connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let once = Request {
@@ -211,7 +211,7 @@ fn secrets_of_any_known_form_are_masked() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
-    let server = TestServer::with_answers([said(&format!("use {token}"))]);
+    let server = TestServer::with_answers([reply(&format!("use {token}"))]);
     let mut connector = connector(&[("openai", server.url("/v1"))]);
     connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
     let asked = request(&format!("export API_TOKEN='{token}' \"quoted\""));

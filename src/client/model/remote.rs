@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
-use super::exchange::{Listener, Reading, successful};
+use super::exchange::{Listener, ResponseReader, check_status};
 use super::key::Key;
 use super::pace::{Pace, SerialPermit};
 use super::recording::Target;
@@ -16,7 +16,7 @@ use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::{Dialect, encode};
 use crate::client::http::{
-    Engine, Header, Outgoing, PlainText, Task, TimeLimits, unless_cancelled,
+    Engine, Header, Outgoing, PlainText, Task, TimeLimits, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Clock, Ids, Lock, milliseconds};
 
@@ -92,12 +92,12 @@ impl Provider for Remote {
             headers: shared.headers()?,
             body: String::new(),
         };
-        shared.admit(&outgoing)?;
+        shared.check_secrets(&outgoing)?;
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
         let exchange = |_: Task<()>| async move {
             let response = async {
                 let incoming = Incoming::from_response(client.send(&outgoing).await?);
-                let mut incoming = successful(incoming, &*shared.clock).await?;
+                let mut incoming = check_status(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
                 incoming.read(&mut body, usize::MAX).await?;
                 Ok(body)
@@ -107,6 +107,7 @@ impl Provider for Remote {
         let response = self.run(exchange, stop, |()| ());
         let response =
             response.map_err(|failure| failure.with_address(&address).into_clean(&redaction))?;
+        // A response that is not JSON lists no models.
         let response: Value = serde_json::from_slice(&response).unwrap_or_default();
         let models = response[list]
             .as_array()
@@ -142,7 +143,7 @@ impl Remote {
     {
         let stop = stop.clone();
         let unless_stopped = |messages| {
-            let work = unless_cancelled(stop, task(messages));
+            let work = run_unless_cancelled(stop, task(messages));
             async move { work.await.unwrap_or(Err(Failure::Aborted)) }
         };
         // Threads or file descriptors ran out, which is temporary.
@@ -220,7 +221,7 @@ impl Shared {
                 ..self.encode_request(&dialect, request, delivery)
             };
             let redaction = outgoing.redaction();
-            let mut reading = Reading {
+            let mut reading = ResponseReader {
                 api: dialect.api,
                 delivery,
                 ids: Arc::clone(&self.ids),
@@ -254,7 +255,7 @@ impl Shared {
             if let Some(pace) = &self.pace {
                 pace.record_failure(&failure, self.policy.max_server_wait);
             }
-            match retry.record_failure(&failure, start.elapsed(), self.chance()) {
+            match retry.record_failure(&failure, start.elapsed(), self.random_fraction()) {
                 Some(wait) if !is_final => {
                     let retried = ReplyEvent::Retry {
                         failures: retry.failures(),
@@ -295,15 +296,15 @@ impl Shared {
         &self,
         outgoing: &Outgoing,
         dialect: &Dialect,
-        reading: &mut Reading<'_>,
+        reading: &mut ResponseReader<'_>,
     ) -> Result<Reply, Failure> {
-        self.admit(outgoing)?;
+        self.check_secrets(outgoing)?;
         let incoming = self.transport.send(outgoing, &self.target, dialect).await?;
         reading.reply(incoming).await
     }
 
     /// Refuses to send secrets unencrypted.
-    fn admit(&self, outgoing: &Outgoing) -> Result<(), Failure> {
+    fn check_secrets(&self, outgoing: &Outgoing) -> Result<(), Failure> {
         if !outgoing.has_secrets() {
             return Ok(());
         }
@@ -314,7 +315,7 @@ impl Shared {
     }
 
     /// Returns a random number from 0 to 1.
-    fn chance(&self) -> f64 {
+    fn random_fraction(&self) -> f64 {
         let (high, _) = self.ids.uuid().as_u64_pair();
         // The upper 32 bits of the id are random.
         f64::from(u32::try_from(high >> 32).unwrap_or(0)) / f64::from(u32::MAX)

@@ -111,7 +111,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_mins(1);
 
-    fn overloaded(retry_after: Option<u64>) -> Failure {
+    fn overload(retry_after: Option<u64>) -> Failure {
         Failure::Overloaded {
             status: Some(429),
             message: String::new(),
@@ -128,25 +128,22 @@ mod tests {
     fn a_requested_delay_is_waited_for() {
         let wait = |ms| Some(Duration::from_millis(ms));
         assert_eq!(
-            decide(&overloaded(Some(2000)), Duration::ZERO, 0.0),
+            decide(&overload(Some(2000)), Duration::ZERO, 0.0),
             wait(2000)
         );
         assert_eq!(
-            decide(&overloaded(Some(2000)), Duration::ZERO, 1.0),
+            decide(&overload(Some(2000)), Duration::ZERO, 1.0),
             wait(2250)
         );
-        assert_eq!(decide(&overloaded(Some(0)), Duration::ZERO, 0.0), wait(0));
-        assert_eq!(
-            decide(&overloaded(Some(121_000)), Duration::ZERO, 0.0),
-            None
-        );
+        assert_eq!(decide(&overload(Some(0)), Duration::ZERO, 0.0), wait(0));
+        assert_eq!(decide(&overload(Some(121_000)), Duration::ZERO, 0.0), None);
     }
 
     #[test]
     fn no_attempt_starts_after_the_deadline() {
         let late = Duration::from_secs(59);
-        assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), None);
-        assert_eq!(decide(&overloaded(None), MINUTE, 0.0), None);
+        assert_eq!(decide(&overload(Some(2000)), late, 0.0), None);
+        assert_eq!(decide(&overload(None), MINUTE, 0.0), None);
     }
 
     #[test]
@@ -157,7 +154,7 @@ mod tests {
         };
         let mut retry = Retry::new(Attempts::ByPolicy, policy, Duration::from_hours(1));
         let waits: Vec<u128> =
-            std::iter::from_fn(|| retry.record_failure(&overloaded(None), Duration::ZERO, 1.0))
+            std::iter::from_fn(|| retry.record_failure(&overload(None), Duration::ZERO, 1.0))
                 .map(|wait| wait.as_millis())
                 .collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
@@ -168,12 +165,12 @@ mod tests {
         let policy = RetryPolicy::default();
         let mut retry = Retry::new(Attempts::One, policy, MINUTE);
         for _ in 0..policy.max_server_waits {
-            let decision = retry.record_failure(&overloaded(Some(1)), Duration::ZERO, 0.0);
+            let decision = retry.record_failure(&overload(Some(1)), Duration::ZERO, 0.0);
             assert_eq!(decision, Some(Duration::from_millis(1)));
         }
         let mut other = Retry::new(Attempts::One, policy, MINUTE);
         for (retry, asked) in [(&mut retry, Some(1)), (&mut other, None)] {
-            let decision = retry.record_failure(&overloaded(asked), Duration::ZERO, 0.5);
+            let decision = retry.record_failure(&overload(asked), Duration::ZERO, 0.5);
             assert_eq!(decision, None);
         }
     }
@@ -230,7 +227,7 @@ mod tests {
             let mut elapsed = Duration::ZERO;
             let mut attempts = 1;
             for asked in asked {
-                match retry.record_failure(&overloaded(asked), elapsed, chance) {
+                match retry.record_failure(&overload(asked), elapsed, chance) {
                     None => break,
                     Some(wait) => {
                         prop_assert!(asked.is_none_or(|asked| wait >= Duration::from_millis(asked)));

@@ -44,7 +44,7 @@ const TOO_LONG_WORDS: &str = "prompt is too long|maximum context length|context 
 
 impl ServerError {
     /// Parses the error in a response with a success status.
-    pub(super) fn inside(json: &str) -> Option<Self> {
+    pub(super) fn parse(json: &str) -> Option<Self> {
         if !json.contains("\"error\"") {
             return None;
         }
@@ -169,7 +169,7 @@ impl ServerError {
 }
 
 /// Returns the failure that a text reports if it is not a reply but an error, whole or as the first event.
-pub fn reported_failure(text: &str) -> Option<Failure> {
+pub fn parse_failure(text: &str) -> Option<Failure> {
     let json = text.get(text.find(['{', '['])?..)?;
     let mut values = Deserializer::from_str(json).into_iter::<&RawValue>();
     let first = values.next()?.ok()?.get();
@@ -177,7 +177,7 @@ pub fn reported_failure(text: &str) -> Option<Failure> {
     let kind = &record["type"];
     // Records of agents have other types, and no `object`. vLLM's errors have a type of their own.
     let is_of_api = kind.is_null() || kind == "error" || record["object"] == "error";
-    let error = ServerError::inside(first).filter(|_| is_of_api)?;
+    let error = ServerError::parse(first).filter(|_| is_of_api)?;
     Some(error.failure(None, None))
 }
 
@@ -307,10 +307,10 @@ mod tests {
 
     #[test]
     fn errors_inside_replies_are_found() {
-        assert_eq!(ServerError::inside(r#"{"error":null,"choices":[]}"#), None);
-        assert_eq!(ServerError::inside("{}"), None);
-        assert_eq!(ServerError::inside("nonsense"), None);
-        let failure = |json| ServerError::inside(json).unwrap().failure(None, None);
+        assert_eq!(ServerError::parse(r#"{"error":null,"choices":[]}"#), None);
+        assert_eq!(ServerError::parse("{}"), None);
+        assert_eq!(ServerError::parse("nonsense"), None);
+        let failure = |json| ServerError::parse(json).unwrap().failure(None, None);
         let rows = [
             (
                 r#"{"error":{"code":502,"message":"upstream"}}"#,

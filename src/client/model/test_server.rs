@@ -23,7 +23,7 @@ pub(super) enum Step {
 
 /// An observation of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Observation {
     /// A request: its first line and headers, and its body.
     Request { head: String, body: String },
     /// The other side closed the connection.
@@ -33,7 +33,7 @@ pub(super) enum Seen {
 /// A server on a free port of this machine; each connection takes the next script.
 pub(super) struct TestServer {
     pub(super) port: u16,
-    seen: Receiver<Seen>,
+    seen: Receiver<Observation>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -48,7 +48,7 @@ impl TestServer {
                 let Ok((stream, _)) = listener.accept() else {
                     return;
                 };
-                play(stream, &script, &sender);
+                run_script(stream, &script, &sender);
             }
         });
         Self {
@@ -69,12 +69,12 @@ impl TestServer {
     }
 
     /// Returns the next observation.
-    pub(super) fn next(&self) -> Seen {
+    pub(super) fn next(&self) -> Observation {
         self.seen.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 
     /// Returns all observations, once all scripts are done.
-    pub(super) fn finish(mut self) -> Vec<Seen> {
+    pub(super) fn finish(mut self) -> Vec<Observation> {
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
         }
@@ -84,23 +84,25 @@ impl TestServer {
     /// Returns the requests, once all scripts are done.
     pub(super) fn requests(self) -> Vec<(String, String)> {
         let request = |seen| match seen {
-            Seen::Request { head, body } => Some((head, body)),
-            Seen::Closed => None,
+            Observation::Request { head, body } => Some((head, body)),
+            Observation::Closed => None,
         };
         self.finish().into_iter().filter_map(request).collect()
     }
 }
 
-fn play(mut stream: TcpStream, script: &[Step], seen: &Sender<Seen>) {
+fn run_script(mut stream: TcpStream, script: &[Step], seen: &Sender<Observation>) {
     stream.set_nodelay(true).unwrap();
     let Some(request) = read_request(&mut stream) else {
         return;
     };
+    // The test may have ended.
     let _ = seen.send(request);
     for step in script {
         // The client may have closed the connection.
         match step {
             Step::Send(bytes) => {
+                // The client may have closed the connection.
                 let _ = stream.write_all(bytes);
             }
             Step::SendBytewise(bytes) => {
@@ -114,13 +116,14 @@ fn play(mut stream: TcpStream, script: &[Step], seen: &Sender<Seen>) {
             Step::AwaitClose => {
                 let mut rest = [0; 64];
                 while stream.read(&mut rest).is_ok_and(|count| count > 0) {}
-                let _ = seen.send(Seen::Closed);
+                // The test may have ended.
+                let _ = seen.send(Observation::Closed);
             }
         }
     }
 }
 
-fn read_request(stream: &mut TcpStream) -> Option<Seen> {
+fn read_request(stream: &mut TcpStream) -> Option<Observation> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     let end = loop {
@@ -150,11 +153,11 @@ fn read_request(stream: &mut TcpStream) -> Option<Seen> {
         bytes.extend_from_slice(&buffer[..count]);
     }
     let body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
-    Some(Seen::Request { head, body })
+    Some(Observation::Request { head, body })
 }
 
 /// Returns a complete response: status and headers, then the body with its length.
-pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+pub(super) fn response_bytes(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let length = body.len().to_string();
     let mut bytes = head(status, headers, &[("content-length", &length)]);
     bytes.extend_from_slice(body.as_bytes());

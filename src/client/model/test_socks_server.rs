@@ -24,15 +24,16 @@ const PASSWORD: u8 = 2;
 
 impl SocksServer {
     /// Connects clients to the server at `port`.
-    pub(super) fn connecting_to(port: u16) -> Self {
+    pub(super) fn with_target(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
         std::thread::spawn(move || {
             while let Ok((mut client, _)) = listener.accept() {
-                let Ok(said) = greet(&mut client) else {
+                let Ok(said) = read_request(&mut client) else {
                     continue;
                 };
+                // The test may have ended.
                 let _ = sender.send(said);
                 let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
                 relay(client.try_clone().unwrap(), server.try_clone().unwrap());
@@ -52,7 +53,7 @@ impl SocksServer {
     }
 }
 
-fn greet(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
+fn read_request(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
     let mut request = SocksRequest::default();
     let [5, ways] = bytes(client)? else {
         panic!("another version");
@@ -98,6 +99,7 @@ fn short_text(client: &mut TcpStream) -> std::io::Result<String> {
 
 fn relay(mut from: TcpStream, mut to: TcpStream) {
     std::thread::spawn(move || {
+        // The client may have closed the connection.
         let _ = std::io::copy(&mut from, &mut to);
         let _ = to.shutdown(Shutdown::Write);
     });

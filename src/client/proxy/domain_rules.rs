@@ -1,4 +1,4 @@
-//! Which servers programs in a sandbox may connect to.
+//! The servers that programs in a sandbox may connect to.
 
 use url::Host;
 

@@ -145,7 +145,10 @@ impl ProxyPolicy {
     /// # Errors
     /// It is not permitted, one of its addresses is out of reach, or the connection fails.
     async fn connect(&self, server: &HostAndPort) -> io::Result<TcpStream> {
-        let reach = self.rules.check(server, self.reach).map_err(forbidden)?;
+        let reach = self
+            .rules
+            .check(server, self.reach)
+            .map_err(forbidden_error)?;
         let port = server.port;
         let addresses = match server.host.clone() {
             Host::Ipv4(address) => vec![(address, port).into()],
@@ -156,13 +159,13 @@ impl ProxyPolicy {
             }
         };
         for address in &addresses {
-            reach.check(address.ip()).map_err(forbidden)?;
+            reach.check(address.ip()).map_err(forbidden_error)?;
         }
         TcpStream::connect(&*addresses).await
     }
 }
 
-fn forbidden(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+fn forbidden_error(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::new(ErrorKind::PermissionDenied, reason)
 }
 

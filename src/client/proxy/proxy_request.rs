@@ -42,9 +42,10 @@ impl ProxyRequest {
         let server = if is_tunnel {
             HostAndPort::parse(target)
         } else {
-            let url = Url::parse(target).ok();
-            let url = url.filter(|url| url.scheme() == "http");
-            let url = url.ok_or("the target is not an `http://` URL")?;
+            let url = Url::parse(target)
+                .ok()
+                .filter(|url| url.scheme() == "http")
+                .ok_or("the target is not an `http://` URL")?;
             let path = &url[Position::BeforePath..Position::AfterQuery];
             let host = &url[Position::BeforeHost..Position::AfterPort];
             let version = request.version.unwrap_or_default();

@@ -12,7 +12,7 @@ type Stream = std::net::TcpStream;
 static LOOK_UPS: AtomicUsize = AtomicUsize::new(0);
 
 /// Resolves the names of these tests.
-fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+fn resolve_name(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     const LOCAL: [u8; 4] = [127, 0, 0, 1];
     const METADATA: [u8; 4] = [169, 254, 169, 254];
     let addresses = match name {
@@ -43,14 +43,14 @@ impl Fixture {
         let policy = ProxyPolicy {
             rules: DomainRules::new(allowed, &["denied.test".to_owned()]).unwrap(),
             reach,
-            look_up,
+            look_up: resolve_name,
         };
         let proxy = Proxy::start(listener, Arc::new(policy), &Engine::default()).unwrap();
         Self { proxy, address }
     }
 
     /// Permits names with the addresses of this machine.
-    fn nearby(allowed: &[String]) -> Self {
+    fn with_local_targets(allowed: &[String]) -> Self {
         Self::new(Reach::PublicAndPrivate, allowed)
     }
 
@@ -96,6 +96,7 @@ fn start(serve: fn(Stream)) -> u16 {
 /// Sends back what it gets, until the client has sent everything.
 fn echo(mut stream: Stream) {
     let mut back = stream.try_clone().unwrap();
+    // The client may have closed the connection.
     let _ = io::copy(&mut stream, &mut back);
     let _ = back.shutdown(Shutdown::Write);
 }
@@ -120,7 +121,7 @@ fn redirect(mut stream: Stream) {
 #[test]
 fn ten_megabytes_pass_both_ways_and_each_way_ends_on_its_own() {
     let server = format!("local.test:{}", start(echo));
-    let fixture = Fixture::nearby(std::slice::from_ref(&server));
+    let fixture = Fixture::with_local_targets(std::slice::from_ref(&server));
     let mut stream = fixture.tunnel(&server);
     let sent: Vec<u8> = (0..10_000_000u32)
         .map(|number| number.to_le_bytes()[number as usize % 3])
@@ -141,7 +142,7 @@ fn ten_megabytes_pass_both_ways_and_each_way_ends_on_its_own() {
 #[test]
 fn a_hundred_tunnels_are_open_at_once() {
     let server = format!("local.test:{}", start(echo));
-    let fixture = Fixture::nearby(std::slice::from_ref(&server));
+    let fixture = Fixture::with_local_targets(std::slice::from_ref(&server));
     let mut streams: Vec<Stream> = (0..100).map(|_| fixture.tunnel(&server)).collect();
     for (number, stream) in (0u8..).zip(&mut streams) {
         stream.write_all(&[number; 3]).unwrap();
@@ -156,7 +157,7 @@ fn a_hundred_tunnels_are_open_at_once() {
 #[test]
 fn a_redirect_leads_to_a_new_request_which_is_checked() {
     let server = format!("local.test:{}", start(redirect));
-    let fixture = Fixture::nearby(std::slice::from_ref(&server));
+    let fixture = Fixture::with_local_targets(std::slice::from_ref(&server));
     let answer = fixture.ask(&format!(
         "GET http://{server}/path?query HTTP/1.1\r\nHost: {server}\r\n\r\n"
     ));
@@ -217,7 +218,7 @@ fn this_machine_is_reached_if_a_rule_names_it() {
 #[test]
 fn a_name_is_looked_up_once() {
     let server = format!("counted.test:{}", start(echo));
-    let fixture = Fixture::nearby(std::slice::from_ref(&server));
+    let fixture = Fixture::with_local_targets(std::slice::from_ref(&server));
     drop(fixture.tunnel(&server));
     assert_eq!(LOOK_UPS.load(Ordering::SeqCst), 1);
     let answer = fixture.ask(&connect_to(&server));
@@ -226,7 +227,7 @@ fn a_name_is_looked_up_once() {
 
 #[test]
 fn a_malformed_or_too_long_request_is_refused() {
-    let fixture = Fixture::nearby(&[]);
+    let fixture = Fixture::with_local_targets(&[]);
     let answer = fixture.ask("\x16\x03\x01\r\n\r\n");
     assert!(
         answer.starts_with("HTTP/1.1 400 Bad Request\r\n"),
@@ -251,7 +252,7 @@ fn a_malformed_or_too_long_request_is_refused() {
 #[test]
 fn everything_ends_with_the_proxy() {
     let server = format!("local.test:{}", start(echo));
-    let fixture = Fixture::nearby(std::slice::from_ref(&server));
+    let fixture = Fixture::with_local_targets(std::slice::from_ref(&server));
     let tunnel = fixture.tunnel(&server);
     let waiting = fixture.send("CONNECT local.test");
     let Fixture { proxy, address } = fixture;

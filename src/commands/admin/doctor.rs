@@ -13,7 +13,7 @@ use crate::commands::inputs::working_directory;
 use crate::commands::run::arguments::McpArguments;
 use crate::commands::{FormArguments, Globals, Run, Status, UsageError};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, deletion_warning};
-use crate::io::{Environment, Io, unwritable};
+use crate::io::{Environment, Io, unwritable_error};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::render::{ProgressLine, doctor_page};
@@ -128,7 +128,7 @@ fn setting_tried(setting: &Setting) -> DoctorRecord {
     };
     let tried = directory.map_or(Ok(()), |directory| {
         let created = tempfile::tempfile_in(directory).map(drop);
-        created.map_err(|error| unwritable(directory, &error, name))
+        created.map_err(|error| unwritable_error(directory, &error, name))
     });
     setting_found(subject, setting).with_outcome(tried)
 }
@@ -214,7 +214,7 @@ fn sessions(
     let roots = session_roots(environment).into_iter();
     roots.chain(named_roots.roots()).map(|root| {
         let agent = root.agent.map_or("", Agent::name);
-        let agent = named_roots.fork_at(&root.path).unwrap_or(agent);
+        let agent = named_roots.fork_name_at(&root.path).unwrap_or(agent);
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion_warning(&root).filter(|_| exists);

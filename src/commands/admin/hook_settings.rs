@@ -17,7 +17,7 @@ use crate::commands::{
 use crate::io::{Environment, Io};
 use crate::message::Decision;
 use crate::records::HookStatusRecord;
-use crate::render::{hooks_page, logged_decision};
+use crate::render::{format_logged_decision, hooks_page};
 use crate::run::hooks::{SettingsChange, hooks_of, last_decisions};
 use crate::text::terminal_safe_line;
 
@@ -344,7 +344,9 @@ impl Run for HookExplainArguments {
         for record in found.iter().rev() {
             match form {
                 Form::Jsonl => writer.record(record)?,
-                Form::Text => writer.echo(logged_decision(record, &zone, columns).as_bytes())?,
+                Form::Text => {
+                    writer.echo(format_logged_decision(record, &zone, columns).as_bytes())?;
+                }
             }
         }
         writer.flush()?;

@@ -154,7 +154,7 @@ impl CheckPermissionArguments {
         let source = &self.matching.source;
         let (_copies, candidates) = source.named_or_all(&sessions, &mut errors, io)?;
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
-        listing.examined = progress.done();
+        listing.examined = progress.counter();
         let mut replay = PastDecisions::new(decisions);
         let mut read = 0;
         let mut cwd = here.clone();

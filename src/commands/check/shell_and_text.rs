@@ -11,7 +11,7 @@ use crate::io::Io;
 use crate::jsonl::{LineContext, TextLine, TextLineForm};
 use crate::records::{CheckShellRecord, CheckTextRecord, TextCheck, TextKind};
 use crate::render::verdict_text;
-use crate::run::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_analysis};
+use crate::run::tools::{DecisionContext, ShellGuarantees, WriteProtection, check_requirements};
 use crate::shell::{Verdict, analyse};
 use crate::summaries::label::{CallsEnded, clean_label};
 use crate::summaries::recap::clean_recap;
@@ -55,8 +55,8 @@ impl Run for CheckShellArguments {
             let analysis = match &line.directory {
                 Some(directory) => {
                     // The session may write to this directory.
-                    let context = context.in_directory(here.join(directory));
-                    settled_analysis(analysis, &context)
+                    let context = context.with_directory(here.join(directory));
+                    check_requirements(analysis, &context)
                 }
                 None => analysis.without_a_look(),
             };

@@ -10,7 +10,7 @@ use super::guards::provider;
 use crate::client::model::KeyCheck;
 use crate::commands::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
-use crate::io::{Io, Messages, unwritable};
+use crate::io::{Io, Messages, unwritable_error};
 use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawners, Supervisor};
 use crate::run::tools::{Registry, ToolContext};
 use crate::run::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
@@ -132,7 +132,7 @@ impl LaneArguments {
         let temporary = is_confined.then(create).and_then(|created| {
             // Most commands need no temporary files.
             created
-                .map_err(|error| unwritable(scratch, &error, "TMPDIR"))
+                .map_err(|error| unwritable_error(scratch, &error, "TMPDIR"))
                 .inspect_err(|error| messages.warn(&error.to_string()))
                 .ok()
         });
@@ -294,7 +294,7 @@ impl PermissionPrompt {
             }
             Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(&io.ids)))),
             // Its server has not started yet.
-            Self::Tool(tool) if registry.slow_name(tool).is_some() => {
+            Self::Tool(tool) if registry.name_if_slow(tool).is_some() => {
                 Some(Box::new(ToolPrompter {
                     registry: Arc::clone(registry),
                     tool: tool.clone(),

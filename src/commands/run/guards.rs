@@ -132,7 +132,7 @@ pub(crate) fn provider(
 
 /// Shows the calls that run, with their lanes.
 impl Observer for ProgressLine {
-    fn changed(&mut self, progress: &Progress<'_>) {
+    fn update(&mut self, progress: &Progress<'_>) {
         let Progress {
             started,
             open,

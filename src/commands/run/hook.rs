@@ -141,7 +141,7 @@ impl Run for HookArguments {
         let command = arguments.get("command").and_then(Value::as_str);
         let command = command.map(str::to_owned);
         let inside = sandbox.as_ref().zip(command.as_deref());
-        let inside = inside.and_then(|(sandbox, line)| sandbox.script_in(line));
+        let inside = inside.and_then(|(sandbox, line)| sandbox.parse_line(line));
         let is_inside = inside.is_some();
         arguments.extend(inside.map(|script| ("command".to_owned(), script.into())));
         let shell = ShellGuarantees {
@@ -160,7 +160,7 @@ impl Run for HookArguments {
         let mut decisions = call_decisions(registry, settings, project, shell, io)?;
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = own_directory;
-        let context = decisions.context.in_directory(&input.cwd);
+        let context = decisions.context.with_directory(&input.cwd);
         let (call, decided) = decisions.decide(&input.tool_name, &arguments, &context, mode);
         let denies = decisions.denies_instead_of_asking;
         let (decision, response) = input.response(&decided, &call.action, denies).unzip();
@@ -171,7 +171,7 @@ impl Run for HookArguments {
             return self.respond(&input, Ok(&decided), (decision, response), io);
         };
         let reason = match command.and_then(|script| sandbox.line(&script)) {
-            Some(line) if input.takes_changes(self.agent, decision) => {
+            Some(line) if input.accepts_changes(self.agent, decision) => {
                 arguments.insert("command".to_owned(), line.into());
                 let response = Some(input.with_input(response, arguments));
                 return self.respond(&input, Ok(&decided), (decision, response), io);

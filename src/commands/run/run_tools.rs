@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
-use crate::client::model::{KeyCheck, Retryability, reported_failure};
+use crate::client::model::{KeyCheck, Retryability, parse_failure};
 use crate::commands::inputs::{
     directory, recorded_id, report_foreign_stream, take_stdin, working_directory,
 };
@@ -272,7 +272,7 @@ impl Run for RunToolsArguments {
         let end = run::run(&options, lifecycle, context, dependencies, channels);
         sandboxes.report_new_files(&io.messages);
         if matches!(end.cause, EndCause::EndOfInput) {
-            if let Some(failure) = reported_failure(&String::from_utf8_lossy(&end.head)) {
+            if let Some(failure) = parse_failure(&String::from_utf8_lossy(&end.head)) {
                 io.messages.error(&failure.to_string());
                 return Ok(match failure.retryability() {
                     Retryability::Temporary => Status::ProviderUnavailable,
@@ -312,15 +312,15 @@ impl Starters {
 
 /// Passes the costs of the judge's and the advisor's requests to the run.
 fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
-    let spent = channels.report_cost();
+    let spent = channels.cost_reporter();
     move |cost| spent(extension(None, Some(&cost)))
 }
 
 /// Reports signals and the exit of the output's reader to the run.
 fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
-    report_end_signals(channels.signals()).context("cannot listen for signals")?;
+    report_end_signals(channels.signal_reporter()).context("cannot listen for signals")?;
     if let Some(output) = io.stdout_watch.take() {
-        report_departure(output, channels.output_gone()).context("cannot watch the output")?;
+        report_departure(output, channels.output_reporter()).context("cannot watch the output")?;
     }
     Ok(())
 }
@@ -408,7 +408,7 @@ impl RunToolsArguments {
     ) -> anyhow::Result<()> {
         let (dialect, call_ids) = (self.from, options.call_ids.clone());
         let decoder = move || {
-            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::for_api);
+            let decoder = dialect.map_or_else(Decoder::with_detection, Decoder::for_api);
             decoder.with_call_ids(call_ids.clone())
         };
         let needles = prefilter_needles().iter().copied();

@@ -99,7 +99,7 @@ fn list(registry: &Registry) -> String {
 /// There is no such tool.
 pub(crate) fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
     // Its server has not started yet.
-    if let Some(name) = registry.slow_name(name) {
+    if let Some(name) = registry.name_if_slow(name) {
         return Ok(name.to_owned());
     }
     match registry.resolve(name, Input::new()) {

@@ -146,8 +146,8 @@ impl Run for TurnArguments {
         let replaced = conversation.shorten(&session, &settings.state_root, &warn);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
         let limits = self.limits();
-        let spent = conversation.cost_so_far(&prices);
-        let limit = limits.reached_limit(&spent);
+        let spent = conversation.consumption(&prices);
+        let limit = limits.find_reached(&spent);
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
         let init = self.init_record(&session, &directory, &model, &functions, &moment);

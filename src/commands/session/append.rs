@@ -208,7 +208,7 @@ impl AppendRun<'_> {
     }
 
     fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
-        self.recording.understanding.note(piece.raw(), &[]);
+        self.recording.understanding.update(piece.raw(), &[]);
         let (records, damage) = piece.records();
         for damage in damage {
             self.refused.messages.warn(&damage.to_string());

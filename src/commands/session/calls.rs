@@ -84,7 +84,7 @@ impl Run for SessionCallsArguments {
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
-        listing.examined = progress.done();
+        listing.examined = progress.counter();
         let mut writer = output::writer(form, io)?;
         let (style, columns) = (globals.style(io), io.terminal.columns);
         let zone = io.clock.time_zone();

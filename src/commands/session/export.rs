@@ -105,7 +105,7 @@ impl Run for SessionExportArguments {
         // A named session is exported even if it is empty.
         listing.selection.without_empty &= self.sessions.is_empty();
         let reading = ProgressLine::of_sessions("reading", candidates.len(), io);
-        listing.examined = reading.done();
+        listing.examined = reading.counter();
         let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
         listing.selection.with_subagents = has_spawned;
         let (mut listed, failed) = list(&candidates, &listing);
@@ -168,7 +168,7 @@ impl Run for SessionExportArguments {
         )?;
         drop(progress);
         for page in &written {
-            folder.note_written(&page.name, &page.stamp);
+            folder.mark_written(&page.name, &page.stamp);
         }
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
@@ -178,7 +178,7 @@ impl Run for SessionExportArguments {
             PageForm::Md => Ok(Some(markdown_index(rows))),
             PageForm::Atif => Ok(None),
         })?;
-        if io.messages.prints(MessageLevel::Warnings) {
+        if io.messages.is_printed(MessageLevel::Warnings) {
             let index = folder.index();
             io.messages
                 .line(&self.summary(sessions, subagents, written.len(), &index));

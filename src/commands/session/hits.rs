@@ -165,7 +165,7 @@ pub(crate) fn rank(
     matching.source.check_roots(&mut errors);
     let candidates = matching.source.candidates(&io.environment);
     let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
-    listing.examined = progress.done();
+    listing.examined = progress.counter();
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);
     drop(progress);

@@ -124,7 +124,7 @@ impl Run for SessionListArguments {
 /// Shows the number of files read so far.
 fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
     let progress = ProgressLine::of_sessions("reading", count, io);
-    listing.examined = progress.done();
+    listing.examined = progress.counter();
     progress
 }
 

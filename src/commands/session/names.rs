@@ -14,7 +14,7 @@ use crate::commands::inputs::take_stdin;
 use crate::commands::peers_words::hint_about;
 use crate::commands::session::source::{SelectionArguments, SourceArguments};
 use crate::commands::{Form, InputErrors, RecordWriter, UsageError};
-use crate::io::{Environment, InputStream, Io, Messages, in_temporary_directory};
+use crate::io::{Environment, InputStream, Io, Messages, create_temporary};
 use crate::jsonl::WriteResult;
 use crate::records::SessionErrorRecord;
 use crate::render::sessions::is_export_list;
@@ -241,7 +241,7 @@ impl NamedSession {
         mut input: impl Read,
         named_roots: &NamedRoots,
     ) -> anyhow::Result<Self> {
-        let file = in_temporary_directory(|directory| NamedTempFile::new_in(directory));
+        let file = create_temporary(|directory| NamedTempFile::new_in(directory));
         let mut file = file.context("cannot store the input")?;
         std::io::copy(&mut input, &mut file).context("cannot store the input")?;
         let copy = file.into_temp_path();

@@ -162,7 +162,7 @@ impl Run for SessionSearchArguments {
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
-        listing.examined = progress.done();
+        listing.examined = progress.counter();
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => HitDetail::Sessions,
             (false, true) => HitDetail::Counts,

@@ -138,7 +138,7 @@ impl Run for SessionStatsArguments {
         if self.sessions.is_empty() {
             let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             (listing.selection.since, listing.selection.until) = (since, until);
-            listing.examined = progress.done();
+            listing.examined = progress.counter();
             errors.report_all(tally.add_all(&candidates, &listing));
         }
         let mut has_added = named.is_empty();

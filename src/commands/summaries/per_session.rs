@@ -271,7 +271,7 @@ impl Runner {
     /// Reports with `--verbose` why a session has no text.
     pub(crate) fn log(&self, output: &SessionOutput) {
         if let Err(no_text) = &output.result
-            && self.messages.prints(MessageLevel::All)
+            && self.messages.is_printed(MessageLevel::All)
         {
             let reason = no_text.reason.name();
             let why = no_text.error.clone();
@@ -288,7 +288,7 @@ impl Runner {
             Reason::NoFastModel if !output.is_alone => true,
             _ => no_text.failure.is_some(),
         };
-        if !self.messages.prints(MessageLevel::All) && !is_reported {
+        if !self.messages.is_printed(MessageLevel::All) && !is_reported {
             self.messages.error(&format!("{}{why}", output.prefix()));
         }
     }

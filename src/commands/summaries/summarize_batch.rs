@@ -126,7 +126,7 @@ impl Run for SummarizeBatchArguments {
         };
         let decoder = self
             .from
-            .map_or_else(Decoder::detecting, Decoder::for_api)
+            .map_or_else(Decoder::with_detection, Decoder::for_api)
             .with_items();
         let needles = prefilter_needles();
         let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();

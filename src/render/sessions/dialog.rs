@@ -6,7 +6,7 @@ use crate::agent::Facts;
 use crate::message::{Block, Message, Origin, Role, SessionId};
 use crate::records::{MessageContext, SessionDescription};
 use crate::render::{
-    DialogForm, DialogPrinter, MessageRange, cost_cell, runs_cell, spell_duration, tokens_cell,
+    DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, Tally};
 use crate::text::{count_noun, dollars};
@@ -62,7 +62,7 @@ pub(crate) fn print_dialog(
     Ok(left_out)
 }
 
-/// Returns what a dialog says about this many omitted messages.
+/// Returns the note about this number of omitted messages.
 pub(crate) fn omission_text(left_out: u64) -> String {
     let messages = count_noun(left_out, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")
@@ -79,7 +79,7 @@ pub(crate) fn dialog_facts(
     let cost = tally.total();
     let tokens = tokens_cell(&cost.spending.usage);
     let span = facts.started.zip(facts.last_activity);
-    let duration = span.map(|(start, end)| spell_duration(end.duration_since(start)));
+    let duration = span.map(|(start, end)| format_duration(end.duration_since(start)));
     let id = about.session_id.as_ref();
     let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
     let known = [

@@ -45,7 +45,7 @@ pub enum ExportError {
 /// A page that was exported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Page {
-    /// The file of the session, for people if it is not UTF-8.
+    /// The file of the session, with U+FFFD for bytes that are not UTF-8.
     path: String,
     /// A digest of everything that determines the page. Empty until the page is written.
     stamp: String,
@@ -137,7 +137,7 @@ impl ExportFolder {
     }
 
     /// Notes that a page was written.
-    pub fn note_written(&mut self, name: &str, stamp: &str) {
+    pub fn mark_written(&mut self, name: &str, stamp: &str) {
         if let Some(known) = self.pages.get_mut(name) {
             stamp.clone_into(&mut known.stamp);
         }
@@ -255,6 +255,7 @@ fn stamp_of(path: &Path) -> String {
         return "-".to_owned();
     };
     let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+    // A time before 1970 counts as 1970.
     let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{}@{}", metadata.len(), since.as_nanos())
 }

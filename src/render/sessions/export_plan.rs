@@ -1,4 +1,4 @@
-//! The pages of an export: which sessions and subagents have one, and what their index shows.
+//! The pages of an export: the sessions and subagents that have one, and the rows of their index.
 
 use std::collections::HashMap;
 use std::io;
@@ -79,7 +79,7 @@ impl<'a> ExportPlan<'a> {
                 })
                 .collect();
             let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
-                // What a session cost includes its subagents.
+                // The cost of a session includes its subagents.
                 let beside = match parent {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),

@@ -175,7 +175,7 @@ impl Trajectories<'_> {
                 if part.thread.is_some_and(|thread| thread != message.thread) {
                     is_whole = false;
                     if let (Thread::Subagent, Some(call)) = (message.thread, message.parent_call) {
-                        writer.refer(call, SUBAGENTS);
+                        writer.add_subagent_reference(call, SUBAGENTS);
                     }
                     continue;
                 }

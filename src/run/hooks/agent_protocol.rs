@@ -43,7 +43,7 @@ pub struct UnjudgedInput {
     pub is_call: bool,
 }
 
-/// What a response can do.
+/// The decisions that a response can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventKind {
     /// Allow or deny a call, or ask about it.
@@ -240,13 +240,13 @@ impl AgentHookInput {
             (_, None) if self.agent == CURSOR => decided.decision,
             (_, decision) => decision?,
         };
-        let response = self.written_response(decision, &reason(decided))?;
+        let response = self.decision_response(decision, &reason_text(decided))?;
         Some((decision, response))
     }
 
     /// Whether the agent runs a command that a response with this decision changes. `agent` is the agent if it is known.
     /// Claude Code does in every response, and Qwen Code only if it allows the call that its user is asked about.
-    pub fn takes_changes(&self, agent: Option<Agent>, decision: Option<Decision>) -> bool {
+    pub fn accepts_changes(&self, agent: Option<Agent>, decision: Option<Decision>) -> bool {
         let has_time = self.members.has(&["timestamp"]);
         let writer = match (self.agent, &*self.tool_name) {
             (None, "Bash" | "Monitor") if !has_time => Agent::Claude,
@@ -276,7 +276,7 @@ impl AgentHookInput {
 
     /// Returns the response that denies the call for this reason.
     pub fn denial(&self, reason: &str) -> Option<(Decision, Value)> {
-        let response = self.written_response(Decision::Deny, reason)?;
+        let response = self.decision_response(Decision::Deny, reason)?;
         Some((Decision::Deny, response))
     }
 
@@ -314,7 +314,7 @@ impl AgentHookInput {
             decision: answer.unwrap_or(decision),
             answered: answer.is_some(),
             by: decided_by_rules.map(|decided| decided.by.clone()),
-            reason: decided.map_or_else(str::to_owned, reason),
+            reason: decided.map_or_else(str::to_owned, reason_text),
             hints: hints
                 .unwrap_or_default()
                 .into_iter()
@@ -324,7 +324,7 @@ impl AgentHookInput {
     }
 
     /// Returns the response with this decision; `None` if the agent is better left to itself.
-    fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
+    fn decision_response(&self, decision: Decision, reason: &str) -> Option<Value> {
         let before = json!({
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
@@ -370,7 +370,7 @@ fn response_decision(decided: &Decided, action: &Action) -> Option<Decision> {
 }
 
 /// Returns the reason for the user or the model.
-fn reason(decided: &Decided) -> String {
+fn reason_text(decided: &Decided) -> String {
     let verb = match decided.decision {
         Decision::Allow => "allowed",
         Decision::Ask => "flagged for approval",
@@ -415,7 +415,7 @@ mod tests {
         let codex = json!({"turn_id": "1"});
         let responses = |event, more: &Value| {
             [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| {
-                let response = input(event, more).written_response(decision, "why");
+                let response = input(event, more).decision_response(decision, "why");
                 response.is_some()
             })
         };

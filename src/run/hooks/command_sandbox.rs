@@ -4,7 +4,7 @@ use std::path::{PathBuf, absolute};
 
 /// The call of `turnpipe sandbox` in which commands run.
 pub struct CommandSandbox {
-    /// Its words before the command. `None` if a path cannot be said: it is not Unicode, or is gone.
+    /// Its words before the command. `None` if a path is not Unicode or no longer exists.
     words: Option<Vec<String>>,
 }
 
@@ -24,15 +24,15 @@ impl CommandSandbox {
         Self { words: words() }
     }
 
-    /// Returns the line that runs a command line in the sandbox. `None` if no line can say it, as with NUL.
+    /// Returns the line that runs a command line in the sandbox. `None` if it contains NUL.
     pub fn line(&self, script: &str) -> Option<String> {
         let words = self.words.as_ref()?.iter().map(String::as_str);
         shlex::try_join(words.chain([script])).ok()
     }
 
-    /// Returns the command line that such a line runs. `None` for any other line, also with a sandbox: its author would
-    /// choose what that permits.
-    pub fn script_in(&self, line: &str) -> Option<String> {
+    /// Returns the command line that a line of [`Self::line`] runs. `None` for any other line, even with a sandbox,
+    /// whose permissions its author would choose.
+    pub fn parse_line(&self, line: &str) -> Option<String> {
         let script = shlex::split(line)?.pop()?;
         (self.line(&script)? == line).then_some(script)
     }
@@ -51,7 +51,7 @@ mod tests {
             let sandbox = CommandSandbox::new(&["/home/it's/$s.json".into()]);
             let line = sandbox.line(&script).unwrap();
             prop_assert!(inside_sandbox(&line).is_none_or(|inside| inside == script));
-            prop_assert_eq!(sandbox.script_in(&line), Some(script));
+            prop_assert_eq!(sandbox.parse_line(&line), Some(script));
         }
     }
 }

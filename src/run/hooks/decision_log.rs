@@ -47,7 +47,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
         let _ = file.lock();
     }
     let mut line = Vec::new();
-    if ends_within_line(&file)? {
+    if is_last_line_open(&file)? {
         line.push(b'\n');
     }
     append_record(&mut line, &value)?;
@@ -59,7 +59,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
 }
 
 /// Whether a full disk cut off the last record.
-fn ends_within_line(file: &File) -> io::Result<bool> {
+fn is_last_line_open(file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     let mut last = [b'\n'];
     if metadata.is_file() && metadata.len() > 0 {
@@ -78,6 +78,7 @@ pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Res
     let mut found = Vec::new();
     let mut file = FixedFile::new(file, size, Mapping::Refused);
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
+        // A damaged record has no decision.
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
         let mut names = wanted.iter().map(name_of);
         let is_wanted = wanted.is_empty() || names.any(|name| record["decision"] == *name);

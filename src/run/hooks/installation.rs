@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
-use super::settings_syntax::{SettingsError, edit_hooks, hook_command, installed_hooks};
+use super::settings_syntax::{SettingsError, edit_hooks, find_installed_hooks, hook_command};
 use crate::agent::{Agent, HookSettings};
 use crate::io::{Environment, read_regular, replace_below};
 use crate::records::HookStatusRecord;
@@ -147,7 +147,7 @@ pub fn hooks_of(
             }
             let name = path.display().to_string();
             let hooks = read(&path).map_err(SettingsError::from);
-            let hooks = hooks.and_then(|text| installed_hooks(&text, facts, &name));
+            let hooks = hooks.and_then(|text| find_installed_hooks(&text, facts, &name));
             found.extend(
                 hooks
                     .map_err(|error| (path, error))?
@@ -235,7 +235,7 @@ command = \"./mine.sh\"
         for (agent, text) in rows {
             let facts = facts(agent);
             let installed = install_hooks(text, facts, "/c", &command).unwrap();
-            let hooks = installed_hooks(&installed, facts, "/c").unwrap();
+            let hooks = find_installed_hooks(&installed, facts, "/c").unwrap();
             assert_eq!(hooks.len(), facts.hooks.len(), "{installed}");
             for line in text.lines().filter(|line| line.contains(['#', '/'])) {
                 let kept = line.trim().trim_end_matches(',');
@@ -250,7 +250,7 @@ command = \"./mine.sh\"
             };
             let blank = |text: &str| text.split_whitespace().collect::<String>();
             assert_eq!(blank(&removed), blank(&text), "{removed}");
-            assert_eq!(installed_hooks(&removed, facts, "/c").unwrap(), []);
+            assert_eq!(find_installed_hooks(&removed, facts, "/c").unwrap(), []);
         }
     }
 
@@ -312,7 +312,7 @@ command = \"./mine.sh\"
         let facts = facts(Agent::Codex);
         let text = install_hooks(TOML, facts, "/h/config.toml", &command).unwrap();
         let trusted = |text: &str| -> Vec<Option<bool>> {
-            let hooks = installed_hooks(text, facts, "/h/config.toml").unwrap();
+            let hooks = find_installed_hooks(text, facts, "/h/config.toml").unwrap();
             hooks.iter().map(|hook| hook.is_trusted).collect()
         };
         assert_eq!(trusted(&text), [Some(false), Some(false)]);
@@ -334,7 +334,7 @@ command = \"./mine.sh\"
             for agent in [Agent::Claude, Agent::Codex, Agent::Cursor, Agent::Pi] {
                 let facts = facts(agent);
                 if let Ok(installed) = install_hooks(&text, facts, "/c", &command) {
-                    let hooks = installed_hooks(&installed, facts, "/c").unwrap();
+                    let hooks = find_installed_hooks(&installed, facts, "/c").unwrap();
                     prop_assert_eq!(hooks.len(), facts.hooks.len());
                 }
             }

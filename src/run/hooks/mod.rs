@@ -16,6 +16,6 @@ pub use decision_log::{last_decisions, log_decision};
 pub use installation::{SettingsChange, hooks_of};
 pub use response::HookDecision;
 pub use runner::HookRunner;
-pub use session_hooks::{HookContext, Merged, SessionHooks};
+pub use session_hooks::{HookContext, MergedResponse, SessionHooks};
 pub use settings::{HookEvent, Hooks, InvalidHooks};
 pub use settings_syntax::SettingsError;

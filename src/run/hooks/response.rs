@@ -66,7 +66,7 @@ pub(super) struct HookResponse {
 /// JSON output of a hook.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Printed {
+struct JsonOutput {
     r#continue: Option<bool>,
     stop_reason: Option<String>,
     system_message: Option<String>,
@@ -78,7 +78,7 @@ struct Printed {
     #[serde(default)]
     prevent_continuation: bool,
     #[serde(default)]
-    hook_specific_output: Specific,
+    hook_specific_output: SpecificOutput,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -93,7 +93,7 @@ enum OldDecision {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Specific {
+struct SpecificOutput {
     permission_decision: Option<HookDecision>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Map<String, Value>>,
@@ -121,7 +121,7 @@ enum RequestDecision {
 pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> HookResponse {
     let failed = |problem: String| {
         if blocks_on_failure {
-            return blocking(event, &problem);
+            return blocking_response(event, &problem);
         }
         HookResponse {
             error: Some(problem),
@@ -139,20 +139,20 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
     };
     let printed = stdout
         .starts_with('{')
-        .then(|| serde_json::from_str::<Printed>(stdout));
+        .then(|| serde_json::from_str::<JsonOutput>(stdout));
     match (code, printed) {
         (2, Some(Ok(printed))) if printed.blocks(event) => printed.response(event),
         (2, Some(Ok(printed))) => HookResponse {
-            decision: blocking(event, stderr).decision,
+            decision: blocking_response(event, stderr).decision,
             ..printed.response(event)
         },
-        (2, _) => blocking(event, stderr),
+        (2, _) => blocking_response(event, stderr),
         (_, Some(Ok(printed))) => printed.response(event),
         // A decision that is not known must not count as none.
         (_, Some(Err(error))) if serde_json::from_str::<IgnoredAny>(stdout).is_ok() => {
             let problem = format!("its response is invalid: {error}");
             HookResponse {
-                decision: (event.guards()).then(|| (HookDecision::Block, short(&problem))),
+                decision: (event.can_deny()).then(|| (HookDecision::Block, short(&problem))),
                 ..failed(problem)
             }
         }
@@ -170,7 +170,7 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
 }
 
 /// Returns the response of a hook that only blocks.
-fn blocking(event: HookEvent, reason: &str) -> HookResponse {
+fn blocking_response(event: HookEvent, reason: &str) -> HookResponse {
     let decision = match event {
         // According to Claude Code's documentation, status 2 has no effect there.
         HookEvent::PermissionRequest => None,
@@ -186,7 +186,7 @@ fn blocking(event: HookEvent, reason: &str) -> HookResponse {
     }
 }
 
-impl Printed {
+impl JsonOutput {
     fn blocks(&self, event: HookEvent) -> bool {
         let block = Some(HookDecision::Block);
         self.decision(event).map(|(decision, _)| decision) == block

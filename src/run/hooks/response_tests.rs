@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-fn exited(code: i32, stdout: &str, stderr: &str) -> HookEnd {
+fn exit_with(code: i32, stdout: &str, stderr: &str) -> HookEnd {
     HookEnd::Exited {
         code,
         stdout: stdout.to_owned(),
@@ -13,7 +13,12 @@ fn exited(code: i32, stdout: &str, stderr: &str) -> HookEnd {
 
 /// Returns the decision of a `PreToolUse` hook.
 fn decision(code: i32, stdout: &str, stderr: &str) -> Option<(HookDecision, String)> {
-    response(HookEvent::PreToolUse, &exited(code, stdout, stderr), false).decision
+    response(
+        HookEvent::PreToolUse,
+        &exit_with(code, stdout, stderr),
+        false,
+    )
+    .decision
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn a_response_with_an_unknown_decision_blocks_and_warns() {
     ];
     for (event, printed) in table {
         for code in [0, 1] {
-            let told = response(event, &exited(code, &printed, ""), false);
+            let told = response(event, &exit_with(code, &printed, ""), false);
             let (decision, reason) = told.decision.unwrap();
             assert_eq!(decision, HookDecision::Block, "{printed}");
             assert!(reason.starts_with("its response is invalid: "), "{reason}");
@@ -96,7 +101,7 @@ fn a_response_with_an_unknown_decision_blocks_and_warns() {
     }
     let told = response(
         HookEvent::PostToolUse,
-        &exited(0, &old(r#""perhaps""#), ""),
+        &exit_with(0, &old(r#""perhaps""#), ""),
         false,
     );
     assert_eq!(told.decision, None);
@@ -107,8 +112,8 @@ fn a_response_with_an_unknown_decision_blocks_and_warns() {
 fn a_failing_hook_blocks_only_with_blocks_on_failure() {
     let ends = [
         HookEnd::Failed("it was ended after 1 s".to_owned()),
-        exited(1, "", "Traceback\nmore"),
-        exited(0, "{not json", ""),
+        exit_with(1, "", "Traceback\nmore"),
+        exit_with(0, "{not json", ""),
     ];
     for end in ends {
         let open = response(HookEvent::PreToolUse, &end, false);
@@ -119,7 +124,7 @@ fn a_failing_hook_blocks_only_with_blocks_on_failure() {
     }
     let told = response(
         HookEvent::PreToolUse,
-        &exited(1, "", "Traceback\nmore"),
+        &exit_with(1, "", "Traceback\nmore"),
         false,
     );
     let told = told.error.unwrap();
@@ -133,7 +138,8 @@ fn each_event_has_its_own_responses() {
     let both = json!({"hookSpecificOutput": {
         "updatedInput": {"command": "ls"}, "updatedToolOutput": "masked", "additionalContext": "note",
     }});
-    let of = |event, printed: &Value| response(event, &exited(0, &printed.to_string(), ""), false);
+    let of =
+        |event, printed: &Value| response(event, &exit_with(0, &printed.to_string(), ""), false);
     let before = of(HookEvent::PreToolUse, &both);
     assert_eq!(before.updated_input.unwrap()["command"], "ls");
     assert_eq!(before.updated_output, None);
@@ -153,7 +159,7 @@ fn each_event_has_its_own_responses() {
         denied.decision,
         Some((HookDecision::Block, "no".to_owned()))
     );
-    let exit = response(HookEvent::PermissionRequest, &exited(2, "", "no"), false);
+    let exit = response(HookEvent::PermissionRequest, &exit_with(2, "", "no"), false);
     assert_eq!(exit.decision, None, "documented to be ignored");
 
     for stops in [
@@ -173,7 +179,7 @@ fn each_event_has_its_own_responses() {
 
 #[test]
 fn long_texts_are_truncated() {
-    let end = exited(2, "", &"é".repeat(20_000));
+    let end = exit_with(2, "", &"é".repeat(20_000));
     let (_, reason) = response(HookEvent::PreToolUse, &end, false)
         .decision
         .unwrap();

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::response::{HookDecision, HookEnd, HookResponse, response};
 use super::settings::{Action, Handler};
 use crate::client::http::{
-    Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled,
+    Address, Client, Engine, Header, HttpFailure, Outgoing, Task, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Clock};
 use crate::process::{
@@ -169,13 +169,13 @@ impl HookRunner {
             let spawners = Arc::clone(&self.spawners);
             // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
-                // Nobody waits for its outcome.
+                // The outcome is not used.
                 let _ = spawners.run(&command, &CancelToken::default());
             });
-            return in_background(started);
+            return background_end(started);
         }
         match self.spawners.run(&command, cancel) {
-            Ok(finished) => end_of(&finished, handler.timeout),
+            Ok(finished) => hook_end(&finished, handler.timeout),
             Err(error) => HookEnd::Failed(error.to_string()),
         }
     }
@@ -194,7 +194,7 @@ impl HookRunner {
         };
         let request = move |_: Task<()>| async move {
             let answered = tokio::time::timeout(limit, body(&client, &outgoing));
-            match unless_cancelled(cancel, answered).await {
+            match run_unless_cancelled(cancel, answered).await {
                 None => HookEnd::Unknown,
                 Some(Ok(Ok(stdout))) => HookEnd::Exited {
                     code: 0,
@@ -210,10 +210,10 @@ impl HookRunner {
         if handler.in_background {
             let engine = self.engine.clone();
             let started = thread::Builder::new().spawn(move || {
-                // Nobody waits for its outcome.
+                // The outcome is not used.
                 let _ = engine.run(request, |()| ());
             });
-            return in_background(started);
+            return background_end(started);
         }
         let end = self.engine.run(request, |()| ());
         end.unwrap_or_else(|error| HookEnd::Failed(error.to_string()))
@@ -275,14 +275,14 @@ async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailur
 }
 
 /// Returns the end of a hook in the background.
-fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
+fn background_end(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
     match started {
         Ok(_) => HookEnd::Unknown,
         Err(error) => HookEnd::Failed(error.to_string()),
     }
 }
 
-fn end_of(finished: &Finished, timeout: Duration) -> HookEnd {
+fn hook_end(finished: &Finished, timeout: Duration) -> HookEnd {
     let text =
         |captured: &crate::process::Captured| captured.prefix_text(MAX_OUTPUT).unwrap_or_default();
     match (finished.ended, finished.status) {

@@ -44,20 +44,20 @@ impl SessionHooks {
         call: Option<(&[&str], &Request<'_>)>,
         members: Value,
         context: &HookContext<'_>,
-    ) -> Merged {
+    ) -> MergedResponse {
         let (names, request) = call.unzip();
         let handlers = self
             .hooks
             .hooks_of(event, names.unwrap_or_default(), request);
         if handlers.is_empty() {
-            return Merged::default();
+            return MergedResponse::default();
         }
         let input = self.input(event, members, context);
         let runs = self
             .runner
             .run(&handlers, &input, context.directory, context.cancel);
         let reports = runs.iter().map(|run| report(event, run)).collect();
-        Merged {
+        MergedResponse {
             reports,
             ..merge(runs.into_iter().map(|run| (run.name, run.response)))
         }
@@ -99,7 +99,7 @@ fn report(event: HookEvent, run: &HookRun) -> HookReport {
 
 /// The merged responses of the hooks of an event.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Merged {
+pub struct MergedResponse {
     /// The strictest decision, with the reasons of all hooks that made it.
     pub decision: Option<(HookDecision, String)>,
     /// The arguments of the last hook that changed them.
@@ -121,8 +121,8 @@ pub struct Merged {
 /// Merges the responses of hooks, each with the name of its hook, in the order of the configuration.
 pub(super) fn merge<Name: Display>(
     responses: impl IntoIterator<Item = (Name, HookResponse)>,
-) -> Merged {
-    let mut merged = Merged::default();
+) -> MergedResponse {
+    let mut merged = MergedResponse::default();
     let mut inputs = 0;
     for (name, response) in responses {
         if let Some((decision, reason)) = response.decision {
@@ -163,14 +163,14 @@ mod tests {
 
     use super::*;
 
-    fn deciding(decision: HookDecision, reason: &str) -> HookResponse {
+    fn decision_response(decision: HookDecision, reason: &str) -> HookResponse {
         HookResponse {
             decision: Some((decision, reason.to_owned())),
             ..HookResponse::default()
         }
     }
 
-    fn rewriting(command: &str) -> HookResponse {
+    fn rewrite_response(command: &str) -> HookResponse {
         let input = serde_json::json!({ "command": command });
         HookResponse {
             updated_input: input.as_object().cloned(),
@@ -182,17 +182,20 @@ mod tests {
     fn the_strictest_decision_and_the_last_change_win() {
         use HookDecision::{Allow, Ask, Block, Defer};
         let merged = merge([
-            ("a", deciding(Block, "one")),
-            ("b", deciding(Allow, "fine")),
-            ("c", deciding(Block, "two")),
-            ("d", rewriting("first")),
-            ("e", rewriting("last")),
-            ("f", deciding(Defer, "later")),
+            ("a", decision_response(Block, "one")),
+            ("b", decision_response(Allow, "fine")),
+            ("c", decision_response(Block, "two")),
+            ("d", rewrite_response("first")),
+            ("e", rewrite_response("last")),
+            ("f", decision_response(Defer, "later")),
         ]);
         assert_eq!(merged.decision, Some((Block, "one\ntwo".to_owned())));
         assert_eq!(merged.updated_input.unwrap()["command"], "last");
         assert_eq!(merged.messages.len(), 1, "the conflict is reported");
-        let asked = merge([("a", deciding(Allow, "fine")), ("b", deciding(Ask, "?"))]);
+        let asked = merge([
+            ("a", decision_response(Allow, "fine")),
+            ("b", decision_response(Ask, "?")),
+        ]);
         assert_eq!(asked.decision, Some((Ask, "?".to_owned())));
     }
 
@@ -201,7 +204,7 @@ mod tests {
         fn another_response_never_loosens_a_decision(picks in prop::collection::vec(0..5_usize, 0..8), more in 0..5_usize) {
             use HookDecision::{Allow, Ask, Block, Defer};
             let response = |pick: usize| match [Allow, Ask, Defer, Block].get(pick) {
-                Some(decision) => deciding(*decision, "r"),
+                Some(decision) => decision_response(*decision, "r"),
                 None => HookResponse::default(),
             };
             let decided = |picks: &[usize]| {

@@ -36,7 +36,7 @@ pub enum HookEvent {
 
 impl HookEvent {
     /// Whether hooks on this event decide about a call.
-    pub(super) fn guards(self) -> bool {
+    pub(super) fn can_deny(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 }
@@ -107,7 +107,7 @@ struct Group {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct HandlerEntry {
     r#type: String,
     command: Option<String>,
     args: Option<Vec<String>>,
@@ -157,12 +157,12 @@ impl Hooks {
                 let matcher = Matcher::parse(group.matcher.as_str().unwrap_or_default())
                     .map_err(|error| invalid(format!("matcher: {error}")))?;
                 for hook in group.hooks {
-                    let written = Written::deserialize(&hook);
+                    let written = HandlerEntry::deserialize(&hook);
                     let written = written.map_err(|error| invalid(error.to_string()))?;
                     let handler = written.handler(event, matcher.clone(), source);
                     let handler = handler.map_err(invalid)?;
                     if let Action::Unsupported { kind } = &handler.action {
-                        let effect = if handler.guards() {
+                        let effect = if handler.can_deny() {
                             "cannot run, and block the calls that they match"
                         } else {
                             "are not run"
@@ -173,7 +173,7 @@ impl Hooks {
                             event.name()
                         ));
                     }
-                    if !matches!(handler.action, Action::Unsupported { .. }) || handler.guards() {
+                    if !matches!(handler.action, Action::Unsupported { .. }) || handler.can_deny() {
                         self.handlers.push(handler);
                     }
                 }
@@ -222,8 +222,8 @@ impl Hooks {
 
 impl Handler {
     /// Whether its output decides about a call.
-    fn guards(&self) -> bool {
-        self.event.guards() && !self.in_background
+    fn can_deny(&self) -> bool {
+        self.event.can_deny() && !self.in_background
     }
 
     fn equals(&self, other: &Self) -> bool {
@@ -242,7 +242,7 @@ impl Handler {
     }
 }
 
-impl Written {
+impl HandlerEntry {
     fn handler(
         self,
         event: HookEvent,

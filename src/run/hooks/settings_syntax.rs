@@ -26,7 +26,7 @@ pub enum SettingsError {
     /// A member has an unexpected type.
     #[error("`{0}` has an unexpected type")]
     Unexpected(String),
-    /// The file would be turnpipe's alone, and is not.
+    /// The file exists, and turnpipe did not write it.
     #[error("was not written by turnpipe")]
     Foreign,
     /// The file cannot be read.
@@ -47,6 +47,7 @@ pub(super) fn hook_command(
 ) -> String {
     let words = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
     let words = words.chain(options.iter().map(String::as_str));
+    // Only NUL cannot be quoted, and no argument of a process contains it.
     shlex::try_join(words).unwrap_or_default()
 }
 
@@ -82,15 +83,15 @@ pub(super) fn edit_hooks(
 ///
 /// # Errors
 /// See [`SettingsError`].
-pub(super) fn installed_hooks(
+pub(super) fn find_installed_hooks(
     text: &str,
     facts: &HookSettings,
     path: &str,
 ) -> Result<Vec<InstalledHook>, SettingsError> {
     match facts.syntax {
-        SettingsSyntax::Json | SettingsSyntax::FlatJson => in_json(text, facts),
-        SettingsSyntax::Toml => in_toml(text, facts, path),
-        SettingsSyntax::Script(_) => Ok(in_script(text, facts).collect()),
+        SettingsSyntax::Json | SettingsSyntax::FlatJson => find_in_json(text, facts),
+        SettingsSyntax::Toml => find_in_toml(text, facts, path),
+        SettingsSyntax::Script(_) => Ok(find_in_script(text, facts).collect()),
     }
 }
 
@@ -195,7 +196,7 @@ fn json_group(facts: &HookSettings, command: &str) -> CstInputValue {
     ])
 }
 
-fn in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
+fn find_in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
     let root = parse_json(text)?;
     let hooks = root
         .object_value()
@@ -245,9 +246,9 @@ fn edit_toml(
         }
         let groups = hooks
             .entry(event)
-            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        let groups = groups.as_array_of_tables_mut();
-        let groups = groups.ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
+            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
+            .as_array_of_tables_mut()
+            .ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let mut new = command.map(|command| command(subcommand));
         for (at, group) in groups.iter_mut().enumerate() {
             let list = group
@@ -314,7 +315,7 @@ fn is_our_table(hook: &Table) -> bool {
     command.is_some_and(is_ours)
 }
 
-fn in_toml(
+fn find_in_toml(
     text: &str,
     facts: &HookSettings,
     path: &str,
@@ -359,7 +360,7 @@ fn edit_script(
     command: NewCommand<'_>,
 ) -> Result<String, SettingsError> {
     let is_free = text.trim().is_empty();
-    let is_changed = is_free || in_script(text, facts).next().is_some();
+    let is_changed = is_free || find_in_script(text, facts).next().is_some();
     let Some((_, subcommand)) = facts.hooks.first().filter(|_| is_changed) else {
         return match command {
             Some(_) => Err(SettingsError::Foreign),
@@ -380,11 +381,12 @@ fn edit_script(
 }
 
 /// Returns the hook in a file that turnpipe wrote.
-fn in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
+fn find_in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = InstalledHook> {
     let mut lines = text.lines();
-    let command = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
-    let command = command.and_then(|command| serde_json::from_str(command).ok());
-    let command = command.filter(|command: &String| is_ours(command));
+    let literal = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'));
+    let command = literal
+        .and_then(|literal| serde_json::from_str(literal).ok())
+        .filter(|command: &String| is_ours(command));
     let event = facts.hooks.first().map(|(event, _)| *event);
     event
         .zip(command)

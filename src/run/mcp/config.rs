@@ -79,11 +79,11 @@ pub enum ConfigProblem {
 #[derive(Debug, Deserialize)]
 struct File {
     #[serde(rename = "mcpServers")]
-    servers: BTreeMap<String, Written>,
+    servers: BTreeMap<String, ServerEntry>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Written {
+struct ServerEntry {
     #[serde(rename = "type")]
     kind: Option<String>,
     command: Option<String>,
@@ -117,7 +117,7 @@ pub fn read_config(
         let read = read_file(file, environment).and_then(|read| {
             servers.extend(read);
             servers.retain(|_, transport| transport.is_some());
-            distinct(&servers)
+            check_distinct(&servers)
         });
         read.map_err(|problem| MalformedConfig {
             file: file.clone(),
@@ -145,7 +145,7 @@ fn read_file(file: &Path, environment: &Environment) -> Result<Servers, ConfigPr
         .collect()
 }
 
-fn distinct(servers: &Servers) -> Result<(), ConfigProblem> {
+fn check_distinct(servers: &Servers) -> Result<(), ConfigProblem> {
     let mut prefixes = BTreeSet::new();
     let mut names = servers.keys();
     match names.find(|name| !prefixes.insert(mcp_prefix(name))) {
@@ -154,7 +154,7 @@ fn distinct(servers: &Servers) -> Result<(), ConfigProblem> {
     }
 }
 
-impl Written {
+impl ServerEntry {
     fn transport(
         self,
         server: &str,
@@ -278,7 +278,7 @@ impl ServerDeps {
 
 /// Waits for a task unless `cancel` fires. A cancelled task continues to run: a server that has started can be used by
 /// the next call.
-pub(super) async fn unless_cancelled<Output>(
+pub(super) async fn await_unless_cancelled<Output>(
     task: JoinHandle<Result<Output, McpFailure>>,
     cancel: &CancelToken,
 ) -> Result<Output, McpFailure> {

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::config::McpFailure;
 use super::content::{MAX_TEXT_LENGTH, Output, truncate_text};
-use super::handshake::{Listener, Revisions, Route, StartFailure, connect, innermost};
+use super::handshake::{Listener, Revisions, Route, StartFailure, connect, root_cause};
 use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::client::http::Task;
@@ -83,7 +83,7 @@ impl Connection {
                 Err(reason) => Err(explain_failure(reason.into(), &output, process.as_ref()).await),
             }
         };
-        match within(limit, stop, opening).await {
+        match with_time_limit(limit, stop, opening).await {
             Ok((service, tools)) => {
                 let connection = Self {
                     peer: service.peer().clone(),
@@ -165,9 +165,9 @@ impl Connection {
         stop: &CancelToken,
     ) -> Result<Items<Item>, String> {
         self.output.reset();
-        match within(limit, stop, listing).await {
+        match with_time_limit(limit, stop, listing).await {
             Ok(items) => Ok(items),
-            Err(reason) => Err(self.reason(reason).await),
+            Err(reason) => Err(self.add_cause(reason).await),
         }
     }
 
@@ -176,14 +176,14 @@ impl Connection {
         &self,
         tool: String,
         input: Input,
-        waiting: Waiting,
+        waiting: WaitConditions,
     ) -> Result<CallToolResult, McpFailure> {
         let parameters = CallToolRequestParams::new(tool).with_arguments(input);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
         match self.response(request, waiting).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
-            other => Err(unusable(&other, "a tool result")),
+            other => Err(unusable_response(&other, "a tool result")),
         }
     }
 
@@ -191,27 +191,29 @@ impl Connection {
     pub(super) async fn read(
         &self,
         uri: String,
-        waiting: Waiting,
+        waiting: WaitConditions,
     ) -> Result<ReadResourceResult, McpFailure> {
         let parameters = ReadResourceRequestParams::new(uri);
         let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(parameters));
         match self.response(request, waiting).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
-            other => Err(unusable(&other, "a resource")),
+            other => Err(unusable_response(&other, "a resource")),
         }
     }
 
     async fn response(
         &self,
         request: ClientRequest,
-        waiting: Waiting,
+        waiting: WaitConditions,
     ) -> Result<ServerResult, McpFailure> {
         self.output.reset();
         let answered = self.answer(request, waiting).await;
         // The limit applies to each response.
         self.output.reset();
         match answered {
-            Err(McpFailure::Failed(reason)) => Err(McpFailure::Failed(self.reason(reason).await)),
+            Err(McpFailure::Failed(reason)) => {
+                Err(McpFailure::Failed(self.add_cause(reason).await))
+            }
             other => other,
         }
     }
@@ -220,9 +222,9 @@ impl Connection {
     async fn answer(
         &self,
         request: ClientRequest,
-        waiting: Waiting,
+        waiting: WaitConditions,
     ) -> Result<ServerResult, McpFailure> {
-        let Waiting {
+        let WaitConditions {
             cancel,
             limit,
             reporter,
@@ -279,7 +281,7 @@ impl Connection {
             other => {
                 // Over HTTP, another server may respond to the next call.
                 self.is_lost.store(true, Ordering::Relaxed);
-                innermost(&other)
+                root_cause(&other)
             }
         })
     }
@@ -302,7 +304,7 @@ impl Connection {
     }
 
     /// Returns the reason for a failure: the end of the process, if it has ended.
-    async fn reason(&self, reason: String) -> String {
+    async fn add_cause(&self, reason: String) -> String {
         if !self.is_closed() {
             return reason;
         }
@@ -312,7 +314,7 @@ impl Connection {
 }
 
 /// The conditions of waiting for the response to a call.
-pub(super) struct Waiting {
+pub(super) struct WaitConditions {
     pub(super) cancel: CancelToken,
     /// Maximum time without a response or progress.
     pub(super) limit: Duration,
@@ -332,7 +334,7 @@ fn describe_progress(note: &ProgressNotificationParam) -> String {
     fit_columns(&terminal_safe_line(&text), MAX_MESSAGE_WIDTH)
 }
 
-fn unusable(result: &ServerResult, expected: &str) -> McpFailure {
+fn unusable_response(result: &ServerResult, expected: &str) -> McpFailure {
     McpFailure::Failed(match result {
         ServerResult::InputRequiredResult(_) => {
             "it asks the user for input, which is not supported".to_owned()
@@ -363,7 +365,7 @@ async fn cause(output: &Output, process: Option<&ServerProcess>) -> Option<Strin
 }
 
 /// Waits for a server until a timeout or the end of the run.
-async fn within<Output, Failure: From<String>>(
+async fn with_time_limit<Output, Failure: From<String>>(
     limit: Duration,
     stop: &CancelToken,
     work: impl Future<Output = Result<Output, Failure>>,

@@ -27,6 +27,7 @@ pub(super) const MAX_TEXT_LENGTH: usize = 50_000;
 
 /// Converts the result of a call.
 pub(super) fn reply(result: CallToolResult) -> ToolReply {
+    // Content that was parsed from JSON serializes again.
     let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
     shorten(&mut structured);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
@@ -137,7 +138,7 @@ fn block(content: ContentBlock) -> Block {
                 blob,
                 ..
             } => binary("resource", Some(uri), mime_type, blob),
-            other => unknown(&other),
+            other => unknown_block(&other),
         },
         ContentBlock::ResourceLink(link) => {
             let description = link.description.map(|text| format!(": {text}"));
@@ -145,7 +146,7 @@ fn block(content: ContentBlock) -> Block {
             let description = description.unwrap_or_default();
             text_block(format!("[link to resource {name}, {uri}{description}]"))
         }
-        other => unknown(&other),
+        other => unknown_block(&other),
     }
 }
 
@@ -154,7 +155,8 @@ fn text_block(text: String) -> Block {
 }
 
 /// Returns a block for content of an unknown kind.
-fn unknown(content: &impl Serialize) -> Block {
+fn unknown_block(content: &impl Serialize) -> Block {
+    // Content that was parsed from JSON serializes again.
     text_block(serde_json::to_string(content).unwrap_or_default())
 }
 

@@ -20,13 +20,13 @@ use tokio::net::unix::pipe;
 use tokio::sync::broadcast;
 
 use super::content::{LimitedOutput, Output};
-use super::process::{Ends, MAX_MESSAGE_WIDTH};
+use super::process::{MAX_MESSAGE_WIDTH, ServerPipes};
 use crate::text::{fit_columns, terminal_safe_line};
 
 /// The transport of a connection.
 pub(super) enum Route {
     /// Through pipes.
-    Pipes(Ends),
+    Pipes(ServerPipes),
     /// Over HTTP.
     Http(reqwest::Client, StreamableHttpClientTransportConfig),
 }
@@ -119,7 +119,7 @@ pub(super) async fn connect(
     };
     served.map_err(|error| StartFailure {
         retry: retry(&error).filter(|_| revisions == Revisions::Any),
-        reason: reason(&error),
+        reason: failure_reason(&error),
     })
 }
 
@@ -139,16 +139,16 @@ fn retry(error: &ClientInitializeError) -> Option<Revisions> {
     }
 }
 
-fn reason(error: &ClientInitializeError) -> String {
+fn failure_reason(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::TransportError { error, .. } => innermost(error),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => reason(fallback),
-        other => innermost(other),
+        ClientInitializeError::TransportError { error, .. } => root_cause(error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => failure_reason(fallback),
+        other => root_cause(other),
     }
 }
 
 /// Returns the root cause of an error. The outer errors name types, and URLs that may contain keys.
-pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
+pub(super) fn root_cause(error: &(dyn Error + 'static)) -> String {
     let mut error = error;
     loop {
         let request = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {

@@ -8,7 +8,7 @@ use rmcp::service::{Peer, RoleClient};
 use serde_json::Value;
 
 use super::content::MAX_LINE_BYTES;
-use super::handshake::innermost;
+use super::handshake::root_cause;
 use crate::run::tools::check_input_schema;
 
 /// Size of a page of a list in addition to its text, in bytes. Limits the number of empty pages.
@@ -95,7 +95,7 @@ async fn pages<Item>(
     loop {
         let request = request(PaginatedRequestParams::default().with_cursor(cursor));
         let response = peer.send_request(request).await;
-        let response = response.map_err(|error| innermost(&error))?;
+        let response = response.map_err(|error| root_cause(&error))?;
         // A response with a malformed item has no type in the library.
         let mut page = serde_json::to_value(response).map_err(|error| error.to_string())?;
         let Some(Value::Array(listed)) = page.get_mut(&member).map(Value::take) else {

@@ -19,4 +19,4 @@ pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use server_set::{Probe, Probed, ServerSet};
+pub use server_set::{Probe, ProbedServer, ServerSet};

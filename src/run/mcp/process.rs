@@ -39,11 +39,11 @@ pub(super) struct ServerProcess {
 }
 
 /// The pipes to its standard input and from its standard output.
-pub(super) type Ends = (OwnedFd, OwnedFd);
+pub(super) type ServerPipes = (OwnedFd, OwnedFd);
 
 impl ServerProcess {
     /// Starts the program, and a thread that waits for its end.
-    pub(super) fn start(program: &Program, deps: &ServerDeps) -> io::Result<(Self, Ends)> {
+    pub(super) fn start(program: &Program, deps: &ServerDeps) -> io::Result<(Self, ServerPipes)> {
         let (stdin, to_server) = io::pipe()?;
         let (from_server, stdout) = io::pipe()?;
         let mut environment: BTreeMap<OsString, OsString> =

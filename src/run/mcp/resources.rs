@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::config::{McpFailure, unless_cancelled};
+use super::config::{McpFailure, await_unless_cancelled};
 use super::content::reply;
 use super::server::Server;
 use super::server_set::ServerSet;
@@ -43,7 +43,7 @@ static READ_SCHEMA: LazyLock<Value> = LazyLock::new(input_schema::<ReadParameter
 
 /// A request for resources.
 #[derive(Debug, Clone)]
-enum Wanted {
+enum ResourceRequest {
     List(ListParameters),
     Read(ReadParameters),
 }
@@ -94,9 +94,9 @@ impl Tool for ResourceTool {
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         let wanted = if self.name == LIST {
-            ListParameters::deserialize(input).map(Wanted::List)
+            ListParameters::deserialize(input).map(ResourceRequest::List)
         } else {
-            ReadParameters::deserialize(input).map(Wanted::Read)
+            ReadParameters::deserialize(input).map(ResourceRequest::Read)
         };
         let wanted = wanted.map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?;
         Ok(Box::new(ResourceCall {
@@ -108,7 +108,7 @@ impl Tool for ResourceTool {
 
 struct ResourceCall {
     servers: ServerSet,
-    wanted: Wanted,
+    wanted: ResourceRequest,
 }
 
 impl PreparedCall for ResourceCall {
@@ -123,14 +123,14 @@ impl PreparedCall for ResourceCall {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         match &self.wanted {
-            Wanted::List(ListParameters { server: None }) => {
+            ResourceRequest::List(ListParameters { server: None }) => {
                 self.list(&self.servers.all, false, call)
             }
-            Wanted::List(ListParameters { server: Some(name) }) => {
+            ResourceRequest::List(ListParameters { server: Some(name) }) => {
                 let server = self.server(name)?;
                 self.list(&[Arc::clone(server)], true, call)
             }
-            Wanted::Read(ReadParameters { server, uri }) => {
+            ResourceRequest::Read(ReadParameters { server, uri }) => {
                 let (server, uri) = (self.server(server)?, uri.clone());
                 let read = server.request(call, |connection, waiting| async move {
                     connection.read(uri, waiting).await
@@ -179,7 +179,7 @@ impl ResourceCall {
             let listings: Vec<_> = listings.collect();
             let mut resources = Vec::new();
             for (server, listing) in listings {
-                match unless_cancelled(listing, &cancel).await {
+                match await_unless_cancelled(listing, &cancel).await {
                     Ok(listed) => resources.extend(listed.into_iter().map(|mut resource| {
                         resource["server"] = json!(server.name);
                         resource

@@ -14,8 +14,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, unless_cancelled};
-use super::connection::{Connection, Waiting};
+use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, await_unless_cancelled};
+use super::connection::{Connection, WaitConditions};
 use super::handshake::{Revisions, Route, StartFailure};
 use super::listing::Items;
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
@@ -95,12 +95,12 @@ impl Server {
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
             match connection.tools(limit, &self.stop).await {
-                Ok(tools) => self.learn(&mut state, tools),
+                Ok(tools) => self.set_tools(&mut state, tools),
                 // The old list stays valid if the server still runs.
                 Err(_) if !connection.is_closed() => {}
                 Err(reason) => {
                     connection.end().await;
-                    return Err(McpFailure::Failed(self.reason(&reason)));
+                    return Err(McpFailure::Failed(self.with_server_output(&reason)));
                 }
             }
         }
@@ -111,7 +111,7 @@ impl Server {
     pub(super) fn request<Output: Send + 'static, Work>(
         self: &Arc<Self>,
         call: &CallContext<'_>,
-        send: impl FnOnce(Arc<Connection>, Waiting) -> Work + Send + 'static,
+        send: impl FnOnce(Arc<Connection>, WaitConditions) -> Work + Send + 'static,
     ) -> Result<Output, McpFailure>
     where
         Work: Future<Output = Result<Output, McpFailure>> + Send + 'static,
@@ -119,16 +119,18 @@ impl Server {
         let (server, cancel) = (Arc::clone(self), call.cancel.clone());
         let task = |reporter| async move {
             let connecting = tokio::spawn(Arc::clone(&server).connection());
-            let connection = unless_cancelled(connecting, &cancel).await?;
+            let connection = await_unless_cancelled(connecting, &cancel).await?;
             let limit = server.deps.timeouts.call;
-            let waiting = Waiting {
+            let waiting = WaitConditions {
                 cancel,
                 limit,
                 reporter,
             };
             let response = send(connection, waiting).await;
             response.map_err(|failure| match failure {
-                McpFailure::Failed(reason) => McpFailure::Failed(server.reason(&reason)),
+                McpFailure::Failed(reason) => {
+                    McpFailure::Failed(server.with_server_output(&reason))
+                }
                 other => other,
             })
         };
@@ -143,14 +145,15 @@ impl Server {
         }
         let limit = self.deps.timeouts.start;
         let listed = connection.resources(limit, &self.stop).await;
-        let listed = listed.map_err(|reason| McpFailure::Failed(self.reason(&reason)))?;
-        Ok(self.usable(listed))
+        let listed =
+            listed.map_err(|reason| McpFailure::Failed(self.with_server_output(&reason)))?;
+        Ok(self.drop_unusable(listed))
     }
 
     /// Returns the items that can be used. Warns about the others.
-    fn usable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
+    fn drop_unusable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
         let warn = |reason: String| {
-            let warning = fit_columns(&self.reason(&reason), MAX_MESSAGE_WIDTH);
+            let warning = fit_columns(&self.with_server_output(&reason), MAX_MESSAGE_WIDTH);
             self.messages.warn(&warning);
         };
         let items = listed
@@ -180,14 +183,14 @@ impl Server {
         }
         match self.start().await {
             Ok((connection, tools)) => {
-                self.learn(&mut state, tools);
+                self.set_tools(&mut state, tools);
                 let has_resources = connection.has_resources();
                 self.has_resources.store(has_resources, Ordering::Relaxed);
                 let connection = Arc::clone(state.connection.insert(Arc::new(connection)));
                 Ok((connection, state))
             }
             Err(reason) => {
-                let failure = McpFailure::Failed(self.reason(&reason));
+                let failure = McpFailure::Failed(self.with_server_output(&reason));
                 if state.tools.is_empty() {
                     state.failure = Some(failure.clone());
                 }
@@ -196,8 +199,8 @@ impl Server {
         }
     }
 
-    fn learn(&self, state: &mut State, listed: Items<RemoteTool>) {
-        let tools = self.usable(listed);
+    fn set_tools(&self, state: &mut State, listed: Items<RemoteTool>) {
+        let tools = self.drop_unusable(listed);
         self.tool_count.fetch_add(tools.len(), Ordering::Relaxed);
         self.tool_count
             .fetch_sub(state.tools.len(), Ordering::Relaxed);
@@ -269,7 +272,7 @@ impl Server {
     }
 
     /// Adds the name of the server to a reason.
-    pub(super) fn reason(&self, reason: &str) -> String {
+    pub(super) fn with_server_output(&self, reason: &str) -> String {
         format!("MCP server {}: {reason}", self.name)
     }
 }

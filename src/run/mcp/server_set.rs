@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::config::{McpFailure, ServerConfig, ServerDeps, unless_cancelled};
+use super::config::{McpFailure, ServerConfig, ServerDeps, await_unless_cancelled};
 use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
@@ -52,7 +52,7 @@ impl ServerSet {
             let listings: Vec<_> = listings.map(tokio::spawn).collect();
             let mut listed = Vec::new();
             for listing in listings {
-                match unless_cancelled(listing, &cancel).await {
+                match await_unless_cancelled(listing, &cancel).await {
                     Err(McpFailure::Cancelled) => return Err(McpFailure::Cancelled),
                     listing => listed.push(listing),
                 }
@@ -103,7 +103,7 @@ pub struct Probe {
 
 /// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Probed {
+pub struct ProbedServer {
     pub name: String,
     /// Its program without arguments, or its host: the rest may contain keys.
     pub target: String,
@@ -142,15 +142,15 @@ impl fmt::Display for Probe {
 impl ServerSet {
     /// Returns all servers, sorted by name. With `start` it starts them at the same time, lists what they offer, and
     /// ends them.
-    pub fn probe(self, start: bool) -> Vec<Probed> {
+    pub fn probe(self, start: bool) -> Vec<ProbedServer> {
         let mut servers = self.all.to_vec();
         servers.sort_by(|one, next| one.name.cmp(&next.name));
-        let probed = servers.iter().map(|server| Probed {
+        let probed = servers.iter().map(|server| ProbedServer {
             name: server.name.clone(),
             target: server.target(),
             result: None,
         });
-        let mut probed: Vec<Probed> = probed.collect();
+        let mut probed: Vec<ProbedServer> = probed.collect();
         if !start {
             return probed;
         }

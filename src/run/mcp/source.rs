@@ -39,9 +39,11 @@ impl ToolSource for ServerSet {
             }
             Vec::new()
         });
-        let resources = self.has_resources().then(|| ResourceTool::all(self));
-        let resources = resources.into_iter().flatten();
-        let resources = resources.map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        let resource_tools = self.has_resources().then(|| ResourceTool::all(self));
+        let resources = resource_tools
+            .into_iter()
+            .flatten()
+            .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
         let tools = tools.into_iter().map(|tool| tool as Arc<dyn Tool>);
         resources.chain(tools).collect()
     }

@@ -90,7 +90,7 @@ impl Tool for McpTool {
         self.result_limit
     }
 
-    fn changed_content(&self, output: &Value, before: &Content) -> Option<Content> {
+    fn content_after(&self, output: &Value, before: &Content) -> Option<Content> {
         content_after_hook(output, before)
     }
 
@@ -154,7 +154,7 @@ pub(super) fn reply_of_failure(
             Value::Null,
         )),
         McpFailure::TimedOut(_) => {
-            let text = server.reason(&failure.to_string());
+            let text = server.with_server_output(&failure.to_string());
             Ok(ToolReply::with_status(
                 CallStatus::TimedOut,
                 text,

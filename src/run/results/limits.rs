@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// Returns the positions of the replaced results, for replacements of five units.
-    fn replaced(candidates: &[BudgetCandidate], budget: usize) -> Vec<usize> {
+    fn choose_replaced(candidates: &[BudgetCandidate], budget: usize) -> Vec<usize> {
         let actions = decide(candidates, &BTreeMap::new(), budget, 5);
         let is_replaced = |position: &usize| actions[*position] == BudgetAction::Replace;
         (0..actions.len()).filter(is_replaced).collect()
@@ -184,7 +184,7 @@ mod tests {
             (0, &[0, 1, 2]),
         ];
         for (budget, expected) in rows {
-            assert_eq!(replaced(&candidates, budget), expected, "{budget}");
+            assert_eq!(choose_replaced(&candidates, budget), expected, "{budget}");
         }
     }
 
@@ -213,9 +213,9 @@ mod tests {
             replaceable: false,
             ..candidate("read", 500)
         };
-        assert_eq!(replaced(&[fixed, candidate("b", 10)], 100), [1]);
+        assert_eq!(choose_replaced(&[fixed, candidate("b", 10)], 100), [1]);
         // The replacement would be longer.
-        assert!(replaced(&[candidate("c", 5), candidate("d", 4)], 0).is_empty());
+        assert!(choose_replaced(&[candidate("c", 5), candidate("d", 4)], 0).is_empty());
     }
 
     #[test]

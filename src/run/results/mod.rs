@@ -9,5 +9,5 @@ pub use limits::{
     decision_key,
 };
 pub use store::{
-    MAX_REPLACEMENT, Persisted, empty_result, persist, stale_read_hint, tool_use_error,
+    MAX_REPLACEMENT, PersistedResult, empty_result, persist, stale_read_hint, tool_use_error,
 };

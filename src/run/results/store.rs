@@ -17,13 +17,13 @@ pub const MAX_REPLACEMENT: usize = MAX_PREVIEW + 500;
 
 /// The file with the full text of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Persisted {
+pub struct PersistedResult {
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
 }
 
-impl Persisted {
+impl PersistedResult {
     /// Returns the text that is sent instead of the saved text.
     pub fn replacement(&self, text: &str) -> String {
         format!(
@@ -47,7 +47,7 @@ pub fn persist(
     session: &SessionDirectory,
     id: &ToolUseId,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<Persisted, StateError> {
+) -> Result<PersistedResult, StateError> {
     let directory = session.subdirectory(RESULTS)?;
     let name = safe_file_name(id.as_str());
     let path = directory.join(format!("{name}.txt"));
@@ -79,13 +79,13 @@ fn write(
     file: io::Result<File>,
     path: PathBuf,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<Persisted, StateError> {
+) -> Result<PersistedResult, StateError> {
     let mut writer = BufWriter::new(file.map_err(StateError::io(&path))?);
     let written = content(&mut writer)
         .and_then(|()| writer.flush())
         .and_then(|()| writer.get_ref().metadata());
     match written {
-        Ok(metadata) => Ok(Persisted {
+        Ok(metadata) => Ok(PersistedResult {
             path,
             size: metadata.len(),
         }),
@@ -103,13 +103,13 @@ fn digest_of(path: &Path) -> io::Result<String> {
     Ok(hasher.finish())
 }
 
-fn existing_result(path: &Path) -> Result<Persisted, StateError> {
+fn existing_result(path: &Path) -> Result<PersistedResult, StateError> {
     let metadata = std::fs::symlink_metadata(path).map_err(StateError::io(path))?;
     if !metadata.is_file() {
         let source = io::Error::other("exists and is not a regular file");
         return Err(StateError::io(path)(source));
     }
-    Ok(Persisted {
+    Ok(PersistedResult {
         path: path.to_owned(),
         size: metadata.len(),
     })

@@ -11,7 +11,7 @@ const MAX_LINKS: usize = 40;
 
 /// A set of files and directories.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Touch {
+pub enum PathSet {
     Nothing,
     /// The shell's working directory, on which later calls depend, but no file.
     Session,
@@ -24,39 +24,39 @@ pub enum Touch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     /// The files it reads.
-    pub reads: Touch,
+    pub reads: PathSet,
     /// The files it writes.
-    pub writes: Touch,
+    pub writes: PathSet,
 }
 
 impl Access {
     /// Returns an access that reads and writes nothing.
     pub fn nothing() -> Self {
         Self {
-            reads: Touch::Nothing,
-            writes: Touch::Nothing,
+            reads: PathSet::Nothing,
+            writes: PathSet::Nothing,
         }
     }
 
     /// Returns an access that reads one file or tree.
     pub fn reads(path: impl Into<PathBuf>) -> Self {
         Self {
-            reads: Touch::Paths(vec![path.into()]),
-            writes: Touch::Nothing,
+            reads: PathSet::Paths(vec![path.into()]),
+            writes: PathSet::Nothing,
         }
     }
 
     /// Returns an access that may read everything but writes nothing.
     pub fn reads_everything() -> Self {
         Self {
-            reads: Touch::Everything,
-            writes: Touch::Nothing,
+            reads: PathSet::Everything,
+            writes: PathSet::Nothing,
         }
     }
 
     /// Returns an access that reads and writes one file or tree.
     pub fn writes(path: impl Into<PathBuf>) -> Self {
-        let paths = Touch::Paths(vec![path.into()]);
+        let paths = PathSet::Paths(vec![path.into()]);
         Self {
             reads: paths.clone(),
             writes: paths,
@@ -66,22 +66,22 @@ impl Access {
     /// Returns an access that may read and write everything, like a call that cannot be analysed.
     pub fn everything() -> Self {
         Self {
-            reads: Touch::Everything,
-            writes: Touch::Everything,
+            reads: PathSet::Everything,
+            writes: PathSet::Everything,
         }
     }
 
     /// Returns an access that may read everything and changes the working directory of later calls.
     pub fn changes_directory() -> Self {
         Self {
-            reads: Touch::Everything,
-            writes: Touch::Session,
+            reads: PathSet::Everything,
+            writes: PathSet::Session,
         }
     }
 
     /// Whether it writes no file. Used by permission rules.
     pub fn is_read_only(&self) -> bool {
-        self.writes == Touch::Session || self.writes.is_nothing()
+        self.writes == PathSet::Session || self.writes.is_nothing()
     }
 
     /// Whether it changes nothing that other calls depend on. Used by the scheduler.
@@ -97,7 +97,7 @@ impl Access {
     }
 }
 
-impl Touch {
+impl PathSet {
     /// Whether the set is empty.
     fn is_nothing(&self) -> bool {
         match self {
@@ -174,7 +174,7 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// Lists the names of the links in a directory; `None` if it cannot be read or has too many entries.
-pub(super) fn links(directory: &Path) -> Option<Vec<String>> {
+pub(super) fn list_links(directory: &Path) -> Option<Vec<String>> {
     const MAX_ENTRIES: usize = 10_000;
     if !directory.exists() {
         return Some(Vec::new());

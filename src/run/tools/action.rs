@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::bash::assess;
-use super::paths::absolute;
+use super::paths::absolute_path;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::{CommandLine, analyse};
 use crate::tool_facts::{
-    AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, in_directory,
-    parameters, possibly_patched, texts, without_namespace,
+    AgentTool, Parameter, Purpose, agent_tool, command_line, has_unclear_names, parameters,
+    possible_patch_files, texts, without_namespace, wrap_in_directory,
 };
 
 /// Special characters of globs, including extended globs.
@@ -50,7 +50,9 @@ impl Registry {
         let known = known.filter(|known| is_own(known) || is_patch(known));
         let action = match known {
             // The other agent may read or change files that the built-in tool ignores.
-            Some(known) if known.purpose.is_about_named_files() || says_more(known, input) => {
+            Some(known)
+                if known.purpose.is_about_named_files() || has_foreign_options(known, input) =>
+            {
                 action(known, input, context)
             }
             _ => match resolved.tool.prepare(&resolved.input) {
@@ -67,7 +69,7 @@ impl Registry {
 }
 
 /// Whether the other agent may run the call elsewhere, or with another program, than the built-in tool.
-fn says_more(tool: AgentTool, input: &Input) -> bool {
+fn has_foreign_options(tool: AgentTool, input: &Input) -> bool {
     let is_given = |name: &&str| input.get(*name).is_some_and(|value| !value.is_null());
     let commands = parameters(Parameter::Command)
         .iter()
@@ -104,14 +106,14 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let action = match tool.purpose {
         _ if has_unclear_names(input) => None,
         Purpose::Shell if tool.name == "PowerShell" => {
-            script(input).map(|(script, _)| opaque(script))
+            command_lines(input).map(|(script, _)| opaque(script))
         }
         Purpose::Shell => {
             let shell = input.get("shell").and_then(Value::as_str);
             let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
-            let other = is_other.then(|| context.in_any_shell());
+            let other = is_other.then(|| context.with_any_shell());
             let context = other.as_ref().unwrap_or(context);
-            script(input).map(|(script, others)| {
+            command_lines(input).map(|(script, others)| {
                 if !others.is_empty() {
                     return opaque([vec![script], others].concat().join("\n"));
                 }
@@ -149,7 +151,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
 
 /// Returns the command lines of a call, to be run in the directories that the call names, and the texts of other fields
 /// of the call, which may change what runs.
-fn script(input: &Input) -> Option<(String, Vec<String>)> {
+fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
     let own = [
         Parameter::Command,
         Parameter::Directory,
@@ -169,7 +171,9 @@ fn script(input: &Input) -> Option<(String, Vec<String>)> {
     let others = |input: &Input, is_known: &dyn Fn(&str) -> bool| {
         let others = input.iter().filter(|(name, _)| !is_known(name));
         let given = others.filter(|(_, value)| !is_empty(value));
-        given.map(|(_, value)| words(value)).collect::<Vec<_>>()
+        given
+            .map(|(_, value)| join_texts(value))
+            .collect::<Vec<_>>()
     };
     // `local_shell` has its arguments in an object. An agent may read those beside it.
     let Some(inner) = input.get("action").and_then(Value::as_object) else {
@@ -187,11 +191,15 @@ fn script(input: &Input) -> Option<(String, Vec<String>)> {
 }
 
 /// Returns the texts in a value, separated by spaces.
-fn words(value: &Value) -> String {
+fn join_texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
-        Value::Object(members) => members.values().map(words).collect::<Vec<_>>().join(" "),
+        Value::Array(values) => values.iter().map(join_texts).collect::<Vec<_>>().join(" "),
+        Value::Object(members) => members
+            .values()
+            .map(join_texts)
+            .collect::<Vec<_>>()
+            .join(" "),
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
     }
 }
@@ -219,7 +227,7 @@ fn line(input: &Input) -> Option<String> {
     match directories.next() {
         // Agents read different ones of several parameters.
         Some(first) if directories.any(|other| other != first) => None,
-        Some(directory) => in_directory(directory, &line),
+        Some(directory) => wrap_in_directory(directory, &line),
         None => Some(line),
     }
 }
@@ -238,7 +246,7 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
     let mut named: Vec<String> = named.flat_map(spellings).collect();
     if purpose == Purpose::Patch {
         let patches = texts(input, Parameter::Patch)?.into_iter();
-        named.extend(patches.flat_map(possibly_patched).map(str::to_owned));
+        named.extend(patches.flat_map(possible_patch_files).map(str::to_owned));
     }
     if purpose == Purpose::ReadMany {
         let globs = texts(input, Parameter::Glob)?;
@@ -251,11 +259,16 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
     } else if purpose.reads_files() && purpose != Purpose::Read && named.is_empty() {
         named.push(".".to_owned());
     }
-    let mut files: Vec<PathBuf> = named.iter().map(|path| absolute(path, context)).collect();
+    let mut files: Vec<PathBuf> = named
+        .iter()
+        .map(|path| absolute_path(path, context))
+        .collect();
     if purpose == Purpose::Search {
         for filter in texts(input, Parameter::Filter)? {
-            let sought = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
-            let trees = named.iter().map(|tree| absolute(tree, context));
+            let sought = filter
+                .split([',', ' ', '{', '}'])
+                .filter_map(file_name_in_filter);
+            let trees = named.iter().map(|tree| absolute_path(tree, context));
             let trees: Vec<PathBuf> = trees.collect();
             files.extend(sought.flat_map(|name| {
                 let trees = trees.iter();
@@ -293,7 +306,7 @@ fn outline_glob(glob: &str) -> String {
 
 /// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` means a file named `.rs`, and
 /// one such as `.e*` any hidden file with that beginning.
-fn searched_name(filter: &str) -> Option<String> {
+fn file_name_in_filter(filter: &str) -> Option<String> {
     let name = filter.trim_start_matches(['*', '/']);
     let plain = name.trim_end_matches('*');
     if name.starts_with('.') && name.contains(GLOB_CHARACTERS) {

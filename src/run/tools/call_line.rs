@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::Input;
 use crate::assemble::{Decoder, Event};
-use crate::jsonl::on_one_line;
+use crate::jsonl::describe_without_line;
 
 /// The calls of a line, and their context.
 #[derive(Debug, Default)]
@@ -48,10 +48,10 @@ impl CallLine {
     /// The reason why the line is unusable.
     pub fn read(line: &str) -> Result<Self, String> {
         let read: Line<'_> = serde_json::from_str(line)
-            .map_err(|error| format!("not a call: {}", on_one_line(&error)))?;
+            .map_err(|error| format!("not a call: {}", describe_without_line(&error)))?;
         let calls = match (read.kind, read.name, read.input) {
             (None, Some(name), Some(input)) => vec![(name, input)],
-            _ => recorded_calls(line)?,
+            _ => parse_calls(line)?,
         };
         if calls.is_empty() {
             return Err("no call found".to_owned());
@@ -65,9 +65,9 @@ impl CallLine {
 }
 
 /// Returns the calls of a record.
-fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
+fn parse_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
-    for event in Decoder::detecting().record(record) {
+    for event in Decoder::with_detection().record(record) {
         if let Event::Call(call) = event {
             let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", call.name);
             let input = call.input.map_err(|reason| failed(&reason))?;

@@ -26,8 +26,8 @@ pub struct CallSandbox {
 
 impl CallSandbox {
     /// Whether a call runs outside: it asks for that, or all of its commands are excluded. That gives it no permission.
-    pub fn leaves(&self, request: &Request<'_>) -> bool {
-        if request.tool == "Bash" && asks_to_leave(request) && !self.forbids_leaving {
+    pub fn runs_outside(&self, request: &Request<'_>) -> bool {
+        if request.tool == "Bash" && is_leave_requested(request) && !self.forbids_leaving {
             return true;
         }
         let decided = self.excluded.decide(Mode::Default, request);
@@ -40,13 +40,13 @@ impl CallSandbox {
     /// Whether the kernel keeps a call in its workspace, so that it needs no approval.
     pub(super) fn confines(&self, request: &Request<'_>) -> bool {
         !self.needs_approval
-            && !asks_to_leave(request)
-            && !self.leaves(request)
+            && !is_leave_requested(request)
+            && !self.runs_outside(request)
             && self.sandbox.needs_no_approval()
     }
 
     /// Returns the first files that the sandbox protects and whose names are in the output of a call.
-    pub fn named_files(&self, output: &str) -> Vec<PathBuf> {
+    pub fn protected_files_in(&self, output: &str) -> Vec<PathBuf> {
         const MAX_FILES: usize = 5;
         let is_named = |path: &PathBuf| {
             let name = path.file_name().map(OsStr::to_string_lossy);
@@ -57,6 +57,6 @@ impl CallSandbox {
     }
 }
 
-fn asks_to_leave(request: &Request<'_>) -> bool {
+fn is_leave_requested(request: &Request<'_>) -> bool {
     request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true))
 }

@@ -21,7 +21,7 @@ const MARKER: (&str, &str) = ("TURNPIPE", "1");
 pub struct ChildVariables(Arc<OnceLock<Variables>>);
 
 impl ChildVariables {
-    /// Returns the variables of [`cleaned`], computed by the first call.
+    /// Returns the variables of [`clean_environment`], computed by the first call.
     pub(super) fn get(&self, environment: &Environment, kept: &BTreeSet<OsString>) -> Variables {
         let variables = self
             .0

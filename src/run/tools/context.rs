@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Web;
-use super::access::{links, real_path};
+use super::access::{list_links, real_path};
 use super::call_sandbox::CallSandbox;
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
@@ -152,7 +152,7 @@ impl DecisionContext {
 
     /// Returns the context of a call in another directory.
     #[must_use]
-    pub fn in_directory(&self, directory: impl Into<PathBuf>) -> Self {
+    pub fn with_directory(&self, directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
             ..self.clone()
@@ -160,7 +160,7 @@ impl DecisionContext {
     }
 
     /// Returns the context of a call that names its shell.
-    pub(super) fn in_any_shell(&self) -> Self {
+    pub(super) fn with_any_shell(&self) -> Self {
         let mut context = self.clone();
         context.shell.dialect = ShellDialect::Any;
         context
@@ -193,11 +193,11 @@ impl DecisionContext {
             masks_files: false,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
-            links: &links,
+            links: &list_links,
         };
         let sandbox = self.sandbox.as_ref();
         let is_command = matches!(action, Action::Command { .. });
-        let masks = |sandbox: &Arc<CallSandbox>| !sandbox.leaves(&request);
+        let masks = |sandbox: &Arc<CallSandbox>| !sandbox.runs_outside(&request);
         let confines = |sandbox: &Arc<CallSandbox>| sandbox.confines(&request);
         let is_confined = self.shell.confines_commands || sandbox.is_some_and(confines);
         let masks_files = self.shell.masks_files || sandbox.is_some_and(masks);

@@ -59,7 +59,7 @@ impl CallDecisions {
         directory: &Path,
         mode: Mode,
     ) -> Vec<(CheckPermissionRecord, Input)> {
-        let context = self.context.in_directory(directory);
+        let context = self.context.with_directory(directory);
         let check = |(name, input): &(String, Input)| {
             let (call, mut decided) = self.decide(name, input, &context, mode);
             self.restrict(&mut decided);
@@ -130,6 +130,7 @@ impl PastDecisions {
     pub fn add(&mut self, name: &str, input: &str, cwd: &Path) {
         let key = (cwd.to_owned(), name.to_owned(), input.to_owned());
         let known = self.known.entry(key).or_insert_with(|| {
+            // An input that is not an object counts as empty.
             let mut input: Input = serde_json::from_str(input).unwrap_or_default();
             let line = input.get("command").and_then(Value::as_str);
             let inside = line.and_then(inside_sandbox);
@@ -138,7 +139,7 @@ impl PastDecisions {
             let line = command(&call).map(str::to_owned);
             let proposals = decided.proposals();
             self.decisions.restrict(&mut decided);
-            let counted = subjects_of(&call, line.as_deref(), &decided);
+            let counted = count_subjects(&call, line.as_deref(), &decided);
             let open = proposals.map(|proposals| {
                 self.open.push(OpenCall {
                     name: name.to_owned(),
@@ -239,7 +240,7 @@ fn decide_from(
     input: &Input,
     start: &Path,
 ) -> (AskedCall, Decided) {
-    let mut context = decisions.context.in_directory(start);
+    let mut context = decisions.context.with_directory(start);
     if let Some(first) = context.allowed_directories.first_mut() {
         start.clone_into(first);
     }
@@ -255,7 +256,7 @@ fn command(call: &AskedCall) -> Option<&str> {
 }
 
 /// Returns what a call counts for: its tool, and the programs of its commands with the strictest decision on each.
-fn subjects_of(
+fn count_subjects(
     call: &AskedCall,
     line: Option<&str>,
     decided: &Decided,

@@ -1,6 +1,6 @@
 //! Tools: the trait, the registry, built-in tools, and command tools from manifests.
 //!
-//! A tool declares the access of a call and runs it. Other modules decide when it runs, and whether it may.
+//! A tool declares the access of a call and runs it. The schedule and the permission check are elsewhere.
 
 mod access;
 mod action;
@@ -30,9 +30,9 @@ mod tool;
 mod web;
 
 use access::real_path;
-pub use access::{Access, Touch};
+pub use access::{Access, PathSet};
 pub use action::AskedCall;
-pub use bash::settled as settled_analysis;
+pub use bash::check_requirements;
 pub(crate) use builtin::input_schema;
 pub use call_line::CallLine;
 pub use call_sandbox::CallSandbox;
@@ -43,7 +43,7 @@ pub use context::{
     WriteProtection,
 };
 pub use decisions::{CallDecisions, PastDecisions};
-pub use registry::{LookupError, NameClash, Registry, Resolved, declarations};
+pub use registry::{LookupError, NameClash, Registry, ResolvedCall, declarations};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,

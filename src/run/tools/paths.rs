@@ -8,7 +8,7 @@ pub(super) use crate::permission::normalised;
 /// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
 /// relative to the session's directory, and `.` and `..` are resolved lexically. A temporary file is that of the commands
 /// in a workspace.
-pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
+pub(super) fn absolute_path(text: &str, context: &DecisionContext) -> PathBuf {
     let home = context.environment.text("HOME").map(Path::new);
     let path = match (text.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_path_buf(),
@@ -23,9 +23,12 @@ pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
     private.unwrap_or(path)
 }
 
-/// Like [`absolute`]; the default is the session's directory.
-pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
-    text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
+/// Like [`absolute_path`]; the default is the session's directory.
+pub(super) fn path_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
+    text.map_or_else(
+        || context.directory.clone(),
+        |path| absolute_path(path, context),
+    )
 }
 
 /// Returns `path` for display: relative to `directory` if it is below it.
@@ -62,7 +65,7 @@ mod tests {
             ("~other/d", base.join("~other/d")),
         ];
         for (text, expected) in table {
-            assert_eq!(absolute(text, context), expected, "{text}");
+            assert_eq!(absolute_path(text, context), expected, "{text}");
         }
     }
 

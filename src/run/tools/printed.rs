@@ -17,7 +17,7 @@ pub(super) const MAX_LIMIT: usize = 50_000;
 
 /// The displayable parts of both streams of a child.
 #[derive(Debug)]
-pub(super) struct Printed {
+pub(super) struct DisplayedOutput {
     stdout: Stream,
     stderr: Stream,
     full: FullText,
@@ -25,14 +25,14 @@ pub(super) struct Printed {
 
 /// Text for the model, with the full output if the text is an excerpt.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ModelText {
     /// The content of the result.
     pub(super) content: String,
     /// The full output if `content` is an excerpt.
     pub(super) full: Option<FullText>,
 }
 
-impl Printed {
+impl DisplayedOutput {
     /// Takes the streams of a child that has ended.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Printed {
         self.stdout.excerpt(limit)
     }
 
-    /// Like [`Printed::stdout`] for standard error, trimmed.
+    /// Like [`DisplayedOutput::stdout`] for standard error, trimmed.
     pub(super) fn stderr(&self, limit: usize) -> String {
         self.stderr.excerpt(limit)
     }
@@ -74,13 +74,13 @@ impl Printed {
 
     /// Returns the output of a successful call. If it is longer than `limit` UTF-16 units, the excerpt is also
     /// longer, so that it is detected as too large.
-    pub(super) fn success(&self, shown: Streams, limit: usize) -> Shown {
+    pub(super) fn success(&self, shown: Streams, limit: usize) -> ModelText {
         let mut excerpt = HeadAndTail::new(limit);
         self.stdout.push_line(&mut excerpt);
         if shown == Streams::Both {
             self.stderr.push_line(&mut excerpt);
         }
-        Shown {
+        ModelText {
             full: excerpt.is_partial().then(|| self.full.clone()),
             content: excerpt.finish(),
         }
@@ -91,12 +91,12 @@ impl Printed {
         let mut excerpt = HeadAndTail::new(FAILURE_LIMIT);
         self.stdout.push_line(&mut excerpt);
         self.stderr.push_line(&mut excerpt);
-        joined_lines([headline, &excerpt.finish()])
+        join_lines([headline, &excerpt.finish()])
     }
 }
 
 /// Returns the status and headline of a failed run of `subject`, or `None` if it succeeded.
-pub(super) fn failure_of(
+pub(super) fn describe_failure(
     finished: &Finished,
     subject: &str,
     timeout: Duration,
@@ -126,7 +126,7 @@ pub(super) enum Streams {
 }
 
 /// Joins non-empty parts, each at the start of a line.
-pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn join_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         if !text.is_empty() {

@@ -38,7 +38,7 @@ struct Entry {
 }
 
 /// A resolved call, with the arguments of the tool.
-pub struct Resolved {
+pub struct ResolvedCall {
     pub tool: Arc<dyn Tool>,
     /// The arguments under the tool's field names, not yet checked against the schema.
     pub input: Input,
@@ -125,7 +125,7 @@ impl Registry {
     }
 
     /// Returns the tool's own name if [`Registry::resolve`] may have to wait for it.
-    pub fn slow_name<'a>(&self, name: &'a str) -> Option<&'a str> {
+    pub fn name_if_slow<'a>(&self, name: &'a str) -> Option<&'a str> {
         let short = without_namespace(name);
         let is_fixed = || self.entry(name).or_else(|| self.entry(short)).is_some();
         let source = self.source.as_ref()?;
@@ -175,7 +175,7 @@ impl Registry {
     ///
     /// # Errors
     /// See [`LookupError`].
-    pub fn resolve(&self, name: &str, input: Input) -> Result<Resolved, LookupError> {
+    pub fn resolve(&self, name: &str, input: Input) -> Result<ResolvedCall, LookupError> {
         let short = without_namespace(name);
         if let Some(entry) = self.entry(name).or_else(|| self.entry(short)) {
             return Ok(entry.resolve(input));
@@ -196,15 +196,15 @@ impl Registry {
         if short == ApplyPatch::NAME && self.has_builtin(Edit::NAME) {
             let tool = Arc::new(BuiltIn::<ApplyPatch>::new());
             let input = free_text(input, &*tool);
-            return Ok(Resolved { tool, input });
+            return Ok(ResolvedCall { tool, input });
         }
         let is_search = short == TOOL_SEARCH;
         if is_search && (self.source.is_some() || self.iter().any(|tool| tool.is_deferred())) {
             let tool = self.search();
-            return Ok(Resolved { tool, input });
+            return Ok(ResolvedCall { tool, input });
         }
         match self.source.as_ref().map(|source| source.find(short)) {
-            Some(Ok(Some(tool))) => Ok(Resolved {
+            Some(Ok(Some(tool))) => Ok(ResolvedCall {
                 input: free_text(input, &*tool),
                 tool,
             }),
@@ -286,7 +286,7 @@ impl Registry {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }
 
-    /// Returns the tool that does what the tool of another agent does.
+    /// Returns the tool with the same effect as the tool of another agent.
     fn tool_for(&self, name: &str) -> Option<&str> {
         let tool = agent_tool(name).filter(|tool| tool.purpose != Purpose::Delete)?;
         Some(self.entry(tool.name)?.tool.name())
@@ -301,8 +301,8 @@ impl Entry {
         }
     }
 
-    fn resolve(&self, input: Input) -> Resolved {
-        Resolved {
+    fn resolve(&self, input: Input) -> ResolvedCall {
+        ResolvedCall {
             tool: Arc::clone(&self.tool),
             input: free_text(input, &*self.tool),
         }

@@ -3,15 +3,15 @@ use serde_json::json;
 use super::*;
 use crate::api::Api;
 use crate::run::tools::{InvalidInput, PreparedCall, declarations};
-use crate::tool_facts::{agent_tool, runs};
+use crate::tool_facts::{agent_tool, run_rows};
 
-struct Named {
+struct NamedTool {
     name: &'static str,
     schema: Value,
     deferred: bool,
 }
 
-impl Tool for Named {
+impl Tool for NamedTool {
     fn name(&self) -> &str {
         self.name
     }
@@ -34,7 +34,7 @@ impl Tool for Named {
 }
 
 fn tool(name: &'static str) -> Arc<dyn Tool> {
-    Arc::new(Named {
+    Arc::new(NamedTool {
         name,
         schema: json!({
             "type": "object",
@@ -46,8 +46,8 @@ fn tool(name: &'static str) -> Arc<dyn Tool> {
     })
 }
 
-fn deferred(name: &'static str) -> Arc<dyn Tool> {
-    Arc::new(Named {
+fn deferred_tool(name: &'static str) -> Arc<dyn Tool> {
+    Arc::new(NamedTool {
         name,
         schema: json!({"type": "object", "required": ["x"]}),
         deferred: true,
@@ -59,7 +59,7 @@ fn registry() -> Registry {
     registry
         .add(vec![
             (tool("zeta"), vec!["omega".to_owned()]),
-            (deferred("alpha"), Vec::new()),
+            (deferred_tool("alpha"), Vec::new()),
         ])
         .unwrap();
     registry
@@ -80,7 +80,7 @@ fn built_in_tools_come_first_each_group_by_name() {
 
 #[test]
 fn the_first_of_two_built_in_tools_with_one_name_is_used() {
-    let registry = Registry::with_tools(vec![tool("Read"), deferred("Read")]);
+    let registry = Registry::with_tools(vec![tool("Read"), deferred_tool("Read")]);
     assert_eq!(names(&registry), ["Read"]);
     assert!(!registry.iter().next().unwrap().is_deferred());
 }
@@ -312,7 +312,7 @@ fn an_unregistered_tool_is_also_checked() {
 
 #[test]
 fn an_unusable_schema_refuses_all_calls() {
-    let broken: Arc<dyn Tool> = Arc::new(Named {
+    let broken: Arc<dyn Tool> = Arc::new(NamedTool {
         name: "broken",
         schema: json!({"type": "strung"}),
         deferred: false,
@@ -324,7 +324,9 @@ fn an_unusable_schema_refuses_all_calls() {
 #[test]
 fn declarations_follow_each_api() {
     let mut registry = Registry::with_tools(vec![tool("Read")]);
-    registry.add(vec![(deferred("later"), Vec::new())]).unwrap();
+    registry
+        .add(vec![(deferred_tool("later"), Vec::new())])
+        .unwrap();
     let schema = tool("Read").input_schema().clone();
     let searchable = declarations(&registry, Api::OpenaiChat);
     assert_eq!(searchable[0]["function"]["name"], "Read");
@@ -422,7 +424,7 @@ fn declarations_are_complete_and_sorted() {
 #[test]
 fn tools_of_agents_run_as_built_in_tools() {
     let registry = Registry::builtin();
-    for name in runs().flat_map(|(names, _)| names.split(',')) {
+    for name in run_rows().flat_map(|(names, _)| names.split(',')) {
         let tool = agent_tool(name).unwrap().name;
         let is_builtin = registry.iter().any(|known| known.name() == tool);
         assert!(is_builtin, "{name} is {tool}");

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::LazyLock;
 
-/// What a variable may do in the shell of another agent.
+/// The effect of a variable in the shell of another agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemovedVariable {
     pub(super) concerns: Concerned,
@@ -19,7 +19,7 @@ pub(super) enum Concerned {
     Program(&'static str),
 }
 
-/// What the value of a variable must be, so that its programs do what they are known for.
+/// The condition on a variable's value under which its programs have only their known effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// Paths outside the workspace, separated by colons.

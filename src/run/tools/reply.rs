@@ -188,7 +188,7 @@ pub(super) fn dimensions(bytes: &[u8]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn seen(bytes: &[u8]) -> Option<(&'static str, Option<(usize, usize)>)> {
+    fn media(bytes: &[u8]) -> Option<(&'static str, Option<(usize, usize)>)> {
         Some((media_type(bytes)?, dimensions(bytes)))
     }
 
@@ -209,10 +209,10 @@ mod tests {
             (lossless, "image/webp", (100, 100)),
         ];
         for (bytes, format, size) in table {
-            assert_eq!(seen(bytes), Some((format, Some(size))), "{bytes:?}");
+            assert_eq!(media(bytes), Some((format, Some(size))), "{bytes:?}");
         }
-        assert_eq!(seen(b"RIFF\0\0\0\0WAVE"), None);
-        assert_eq!(seen(b"<svg xmlns"), None);
-        assert_eq!(seen(b""), None);
+        assert_eq!(media(b"RIFF\0\0\0\0WAVE"), None);
+        assert_eq!(media(b"<svg xmlns"), None);
+        assert_eq!(media(b""), None);
     }
 }

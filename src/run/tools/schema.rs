@@ -60,10 +60,10 @@ impl SchemaCheck {
         let Err(error) = self.schemas.validate(input, self.index) else {
             return Vec::new();
         };
-        let mut errors = leaves(&error);
+        let mut errors = collect_leaves(&error);
         // The library returns some of them in random order.
         errors.sort_by_cached_key(|error| path_key(error));
-        let mut problems: Vec<_> = errors.into_iter().flat_map(sentences_about).collect();
+        let mut problems: Vec<_> = errors.into_iter().flat_map(describe).collect();
         problems.sort_by(|(first, _), (second, _)| first.cmp(second));
         let mut sentences: Vec<String> = Vec::new();
         for (_, sentence) in problems {
@@ -114,7 +114,7 @@ enum Rank {
 }
 
 /// Returns the sentences for an error.
-fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
+fn describe(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
     let at = path_of(error);
     let missing = |name| format!("The required parameter `{}` is missing", member(&at, name));
     let unexpected = |at: &str| format!("An unexpected parameter `{at}` was provided");
@@ -135,7 +135,7 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
             return vec![(Rank::Unexpected, unexpected(&at))];
         }
         ErrorKind::MultipleOf { got, want } if is_multiple(got, want) => return Vec::new(),
-        kind if at.is_empty() => format!("The input is wrong: {}", reason(kind)),
+        kind if at.is_empty() => format!("The input is wrong: {}", describe_kind(kind)),
         ErrorKind::Type { got, want } => format!(
             "The parameter `{at}` type is expected as `{}` but provided as `{got}`",
             join(want.iter(), "` or `")
@@ -145,13 +145,15 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
             join(want.iter().map(quote), ", ")
         ),
         ErrorKind::Const { want } => format!("The parameter `{at}` must be one of `{want}`"),
-        kind => format!("The parameter `{at}` is wrong: {}", reason(kind)),
+        kind => format!("The parameter `{at}` is wrong: {}", describe_kind(kind)),
     };
     vec![(Rank::Other, sentence)]
 }
 
 /// Collects the errors that have no nested errors.
-fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationError<'s, 'v>> {
+fn collect_leaves<'e, 's, 'v>(
+    error: &'e ValidationError<'s, 'v>,
+) -> Vec<&'e ValidationError<'s, 'v>> {
     match error.kind {
         ErrorKind::Schema { .. }
         | ErrorKind::Group
@@ -159,14 +161,14 @@ fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationE
         | ErrorKind::AllOf
             if !error.causes.is_empty() =>
         {
-            error.causes.iter().flat_map(leaves).collect()
+            error.causes.iter().flat_map(collect_leaves).collect()
         }
         _ => vec![error],
     }
 }
 
 /// Returns the library's message, unless it repeats the value, which may be large.
-fn reason(kind: &ErrorKind<'_, '_>) -> String {
+fn describe_kind(kind: &ErrorKind<'_, '_>) -> String {
     match kind {
         ErrorKind::Format { want, .. } => format!("the value is not a valid {want}"),
         ErrorKind::Pattern { want, .. } => format!("the value does not match the pattern `{want}`"),

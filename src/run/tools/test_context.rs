@@ -83,7 +83,7 @@ impl Session {
     }
 
     /// Creates nested directories below `name` until the innermost path is too long to open.
-    pub(super) fn deepen(&self, name: &str) {
+    pub(super) fn add_read_file(&self, name: &str) {
         use rustix::fs::{Mode, OFlags};
         let flags = OFlags::DIRECTORY;
         let mut inner = rustix::fs::open(self.path(name), flags, Mode::empty()).unwrap();
@@ -96,7 +96,7 @@ impl Session {
 
     /// Sets the modification time of a file to `seconds` after 2020-01-01, so that tests do not depend on
     /// timing.
-    pub(super) fn touch(&self, name: &str, seconds: u64) {
+    pub(super) fn set_modified(&self, name: &str, seconds: u64) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800 + seconds);
         let file = fs::File::options()
             .read(true)

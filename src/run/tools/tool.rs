@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::access::resolve_links;
 use super::{
-    Access, CallContext, Content, DecisionContext, Input, InvalidInput, ToolFailure, ToolReply,
-    Touch,
+    Access, CallContext, Content, DecisionContext, Input, InvalidInput, PathSet, ToolFailure,
+    ToolReply,
 };
 use crate::api::Function;
 use crate::io::CancelToken;
@@ -48,7 +48,7 @@ pub trait Tool: Send + Sync {
 
     /// Returns the content of a result whose structured output a hook changed. `before` is the content without
     /// the change. `None` if the output has another form.
-    fn changed_content(&self, _output: &Value, _before: &Content) -> Option<Content> {
+    fn content_after(&self, _output: &Value, _before: &Content) -> Option<Content> {
         None
     }
 
@@ -93,7 +93,7 @@ pub struct Assessment {
 
 impl Assessment {
     /// Assesses a call of the tool `name` that reads the file or tree at `path` (absolute).
-    pub(super) fn reading(name: &str, path: PathBuf) -> Self {
+    pub(super) fn reads(name: &str, path: PathBuf) -> Self {
         let access = resolve_path(&path).map(Access::reads);
         let action = Action::Files {
             reads: vec![path],
@@ -106,8 +106,8 @@ impl Assessment {
     pub(super) fn writes(name: &str, paths: Vec<PathBuf>) -> Self {
         let places: Result<Vec<_>, _> = paths.iter().map(|path| resolve_path(path)).collect();
         let access = places.map(|places| Access {
-            reads: Touch::Paths(places.clone()),
-            writes: Touch::Paths(places),
+            reads: PathSet::Paths(places.clone()),
+            writes: PathSet::Paths(places),
         });
         let action = Action::Files {
             reads: Vec::new(),
@@ -125,7 +125,7 @@ impl Assessment {
     pub(super) fn of(name: &str, access: Result<Access, String>, action: Action) -> Self {
         let (access, why) = match access {
             Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
-            Ok(access) if access.writes == Touch::Everything => {
+            Ok(access) if access.writes == PathSet::Everything => {
                 (access, format!("{name} may change anything"))
             }
             Ok(access) => (access, format!("{name} writes")),

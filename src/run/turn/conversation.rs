@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::history::History;
-use super::limits::Spent;
+use super::limits::Consumption;
 use super::records::to_model;
 use crate::agent::{is_in, own_format};
 use crate::assemble::{CopyError, DialogStream, Understanding};
@@ -52,7 +52,7 @@ impl TurnConversation {
         }
         for part in ancestors(&session, &facts).iter().chain([&session]) {
             for message in part.messages(Scope::SinceCompaction)? {
-                conversation.note(message?);
+                conversation.add(message?);
             }
         }
         conversation.session_id = facts.session_id;
@@ -87,7 +87,7 @@ impl TurnConversation {
             conversation.record(&record);
         }
         for message in messages {
-            conversation.note(message);
+            conversation.add(message);
         }
         Ok((conversation, understanding))
     }
@@ -128,27 +128,27 @@ impl TurnConversation {
 
     /// Appends a message of the user.
     pub fn prompt(&mut self, text: String) {
-        self.note(to_model(Origin::Prompt, text));
+        self.add(to_model(Origin::Prompt, text));
     }
 
     /// Takes the next message.
-    pub fn note(&mut self, message: Message) {
+    pub fn add(&mut self, message: Message) {
         if let Some(usage) = message.usage {
             self.usage
                 .push((message.model.clone().unwrap_or_default(), usage));
         }
-        self.history.note(message);
+        self.history.add(message);
     }
 
     /// Reads a record that may contain replacements of results, or the cost of another request.
     pub fn record(&mut self, record: &str) {
         #[derive(Deserialize)]
-        struct Replaced {
+        struct Replacements {
             r#type: String,
             replacements: Vec<Replacement>,
         }
         if record.contains(REPLACEMENTS)
-            && let Ok(replaced) = serde_json::from_str::<Replaced>(record)
+            && let Ok(replaced) = serde_json::from_str::<Replacements>(record)
             && is_in("content_replacement content-replacement", &replaced.r#type)
         {
             for one in replaced.replacements {
@@ -165,10 +165,10 @@ impl TurnConversation {
     }
 
     /// Returns the cost so far.
-    pub fn cost_so_far(&self, prices: &Prices) -> Spent {
-        let mut spent = Spent {
+    pub fn consumption(&self, prices: &Prices) -> Consumption {
+        let mut spent = Consumption {
             turns: self.history.replies(),
-            ..Spent::default()
+            ..Consumption::default()
         };
         for (model, usage) in &self.usage {
             spent.add(usage, prices.cost(model, usage));

@@ -56,7 +56,7 @@ pub enum NothingToAnswer {
 impl History {
     /// Adds the next message. Skips messages that were not sent to the model: errors, labels, recaps, and
     /// messages of subagents.
-    pub fn note(&mut self, message: Message) {
+    pub fn add(&mut self, message: Message) {
         let is_said = matches!(
             message.origin,
             Origin::Prompt | Origin::Reply | Origin::Results | Origin::Injected | Origin::Summary
@@ -77,7 +77,7 @@ impl History {
                 for block in message.blocks {
                     match block {
                         Block::Result(result) => self.result(result),
-                        other => self.last().input.push(other),
+                        other => self.last_round().input.push(other),
                     }
                 }
             }
@@ -116,7 +116,7 @@ impl History {
         calls.map(|call| call.id.as_str())
     }
 
-    fn last(&mut self) -> &mut Round {
+    fn last_round(&mut self) -> &mut Round {
         if self.rounds.is_empty() {
             self.rounds.push(Round::default());
         }
@@ -228,7 +228,7 @@ impl History {
                         let result = results.remove(&position);
                         input.push(Block::Result(ToolResult {
                             id: id.clone(),
-                            ..result.unwrap_or_else(no_result)
+                            ..result.unwrap_or_else(missing_result)
                         }));
                         reply.push(Block::Call(Call { id, ..call }));
                     }
@@ -261,7 +261,7 @@ fn candidate(result: &ToolResult) -> BudgetCandidate {
     }
 }
 
-fn no_result() -> ToolResult {
+fn missing_result() -> ToolResult {
     ToolResult {
         id: String::new(),
         parts: vec![ResultPart::Text(NO_RESULT.to_owned())],

@@ -28,7 +28,7 @@ fn text(text: &str) -> Block {
     Block::Text(text.to_owned())
 }
 
-fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
+fn message(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
     let role = match origin {
         Origin::Reply => Role::Assistant,
         _ => Role::User,
@@ -43,7 +43,7 @@ fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
 
 /// Returns a letter for each block, with a bar between turns: `t`ext, thought`s`, `c`all and `r`esult
 /// with their ids, and `!` for the text of a missing result.
-fn shown(turns: &[Turn]) -> String {
+fn outline(turns: &[Turn]) -> String {
     let block = |block: &Block| match block {
         Block::Text(text) => format!("t:{text}"),
         Block::Thinking(_) => "s".to_owned(),
@@ -62,7 +62,7 @@ fn shown(turns: &[Turn]) -> String {
 fn history(messages: Vec<Message>) -> History {
     let mut history = History::default();
     for message in messages {
-        history.note(message);
+        history.add(message);
     }
     history
 }
@@ -74,33 +74,33 @@ fn sessions_become_conversations_that_apis_accept() {
         (
             "siblings with results between them",
             vec![
-                said(Prompt, "", vec![text("go")]),
-                said(Reply, "a", vec![text("on it"), call("1")]),
-                said(Results, "", vec![result("1", "x")]),
-                said(Reply, "a", vec![call("2")]),
-                said(Results, "", vec![result("2", "y")]),
+                message(Prompt, "", vec![text("go")]),
+                message(Reply, "a", vec![text("on it"), call("1")]),
+                message(Results, "", vec![result("1", "x")]),
+                message(Reply, "a", vec![call("2")]),
+                message(Results, "", vec![result("2", "y")]),
             ],
             "t:go | t:on it c:1 c:2 | r:1=x r:2=y",
         ),
         (
             "results in another order, one missing, one without a call",
             vec![
-                said(Prompt, "", vec![text("go")]),
-                said(Reply, "a", vec![call("1"), call("2"), call("3")]),
-                said(Results, "", vec![result("3", "z"), result("9", "?")]),
-                said(Results, "", vec![result("1", "x")]),
-                said(Prompt, "", vec![text("stop")]),
+                message(Prompt, "", vec![text("go")]),
+                message(Reply, "a", vec![call("1"), call("2"), call("3")]),
+                message(Results, "", vec![result("3", "z"), result("9", "?")]),
+                message(Results, "", vec![result("1", "x")]),
+                message(Prompt, "", vec![text("stop")]),
             ],
             "t:go | c:1 c:2 c:3 | r:1=x !:2 r:3=z t:stop",
         ),
         (
             "ids that come again",
             vec![
-                said(Prompt, "", vec![text("go")]),
-                said(Reply, "a", vec![call("call_0")]),
-                said(Results, "", vec![result("call_0", "x")]),
-                said(Reply, "b", vec![call("call_0"), call("call_0")]),
-                said(
+                message(Prompt, "", vec![text("go")]),
+                message(Reply, "a", vec![call("call_0")]),
+                message(Results, "", vec![result("call_0", "x")]),
+                message(Reply, "b", vec![call("call_0"), call("call_0")]),
+                message(
                     Results,
                     "",
                     vec![result("call_0", "y"), result("call_0", "z")],
@@ -111,9 +111,9 @@ fn sessions_become_conversations_that_apis_accept() {
         (
             "ids that some APIs refuse",
             vec![
-                said(Prompt, "", vec![text("go")]),
-                said(Reply, "a", vec![call("functions.Read:0"), call("")]),
-                said(
+                message(Prompt, "", vec![text("go")]),
+                message(Reply, "a", vec![call("functions.Read:0"), call("")]),
+                message(
                     Results,
                     "",
                     vec![result("", "y"), result("functions.Read:0", "x")],
@@ -124,29 +124,29 @@ fn sessions_become_conversations_that_apis_accept() {
         (
             "what the model was not told",
             vec![
-                said(Summary, "", vec![text("before")]),
-                said(Injected, "", vec![text("context")]),
-                said(Prompt, "", vec![text("go")]),
-                said(Error, "", vec![text("overloaded")]),
-                said(Label, "", vec![text("Read a")]),
+                message(Summary, "", vec![text("before")]),
+                message(Injected, "", vec![text("context")]),
+                message(Prompt, "", vec![text("go")]),
+                message(Error, "", vec![text("overloaded")]),
+                message(Label, "", vec![text("Read a")]),
             ],
             "t:before t:context t:go",
         ),
         (
             "replies without ids",
             vec![
-                said(Prompt, "", vec![text("go")]),
-                said(Reply, "", vec![text("a")]),
-                said(Reply, "", vec![call("1")]),
-                said(Results, "", vec![result("1", "x")]),
-                said(Reply, "", vec![call("2")]),
+                message(Prompt, "", vec![text("go")]),
+                message(Reply, "", vec![text("a")]),
+                message(Reply, "", vec![call("1")]),
+                message(Results, "", vec![result("1", "x")]),
+                message(Reply, "", vec![call("2")]),
             ],
             "t:go | t:a c:1 | r:1=x | c:2 | !:2",
         ),
     ];
     for (name, messages, expected) in rows {
         let turns = history(messages).into_turns("m").unwrap();
-        assert_eq!(shown(&turns), expected, "{name}");
+        assert_eq!(outline(&turns), expected, "{name}");
     }
 }
 
@@ -157,15 +157,15 @@ fn thinking_goes_back_to_its_model() {
         signature: "s".to_owned(),
     });
     let messages = vec![
-        said(Origin::Prompt, "", vec![text("go")]),
-        said(
+        message(Origin::Prompt, "", vec![text("go")]),
+        message(
             Origin::Reply,
             "a",
             vec![Block::thinking("plain"), signed, call("1")],
         ),
-        said(Origin::Results, "", vec![result("1", "x")]),
+        message(Origin::Results, "", vec![result("1", "x")]),
     ];
-    let turns = |model| shown(&history(messages.clone()).into_turns(model).unwrap());
+    let turns = |model| outline(&history(messages.clone()).into_turns(model).unwrap());
     assert_eq!(turns("m"), "t:go | s s c:1 | r:1=x");
     assert_eq!(turns("other"), "t:go | c:1 | r:1=x");
 }
@@ -175,8 +175,8 @@ fn an_empty_conversation_is_an_error() {
     let empty = History::default().into_turns("m");
     assert_eq!(empty.unwrap_err(), NothingToAnswer::Empty);
     let answered = vec![
-        said(Origin::Prompt, "", vec![text("go")]),
-        said(Origin::Reply, "a", vec![text("done")]),
+        message(Origin::Prompt, "", vec![text("go")]),
+        message(Origin::Reply, "a", vec![text("done")]),
     ];
     let answered = history(answered).into_turns("m");
     assert_eq!(answered.unwrap_err(), NothingToAnswer::Answered);
@@ -185,44 +185,44 @@ fn an_empty_conversation_is_an_error() {
 #[test]
 fn replies_count_from_the_last_prompt() {
     let mut history = history(vec![
-        said(Origin::Prompt, "", vec![text("go")]),
-        said(Origin::Reply, "a", vec![call("1")]),
-        said(Origin::Results, "", vec![result("1", "x")]),
-        said(Origin::Reply, "b", vec![call("2")]),
+        message(Origin::Prompt, "", vec![text("go")]),
+        message(Origin::Reply, "a", vec![call("1")]),
+        message(Origin::Results, "", vec![result("1", "x")]),
+        message(Origin::Reply, "b", vec![call("2")]),
     ]);
     assert_eq!(history.replies(), 2);
-    history.note(said(Origin::Prompt, "", vec![text("on")]));
+    history.add(message(Origin::Prompt, "", vec![text("on")]));
     assert_eq!(history.replies(), 0);
 }
 
 /// Returns a conversation with one turn whose results are too long together.
-fn long() -> History {
+fn long_history() -> History {
     history(vec![
-        said(Origin::Prompt, "", vec![text("go")]),
-        said(Origin::Reply, "a", vec![call("1"), call("2")]),
-        said(Origin::Results, "", vec![result("1", &"x".repeat(150_000))]),
-        said(Origin::Results, "", vec![result("2", &"y".repeat(120_000))]),
+        message(Origin::Prompt, "", vec![text("go")]),
+        message(Origin::Reply, "a", vec![call("1"), call("2")]),
+        message(Origin::Results, "", vec![result("1", &"x".repeat(150_000))]),
+        message(Origin::Results, "", vec![result("2", &"y".repeat(120_000))]),
     ])
 }
 
 #[test]
 fn replacements_of_long_results_are_final() {
-    let mut first = long();
+    let mut first = long_history();
     let mut asked = Vec::new();
     first.shorten(|id, text| {
         asked.push(id.to_owned());
         Some(format!("saved: {}", &text[..64]))
     });
     assert_eq!(asked, ["1"]);
-    let first = shown(&first.into_turns("m").unwrap());
+    let first = outline(&first.into_turns("m").unwrap());
     // A turn later, sent results are unchanged.
-    let mut later = long();
+    let mut later = long_history();
     later.replacement("1".to_owned(), format!("saved: {}", "x".repeat(64)));
     // The result of another call with this id.
     later.replacement("2".to_owned(), format!("saved: {}", "z".repeat(64)));
-    later.note(said(Origin::Reply, "b", vec![call("3")]));
+    later.add(message(Origin::Reply, "b", vec![call("3")]));
     later.shorten(|id, _| unreachable!("{id} was decided before"));
-    let later = shown(&later.into_turns("m").unwrap());
+    let later = outline(&later.into_turns("m").unwrap());
     assert!(later.starts_with(&first), "{first}\n{later}");
 }
 
@@ -245,7 +245,7 @@ proptest! {
                 (false, 0) => Origin::Prompt,
                 (false, _) => Origin::Results,
             };
-            said(origin, if *kind == 3 { "same" } else { "" }, blocks)
+            message(origin, if *kind == 3 { "same" } else { "" }, blocks)
         });
         let Ok(turns) = history(messages.collect()).into_turns("m") else {
             return Ok(());
@@ -257,7 +257,7 @@ proptest! {
                 _ => None,
             }).collect();
             for id in &calls {
-                prop_assert!(ids.insert((*id).to_owned()), "{}", shown(&turns));
+                prop_assert!(ids.insert((*id).to_owned()), "{}", outline(&turns));
             }
             let results: Vec<&str> = turn.blocks.iter().filter_map(|block| match block {
                 Block::Result(result) => Some(result.id.as_str()),

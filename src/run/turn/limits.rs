@@ -17,7 +17,7 @@ pub struct TurnLimits {
 
 /// The use of a conversation so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spent {
+pub struct Consumption {
     /// Replies since the last prompt.
     pub turns: u64,
     /// US dollars; some replies may have no price.
@@ -40,7 +40,7 @@ pub enum Limit {
     Tokens(u64),
 }
 
-impl Spent {
+impl Consumption {
     /// Adds a reply of this price.
     pub fn add(&mut self, usage: &Usage, dollars: Option<f64>) {
         self.tokens += usage.total();
@@ -50,7 +50,7 @@ impl Spent {
 
 impl TurnLimits {
     /// Returns the first limit that is reached.
-    pub fn reached_limit(&self, spent: &Spent) -> Option<Limit> {
+    pub fn find_reached(&self, spent: &Consumption) -> Option<Limit> {
         let turns = self.turns.filter(|limit| spent.turns >= *limit);
         let dollars = self.dollars.filter(|limit| spent.dollars >= *limit);
         let tokens = self.tokens.filter(|limit| spent.tokens >= *limit);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_reached_when_it_is_used_up() {
-        let spent = Spent {
+        let spent = Consumption {
             turns: 3,
             dollars: 0.5,
             tokens: 900,
@@ -131,7 +131,7 @@ mod tests {
             ),
         ];
         for (limits, expected) in rows {
-            assert_eq!(limits.reached_limit(&spent), expected, "{limits:?}");
+            assert_eq!(limits.find_reached(&spent), expected, "{limits:?}");
         }
     }
 }

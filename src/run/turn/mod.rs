@@ -10,7 +10,7 @@ mod reply_writer;
 
 pub use conversation::TurnConversation;
 pub use history::{History, NothingToAnswer};
-pub use limits::{Limit, Spent, TurnLimits, system_prompt};
+pub use limits::{Consumption, Limit, TurnLimits, system_prompt};
 pub(crate) use output::OutputCheck;
 pub use records::{Ending, RecordBuilder};
 pub use reply_writer::{ReplyWriter, StopHooks, WrittenReply};

@@ -66,7 +66,7 @@ impl RecordBuilder {
     }
 
     /// Returns the record of a hook that ends the conversation.
-    pub fn hook_stopped(&self, reason: String) -> HookStoppedRecord {
+    pub fn hook_stop(&self, reason: String) -> HookStoppedRecord {
         HookStoppedRecord {
             subtype: HookStoppedSubtype::Only,
             tool_use_id: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::history::FEEDBACK;
-use super::limits::{Limit, Spent, TurnLimits};
+use super::limits::{Consumption, Limit, TurnLimits};
 use super::output::{MAX_CORRECTIONS, OutputCheck};
 use super::records::{Ending, RecordBuilder};
 use crate::assemble::{BlockBuilder, Output};
@@ -16,7 +16,7 @@ use crate::jsonl::{RecordWriter, WriteError, WriteResult};
 use crate::message::{Block, Role, Usage};
 use crate::permission::Mode;
 use crate::records::{ContentReplacementRecord, Replacement, TurnInitRecord, TurnResultRecord};
-use crate::run::hooks::{HookContext, HookDecision, HookEvent, Merged, SessionHooks};
+use crate::run::hooks::{HookContext, HookDecision, HookEvent, MergedResponse, SessionHooks};
 use crate::session::Prices;
 
 /// Writes one reply.
@@ -42,7 +42,7 @@ pub struct ReplyWriter {
     /// The limits of the conversation.
     pub limits: TurnLimits,
     /// The use of the conversation so far.
-    pub spent: Spent,
+    pub spent: Consumption,
 }
 
 /// The end of a reply that was written.
@@ -120,11 +120,11 @@ impl ReplyWriter {
             let is_last = reply.as_ref().is_ok_and(|reply| reply.calls.is_empty());
             let output = self.output.as_ref().filter(|_| is_last);
             let may_correct =
-                replies <= MAX_CORRECTIONS && self.limits.reached_limit(&self.spent).is_none();
+                replies <= MAX_CORRECTIONS && self.limits.find_reached(&self.spent).is_none();
             match output.map(|output| (output, output.value(&self.text))) {
                 Some((output, Err(problems))) if may_correct => {
                     let correction = output.correction(&problems);
-                    self.correct(correction, &mut request)?;
+                    self.add_correction(correction, &mut request)?;
                 }
                 output => break (reply, output.map(|(_, value)| value).transpose()),
             }
@@ -175,7 +175,7 @@ impl ReplyWriter {
     }
 
     /// Writes the message that asks for a correction of the reply, and adds both to the request.
-    fn correct(&mut self, correction: String, request: &mut Request) -> WriteResult {
+    fn add_correction(&mut self, correction: String, request: &mut Request) -> WriteResult {
         let text = std::mem::take(&mut self.text);
         request.turns.push(Turn::new(Role::Assistant, text));
         request.turns.push(Turn::user(correction.clone()));
@@ -197,9 +197,9 @@ impl ReplyWriter {
         self.writer.flush()?;
         let records = &self.records;
         match hooks.run(&records.session_id.0, &self.text, &self.stop, note) {
-            Stopped::Over => Ok(()),
-            Stopped::Continues(text) => self.writer.record(&records.feedback(text)),
-            Stopped::Ended(reason) => self.writer.record(&records.hook_stopped(reason)),
+            StopOutcome::Over => Ok(()),
+            StopOutcome::Continues(text) => self.writer.record(&records.feedback(text)),
+            StopOutcome::Ended(reason) => self.writer.record(&records.hook_stop(reason)),
         }
     }
 
@@ -277,7 +277,7 @@ pub struct StopHooks {
 }
 
 /// The outcome of `Stop` hooks.
-enum Stopped {
+enum StopOutcome {
     /// The turn is over.
     Over,
     /// The model continues after this feedback.
@@ -295,7 +295,7 @@ impl StopHooks {
         said: &str,
         stop: &CancelToken,
         note: &dyn Fn(&str),
-    ) -> Stopped {
+    ) -> StopOutcome {
         let context = HookContext {
             session_id,
             directory: &self.directory,
@@ -310,21 +310,21 @@ impl StopHooks {
             note(message);
         }
         if let Some(reason) = merged.stop {
-            return Stopped::Ended(reason);
+            return StopOutcome::Ended(reason);
         }
         match feedback(&merged) {
             Some(_) if self.cap.is_some_and(|cap| self.before >= cap) => {
                 note("Stop hooks continued the turn too often in a row");
-                Stopped::Over
+                StopOutcome::Over
             }
-            Some(text) => Stopped::Continues(text),
-            None => Stopped::Over,
+            Some(text) => StopOutcome::Continues(text),
+            None => StopOutcome::Over,
         }
     }
 }
 
 /// Returns the feedback for the model.
-fn feedback(merged: &Merged) -> Option<String> {
+fn feedback(merged: &MergedResponse) -> Option<String> {
     let mut texts = merged.additional_context.clone();
     if let Some((HookDecision::Block, reason)) = &merged.decision {
         texts.insert(0, reason.clone());

@@ -3,7 +3,7 @@ use crate::assemble::Decoder;
 use crate::summaries::builtin::label;
 
 fn batches(lines: &[&str]) -> Vec<Vec<String>> {
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let mut batches = Batches::new(Need::Both);
     let mut found = Vec::new();
     let take = |batches: &mut Batches, found: &mut Vec<Vec<String>>| {
@@ -83,7 +83,7 @@ fn the_commands_of_codex_are_batches() {
 fn the_items_of_codex_are_told_as_its_calls() {
     let label_of = |rest: &str| {
         let item = format!(r#"{{"type":"item.completed","item":{{"id":"a",{rest}}}}}"#);
-        let mut decoder = Decoder::detecting();
+        let mut decoder = Decoder::with_detection();
         let mut batches = Batches::new(Need::Rules);
         for line in [r#"{"type":"thread.started","thread_id":"t"}"#, &item] {
             decoder.decode(line, |decoded| {
@@ -131,7 +131,7 @@ fn the_items_of_codex_are_told_as_its_calls() {
 fn a_result_belongs_to_the_last_call_of_a_repeated_id() {
     let lines = [call("m1", "a"), call("m2", "a"), result("a")];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let mut batches = Batches::new(Need::Both);
     for line in lines {
         decoder.decode(line, |decoded| {
@@ -158,7 +158,7 @@ fn subagents_have_no_batches() {
 
 #[test]
 fn a_batch_is_settled_when_nothing_can_follow() {
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let mut batches = Batches::new(Need::Model);
     for line in [call("m1", "a"), result("a")] {
         decoder.decode(&line, |decoded| {

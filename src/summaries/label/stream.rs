@@ -312,7 +312,7 @@ impl<'a> LabelStream<'a> {
         for damage in damage {
             sink.damage(&damage);
         }
-        self.understanding.note(piece.raw(), &[]);
+        self.understanding.update(piece.raw(), &[]);
         if records < 2 {
             self.queue.push_bytes(piece.into_raw());
         }
@@ -320,7 +320,7 @@ impl<'a> LabelStream<'a> {
 
     fn read(&mut self, decoded: Decoded<'_>) {
         let Decoded { events, source, .. } = decoded;
-        self.understanding.note(&[], &events);
+        self.understanding.update(&[], &events);
         let labeled = source.labelled_calls();
         if labeled.is_empty() {
             self.settle(false);

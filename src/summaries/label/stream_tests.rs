@@ -96,7 +96,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(placing: Placing, labeler: &'a Labeler, recorded: Option<RecordedLabels>) -> Self {
         let timing = Timing { placing, jobs: 4 };
-        let mut stream = LabelStream::new(timing, labeler, recorded, Decoder::detecting());
+        let mut stream = LabelStream::new(timing, labeler, recorded, Decoder::with_detection());
         let (work, asked) = channel();
         stream.work = Some(work);
         Self {

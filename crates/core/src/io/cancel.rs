@@ -36,7 +36,7 @@ struct Shared {
 /// The state of a token; it only increases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nobody asked to stop.
+    /// Not cancelled.
     #[default]
     Running,
     /// Work ends, and has its grace periods.
@@ -79,7 +79,7 @@ impl CancelToken {
 
     /// Returns a descriptor that becomes readable when the level exceeds `seen`. `None` at the last level,
     /// or if no descriptor is available: then the level must be polled.
-    pub fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
+    pub fn descriptor_above(&self, seen: Level) -> Option<BorrowedFd<'_>> {
         let (waker, fires_at) = match seen {
             Level::Running => (&self.shared.on_cancel, Level::Cancelled),
             Level::Cancelled => (&self.shared.on_kill, Level::Killed),
@@ -165,20 +165,22 @@ mod tests {
         #[test]
         fn each_level_has_a_waker_that_works_before_and_after_it_fires() {
             let token = CancelToken::default();
-            let early = token.beyond(Level::Running).unwrap();
+            let early = token.descriptor_above(Level::Running).unwrap();
             assert!(!is_readable(early));
             token.cancel();
             assert!(is_readable(early));
-            let kill = token.beyond(Level::Cancelled).unwrap();
+            let kill = token.descriptor_above(Level::Cancelled).unwrap();
             assert!(!is_readable(kill));
             token.kill();
             assert!(is_readable(kill));
-            assert!(token.beyond(Level::Killed).is_none());
+            assert!(token.descriptor_above(Level::Killed).is_none());
 
             let late = CancelToken::default();
             late.kill();
-            assert!(is_readable(late.beyond(Level::Running).unwrap()));
-            assert!(is_readable(late.beyond(Level::Cancelled).unwrap()));
+            assert!(is_readable(late.descriptor_above(Level::Running).unwrap()));
+            assert!(is_readable(
+                late.descriptor_above(Level::Cancelled).unwrap()
+            ));
         }
     }
 }

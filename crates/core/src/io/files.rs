@@ -1,4 +1,4 @@
-//! Files at names that others may have taken: for a FIFO, a device, or a link to another place.
+//! Opens and replaces files at paths that may already be a FIFO, a device or a link.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -48,7 +48,7 @@ pub fn replace_below<Failure>(
     write: impl FnOnce(&File) -> Result<(), Failure>,
     failed: impl Fn(io::Error) -> Failure,
 ) -> Result<File, Failure> {
-    let named = parent_below(root, path, permissions).and_then(|dir| {
+    let named = open_parent(root, path, permissions).and_then(|dir| {
         let (start, end) = UNFINISHED;
         let random = RandomState::new().build_hasher().finish();
         let unfinished = format!("{start}{random:016x}{end}");
@@ -69,7 +69,7 @@ pub fn replace_below<Failure>(
     named.map(|()| dir)
 }
 
-fn parent_below(root: &Path, path: &Path, permissions: Mode) -> io::Result<File> {
+fn open_parent(root: &Path, path: &Path, permissions: Mode) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut dir = File::open(root)?;
     for part in path.parent().into_iter().flat_map(Path::components) {

@@ -50,7 +50,7 @@ impl Messages {
     }
 
     /// Whether messages of this level are printed.
-    pub fn prints(&self, level: MessageLevel) -> bool {
+    pub fn is_printed(&self, level: MessageLevel) -> bool {
         level as u8 <= self.shared.level.load(Ordering::Relaxed)
     }
 
@@ -61,21 +61,21 @@ impl Messages {
 
     /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.
     pub fn warn(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
+        if self.is_printed(MessageLevel::Warnings) {
             self.error(text);
         }
     }
 
     /// Prints `hint: text` as one terminal-safe line without secrets, unless only errors are printed.
     pub fn hint(&self, text: &str) {
-        if self.prints(MessageLevel::Warnings) {
+        if self.is_printed(MessageLevel::Warnings) {
             self.line(&format!("hint: {}", without_secrets(text)));
         }
     }
 
     /// Prints `turnpipe: text` as one terminal-safe line if actions are printed.
     pub fn log(&self, text: &str) {
-        if self.prints(MessageLevel::All) {
+        if self.is_printed(MessageLevel::All) {
             self.error(text);
         }
     }
@@ -83,7 +83,7 @@ impl Messages {
     /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
         let mut sink = self.shared.sink.lock_anyway();
-        // Nobody could be told that standard error is gone.
+        // A failure of standard error cannot be reported.
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

@@ -25,7 +25,7 @@ pub use streams::{
     Environment, InputStream, Io, Moment, OutputStream, TerminalFacts, TerminalRecords,
     retry_interrupted,
 };
-pub use temporary::{in_temporary_directory, unwritable};
+pub use temporary::{create_temporary, unwritable_error};
 pub use terminal::{
-    FocusTerminal, REPORT_FOCUS, REPORT_NO_FOCUS, Typed, open_terminal, read_typed,
+    FocusTerminal, REPORT_FOCUS, REPORT_NO_FOCUS, TerminalInput, open_terminal, read_typed,
 };

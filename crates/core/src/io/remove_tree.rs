@@ -19,7 +19,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
     loop {
         let removed = names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {
-            // Another thread has removed it: a directory in this one has an owner of its own.
+            // Another thread has removed it.
             Err(Errno::NOENT) => Ok(()),
             removed => removed,
         });
@@ -56,7 +56,7 @@ fn open_directory(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Own
     openat(parent, name, flags, Mode::empty())
 }
 
-/// Lets the owner use a directory. What needs that fails later if this fails.
+/// Gives the owner access to a directory. If this fails, removing its entries fails later.
 fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) {
     let (parent, flags) = (parent.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
     // SAFETY: the descriptor is open, and the name ends with a NUL byte. `rustix` has no such call for Linux.

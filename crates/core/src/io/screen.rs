@@ -76,10 +76,10 @@ impl Screen {
     /// they were drawn.
     pub fn update(&self, change: impl FnOnce(&mut Option<Arc<dyn Footer>>)) -> bool {
         let mut state = self.state.lock_anyway();
-        let is_free = state.enter();
+        let is_free = state.acquire();
         change(&mut state.footer);
         if is_free {
-            state.leave();
+            state.release();
         }
         is_free
     }
@@ -89,12 +89,12 @@ impl Screen {
     pub fn ask(&self, cancel: &CancelToken) -> Option<OpenQuestion> {
         while !cancel.is_cancelled() {
             let mut state = self.state.lock_anyway();
-            if state.enter() {
+            if state.acquire() {
                 if state.locks(FlockOperation::NonBlockingLockExclusive) {
                     state.is_asking = true;
                     return Some(OpenQuestion(self.clone()));
                 }
-                state.leave();
+                state.release();
             }
             drop(state);
             sleep(RETRY_INTERVAL);
@@ -114,7 +114,7 @@ impl Screen {
 impl State {
     /// Takes the terminal, without the lines below the output, and writes what waits. Returns false during a
     /// question.
-    fn enter(&mut self) -> bool {
+    fn acquire(&mut self) -> bool {
         let is_free = !self.is_asking && self.locks(FlockOperation::NonBlockingLockShared);
         if let Some(footer) = &self.footer {
             if is_free {
@@ -133,7 +133,7 @@ impl State {
     }
 
     /// Draws the lines below the output, unless its last line is incomplete. Returns the terminal.
-    fn leave(&self) {
+    fn release(&self) {
         if let Some(footer) = self.footer.as_ref().filter(|_| !self.is_within_line) {
             footer.draw();
         }
@@ -149,7 +149,7 @@ impl State {
         loop {
             match fcntl_lock(terminal, operation) {
                 Err(Errno::AGAIN | Errno::ACCESS) => {}
-                // Where nothing can be locked, nobody waits.
+                // The terminal does not support locks.
                 _ => return true,
             }
             match fcntl_getlk(terminal, &FlockType::WriteLock.into()) {
@@ -182,7 +182,7 @@ pub struct ScreenWriter {
 impl Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let state = &mut *self.screen.state.lock_anyway();
-        let is_free = state.enter();
+        let is_free = state.acquire();
         let start: &[u8] = if self.starts_line && state.is_within_line {
             b"\n"
         } else {
@@ -198,7 +198,7 @@ impl Write for ScreenWriter {
         };
         let written = output.write_all(&[start, bytes].concat());
         if is_free {
-            state.leave();
+            state.release();
         }
         written.map(|()| bytes.len())
     }

@@ -237,7 +237,7 @@ mod terminal_tests {
 
     use super::*;
 
-    fn shown(chunks: &[&[u8]]) -> String {
+    fn write_chunks(chunks: &[&[u8]]) -> String {
         let mut shown = Vec::new();
         let mut terminal = TerminalRecords::new(&mut shown);
         for chunk in chunks {
@@ -249,7 +249,7 @@ mod terminal_tests {
     #[test]
     fn invalid_utf_8_is_replaced() {
         assert_eq!(
-            shown(&[b"a\x9b31mb\n", b"\xff\n"]),
+            write_chunks(&[b"a\x9b31mb\n", b"\xff\n"]),
             "a\u{fffd}31mb\n\u{fffd}\n"
         );
     }
@@ -262,7 +262,7 @@ mod terminal_tests {
         ) {
             let record = serde_json::to_string(&text).unwrap();
             let (start, end) = record.as_bytes().split_at(cut.min(record.len()));
-            let shown = shown(&[start, end]);
+            let shown = write_chunks(&[start, end]);
             prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
             let harms = ['\u{9b}', '\u{9d}', '\u{202e}', '\u{7f}', '\u{e0041}', '\u{1b}'];
             prop_assert!(!shown.contains(harms), "{}", shown);

@@ -10,17 +10,17 @@ const SHARED_MEMORY: &str = "/dev/shm";
 ///
 /// # Errors
 /// `create` failed for both. Names the first directory.
-pub fn in_temporary_directory<Created>(
+pub fn create_temporary<Created>(
     create: impl Fn(&Path) -> io::Result<Created>,
 ) -> io::Result<Created> {
     let directory = tempfile::env::temp_dir();
     create(&directory).or_else(|error| {
-        create(Path::new(SHARED_MEMORY)).map_err(|_| unwritable(&directory, &error, "TMPDIR"))
+        create(Path::new(SHARED_MEMORY)).map_err(|_| unwritable_error(&directory, &error, "TMPDIR"))
     })
 }
 
 /// Returns the error about a directory that cannot be written to, and the `setting` that names another.
-pub fn unwritable(directory: &Path, error: &io::Error, setting: &str) -> io::Error {
+pub fn unwritable_error(directory: &Path, error: &io::Error, setting: &str) -> io::Error {
     let directory = directory.display();
     let reason = error.to_string();
     // `tempfile` adds the random name of the file.
@@ -41,14 +41,11 @@ mod tests {
             let name = format!("{} is full", directory.display());
             Err(io::Error::other(name))
         };
-        let (name, error) = (
-            usual.display(),
-            in_temporary_directory(nothing).unwrap_err(),
-        );
+        let (name, error) = (usual.display(), create_temporary(nothing).unwrap_err());
         let expected =
             format!("cannot write to {name}: {name} is full; set TMPDIR to a writable directory");
         assert_eq!(error.to_string(), expected);
-        let in_memory = in_temporary_directory(|directory| {
+        let in_memory = create_temporary(|directory| {
             if directory == usual {
                 Err(io::Error::other(""))
             } else {
@@ -58,7 +55,7 @@ mod tests {
         assert_eq!(in_memory.unwrap(), Path::new(SHARED_MEMORY));
         let absent = Path::new("/nonexistent");
         let error = tempfile::tempdir_in(absent).unwrap_err();
-        let error = unwritable(absent, &error, "TMPDIR").to_string();
+        let error = unwritable_error(absent, &error, "TMPDIR").to_string();
         assert!(
             error.ends_with(" (os error 2); set TMPDIR to a writable directory"),
             "{error}"

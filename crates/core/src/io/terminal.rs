@@ -27,7 +27,7 @@ pub fn open_terminal() -> io::Result<File> {
 
 /// The result of [`read_typed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Typed {
+pub enum TerminalInput {
     /// Nothing was typed in time.
     Nothing,
     /// These bytes; none at the end of input.
@@ -40,19 +40,20 @@ pub enum Typed {
 ///
 /// # Errors
 /// Reading failed.
-pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<Typed> {
+pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<TerminalInput> {
     let mut asked = [PollFd::new(terminal, PollFlags::IN)];
+    // Fails only for waits of more than 2^63 seconds.
     let wait = Timespec::try_from(wait).unwrap_or_default();
     match poll(&mut asked, Some(&wait)) {
-        Ok(0) | Err(Errno::INTR) => return Ok(Typed::Nothing),
-        Ok(_) if asked[0].revents().contains(PollFlags::HUP) => return Ok(Typed::Closed),
+        Ok(0) | Err(Errno::INTR) => return Ok(TerminalInput::Nothing),
+        Ok(_) if asked[0].revents().contains(PollFlags::HUP) => return Ok(TerminalInput::Closed),
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
     let mut bytes = vec![0; limit];
     let read = rustix::io::read(terminal.as_fd(), &mut bytes)?;
     bytes.truncate(read);
-    Ok(Typed::Bytes(bytes))
+    Ok(TerminalInput::Bytes(bytes))
 }
 
 /// A terminal with focus reports and without echo. Restores the terminal when dropped.
@@ -90,19 +91,19 @@ impl FocusTerminal {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn focus(&mut self, wait: Duration, key: u8) -> io::Result<Option<bool>> {
+    pub fn wait_for_focus(&mut self, wait: Duration, key: u8) -> io::Result<Option<bool>> {
         let typed = read_typed(&self.terminal, 256, wait).map_err(|error| {
             let problem = format!("cannot read from the terminal: {error}");
             io::Error::new(error.kind(), problem)
         });
         match typed? {
-            Typed::Bytes(bytes) if bytes.contains(&key) => return Ok(None),
-            Typed::Bytes(bytes) => {
+            TerminalInput::Bytes(bytes) if bytes.contains(&key) => return Ok(None),
+            TerminalInput::Bytes(bytes) => {
                 let focus = self.reports.focus_after(&bytes);
                 self.is_focused = focus.unwrap_or(self.is_focused);
             }
-            Typed::Nothing => {}
-            Typed::Closed => return Ok(None),
+            TerminalInput::Nothing => {}
+            TerminalInput::Closed => return Ok(None),
         }
         Ok(Some(self.is_focused))
     }

@@ -84,7 +84,7 @@ pub fn search_backward<Source: Borrow<File>>(
             _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
-        for hit in last_on_lines(&wanted, window).into_iter().rev() {
+        for hit in find_last_per_line(&wanted, window).into_iter().rev() {
             if !search.visit_hit(window, handle, start, hit, length, visit)? {
                 return Ok(());
             }
@@ -95,7 +95,7 @@ pub fn search_backward<Source: Borrow<File>>(
 }
 
 /// Returns the position of the last needle on each line of the window.
-fn last_on_lines(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
+fn find_last_per_line(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     let mut from = 0;
     while let Some(place) = wanted.find(window, from) {

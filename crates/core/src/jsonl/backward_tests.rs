@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::jsonl::Mapping;
 
-fn fixed(text: &[u8]) -> FixedFile {
+fn fixed_file(text: &[u8]) -> FixedFile {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(text).unwrap();
     FixedFile::new(file, text.len() as u64, Mapping::Allowed)
@@ -17,7 +17,7 @@ fn hits(text: &[u8], needle: &str) -> Vec<(u64, String)> {
 
 fn hits_of_any(text: &[u8], needles: &[&str]) -> Vec<(u64, String)> {
     let mut found = Vec::new();
-    search_backward(&mut fixed(text), needles, &mut |hit| {
+    search_backward(&mut fixed_file(text), needles, &mut |hit| {
         found.push((hit.offset, String::from_utf8_lossy(hit.line).into_owned()));
         SearchControl::Continue
     })
@@ -83,7 +83,7 @@ fn a_search_stops_at_the_given_offset() {
     let run = |answers: &[SearchControl]| {
         let mut answers = answers.iter();
         let mut seen = 0;
-        search_backward(&mut fixed(text), &["needle"], &mut |_| {
+        search_backward(&mut fixed_file(text), &["needle"], &mut |_| {
             seen += 1;
             *answers.next().unwrap_or(&SearchControl::Continue)
         })
@@ -107,7 +107,7 @@ fn lines_are_whole_in_all_windows() {
             "b".repeat(40_000)
         );
         let mut seen = Vec::new();
-        lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
+        lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
             seen.push((place.end - place.start, line.map(<[u8]>::to_vec)));
             true
         })
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn ranges_of_lines_match_those_of_a_split(text in "[ab\\n]{0,60}") {
         let mut places = Vec::new();
-        lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
+        lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
             let range = usize::try_from(place.start).unwrap()..usize::try_from(place.end).unwrap();
             assert_eq!(line.unwrap(), &text.as_bytes()[range]);
             places.push(place);

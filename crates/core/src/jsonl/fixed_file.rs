@@ -112,7 +112,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             .map_or(0, |read| read.bytes().len());
         if range.end <= begun as u64 {
             let beginning = self.beginning.as_deref().map(Beginning::bytes);
-            let window = within(beginning.unwrap_or_default(), 0, &range);
+            let window = slice_at(beginning.unwrap_or_default(), 0, &range);
             return Ok((window.unwrap_or_default(), self.file.borrow()));
         }
         if self.mapping == Mapping::Allowed && size >= MIN_MAPPING_BYTES {
@@ -133,7 +133,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             .map_or(&[][..], |buffer| buffer.filled_bytes(size));
         // A truncated file has fewer bytes.
         let there = range.start..range.end.min(self.buffered.end);
-        let window = within(whole, self.buffered.start, &there).unwrap_or_default();
+        let window = slice_at(whole, self.buffered.start, &there).unwrap_or_default();
         Ok((window, self.file.borrow()))
     }
 
@@ -188,7 +188,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
 }
 
 /// Returns the bytes at `range` of the file, given `bytes` from offset `start`, if all of them are there.
-fn within<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8]> {
+fn slice_at<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8]> {
     let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
     let to = usize::try_from(range.end.checked_sub(start)?).ok()?;
     bytes.get(from..to)

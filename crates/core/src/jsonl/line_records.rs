@@ -69,7 +69,7 @@ pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>
     let Examination {
         objects,
         mut findings,
-    } = examine(&line[start..]);
+    } = split_records(&line[start..]);
     if let Err(error) = simdutf8::compat::from_utf8(&line[begin..]) {
         let at = (begin + error.valid_up_to()).saturating_sub(start);
         findings.push((Defect::InvalidUtf8, at));
@@ -164,7 +164,7 @@ fn event_field_length(line: &[u8]) -> usize {
 }
 
 fn is_blank(text: &[u8]) -> bool {
-    gap(text).first_nul.is_none() && gap(text).length == text.len()
+    measure_gap(text).first_nul.is_none() && measure_gap(text).length == text.len()
 }
 
 /// Returns the record at `range`, repaired if necessary.
@@ -227,13 +227,13 @@ pub(super) enum Defect {
 }
 
 /// Finds the objects on a line.
-fn examine(line: &[u8]) -> Examination {
+fn split_records(line: &[u8]) -> Examination {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let mut result = Examination::default();
     let mut nul_reported = false;
     let mut start = 0;
     loop {
-        let before = gap(&line[start..]);
+        let before = measure_gap(&line[start..]);
         if let Some(nul) = before.first_nul
             && !nul_reported
         {
@@ -260,7 +260,7 @@ fn examine(line: &[u8]) -> Examination {
             FirstValue::Object(range) => (start + range.end, true),
             FirstValue::NotAnObject(range) => (start + range.end, false),
         };
-        let after = end + gap(&line[end..]).length;
+        let after = end + measure_gap(&line[end..]).length;
         // An object that is followed by anything else may be part of a larger value whose start is missing.
         let is_unusable = !matches!(line.get(after), None | Some(b'{'));
         if !is_object {
@@ -268,7 +268,7 @@ fn examine(line: &[u8]) -> Examination {
         } else if is_unusable {
             result.report(Defect::TrailingText, after);
         } else {
-            if before.follows_a_record(&result, start) {
+            if before.is_after_record(&result, start) {
                 result.report(Defect::Glued, start);
             }
             result.objects.push(start..end);
@@ -289,14 +289,14 @@ struct Gap {
 
 impl Gap {
     /// Whether the record at `start` directly follows another one, without NULs (reported separately) between.
-    fn follows_a_record(&self, so_far: &Examination, start: usize) -> bool {
+    fn is_after_record(&self, so_far: &Examination, start: usize) -> bool {
         let before = start - self.length;
         self.first_nul.is_none() && so_far.objects.last().is_some_and(|last| last.end == before)
     }
 }
 
 /// Returns the whitespace and NUL bytes at the start of `text`.
-fn gap(text: &[u8]) -> Gap {
+fn measure_gap(text: &[u8]) -> Gap {
     let filler = |byte: &u8| matches!(byte, 0 | b' ' | b'\t' | b'\r' | b'\n');
     let length = text
         .iter()
@@ -316,18 +316,18 @@ fn record_after(text: &[u8], fault: usize) -> Option<usize> {
         b'{' => Some(fault),
         // Values and whitespace contain no raw NULs: a crash left them between two writes.
         0 => {
-            let next = fault + gap(&text[fault..]).length;
+            let next = fault + measure_gap(&text[fault..]).length;
             matches!(text.get(next), None | Some(b'{')).then_some(fault)
         }
         // A raw control character is invalid inside a string, not after one.
         0x01..=0x1f => None,
-        _ => brace_at_end_of_string(&text[..fault]),
+        _ => find_brace_ending_string(&text[..fault]),
     }
 }
 
 /// Returns the position of the brace if `text` ends with a string that ends with a brace: the torn record stopped
 /// inside a string, and the first quote of the next record closed it.
-fn brace_at_end_of_string(text: &[u8]) -> Option<usize> {
+fn find_brace_ending_string(text: &[u8]) -> Option<usize> {
     let inside = text.trim_ascii_end().strip_suffix(b"\"")?.trim_ascii_end();
     (inside.last() == Some(&b'{')).then(|| inside.len() - 1)
 }

@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use super::super::Piece;
 use super::super::test_samples::{mutate, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
-use super::{Defect, MAX_FINDINGS, examine, is_sound, only_record, split_line};
+use super::{Defect, MAX_FINDINGS, is_sound, only_record, split_line, split_records};
 
 /// Returns the objects on the line, and the defects with their positions.
-fn seen(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
-    let result = examine(line.as_bytes());
+fn objects_and_defects(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
+    let result = split_records(line.as_bytes());
     let objects = result.objects.into_iter().map(|range| &line[range]);
     (objects.collect(), result.findings)
 }
@@ -63,7 +63,7 @@ fn damage_is_reported() {
     ];
     for (line, objects, findings) in table {
         assert_eq!(
-            seen(line),
+            objects_and_defects(line),
             (objects.to_vec(), findings.to_vec()),
             "{line:?}"
         );
@@ -93,12 +93,18 @@ fn a_record_after_a_torn_one_is_recovered() {
         r#"{"type":"us{"type":"us"#,
     ] {
         let line = format!("{torn}{WHOLE}\n");
-        let (objects, findings) = seen(&line);
+        let (objects, findings) = objects_and_defects(&line);
         assert_eq!(objects, [WHOLE], "{line}");
         assert_eq!(findings[0], (Defect::Torn, 0), "{line}");
         // The same if another record follows, or a second torn one.
-        assert_eq!(seen(&format!("{torn}{WHOLE}{WHOLE}")).0, [WHOLE, WHOLE]);
-        assert_eq!(seen(&format!("{torn}{WHOLE}{{\"a\":")).0, [WHOLE]);
+        assert_eq!(
+            objects_and_defects(&format!("{torn}{WHOLE}{WHOLE}")).0,
+            [WHOLE, WHOLE]
+        );
+        assert_eq!(
+            objects_and_defects(&format!("{torn}{WHOLE}{{\"a\":")).0,
+            [WHOLE]
+        );
     }
 }
 
@@ -113,7 +119,11 @@ fn a_record_that_may_be_a_part_of_another_is_left_alone() {
         r#"{"content":[{},"#,
     ] {
         let line = format!("{torn}{WHOLE}");
-        assert_eq!(seen(&line), (vec![], vec![(Defect::CutOff, 0)]), "{line}");
+        assert_eq!(
+            objects_and_defects(&line),
+            (vec![], vec![(Defect::CutOff, 0)]),
+            "{line}"
+        );
     }
 }
 
@@ -131,7 +141,7 @@ fn inner_objects_are_not_taken_for_records() {
         r#"ontent":[{"type":"tool_use"}]}"#,
         r#"{"type":"tool_use"}]}"#,
     ] {
-        let (objects, findings) = seen(line);
+        let (objects, findings) = objects_and_defects(line);
         assert!(objects.is_empty(), "{line}");
         assert!(!findings.is_empty(), "{line}");
     }
@@ -142,7 +152,7 @@ fn hostile_lines_take_linear_time_and_few_reports() {
     for unit in ["{", "{\"a{", "{}", "5{", "{\"\0", "[", "{\"a\":1{\"b\":"] {
         let line = unit.repeat(100_000);
         let parsed = PARSED.get();
-        assert!(examine(line.as_bytes()).findings.len() <= MAX_FINDINGS);
+        assert!(split_records(line.as_bytes()).findings.len() <= MAX_FINDINGS);
         assert!(PARSED.get() - parsed <= 2 * line.len(), "{unit}");
     }
 }
@@ -160,7 +170,7 @@ proptest! {
         )
     ) {
         let line = parts.concat();
-        let result = examine(&line);
+        let result = split_records(&line);
         let mut end = 0;
         for range in result.objects {
             prop_assert!(range.start >= end);
@@ -176,7 +186,7 @@ proptest! {
             return Err(TestCaseError::fail("a generated object does not validate"));
         };
         let end = span.start + cut.index(span.len());
-        let result = examine(&line[..end]);
+        let result = split_records(&line[..end]);
         prop_assert!(result.objects.is_empty());
         prop_assert_eq!(result.findings.is_empty(), end == span.start);
     }
@@ -190,7 +200,7 @@ proptest! {
     ) {
         let torn = &torn[..cut.index(torn.len())];
         let line = [torn, WHOLE.as_bytes()].concat();
-        let objects: Vec<&[u8]> = examine(&line).objects.into_iter().map(|range| &line[range]).collect();
+        let objects: Vec<&[u8]> = split_records(&line).objects.into_iter().map(|range| &line[range]).collect();
         if let Some((last, others)) = objects.split_last() {
             prop_assert_eq!(*last, WHOLE.as_bytes());
             prop_assert!(others.is_empty());

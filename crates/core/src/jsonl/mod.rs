@@ -21,6 +21,6 @@ pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, sound_text, s
 pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
-pub use text_line::{LineContext, TextLine, TextLineForm, on_one_line, read_text_line};
+pub use text_line::{LineContext, TextLine, TextLineForm, describe_without_line, read_text_line};
 pub use value::{FirstValue, first_value};
 pub use writer::{RecordWriter, WriteError, WriteResult, Writer, append_record, escape_separators};

@@ -129,7 +129,7 @@ impl<Source: Read> Reader<Source> {
     /// Reading failed (interrupted reads are repeated). No bytes are lost: calling again reads again.
     pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         loop {
-            if let Some(piece) = self.buffered_piece() {
+            if let Some(piece) = self.take_piece() {
                 return Ok(Some(piece));
             }
             if self.ended {
@@ -140,7 +140,7 @@ impl<Source: Read> Reader<Source> {
                 self.lines_end = self.end;
                 self.measure_multiline();
                 if let Some(long_line) = self.long_line.take() {
-                    return Ok(Some(self.part_of(long_line, 0, true)));
+                    return Ok(Some(self.take_long_line(long_line, 0, true)));
                 }
             }
         }
@@ -159,11 +159,11 @@ impl<Source: Read> Reader<Source> {
     }
 
     /// Returns the next piece if one is buffered.
-    fn buffered_piece(&mut self) -> Option<Piece> {
+    fn take_piece(&mut self) -> Option<Piece> {
         if !self.has_piece() {
             None
         } else if let Some(long_line) = self.long_line {
-            Some(self.more_of(long_line))
+            Some(self.continue_long_line(long_line))
         } else if self.start < self.lines_end {
             Some(self.next_lines())
         } else {
@@ -173,7 +173,7 @@ impl<Source: Read> Reader<Source> {
 
     /// Returns the lines before the next one that must be parsed, or that line.
     fn next_lines(&mut self) -> Piece {
-        let wanted = self.wanted_line();
+        let wanted = self.find_wanted_line();
         let (mut plain_end, length) = match self.multiline {
             Multiline::Whole(length) => {
                 let end = self.start + length;
@@ -186,7 +186,7 @@ impl<Source: Read> Reader<Source> {
             }
         };
         if self.unwanted == UnwantedLines::Checked {
-            plain_end = self.first_damaged(plain_end);
+            plain_end = self.find_damaged_line(plain_end);
         }
         if plain_end > self.start {
             let raw = self.take(plain_end - self.start);
@@ -202,7 +202,7 @@ impl<Source: Read> Reader<Source> {
     }
 
     /// Returns the start of the next line with a needle, or the end of the whole lines.
-    fn wanted_line(&mut self) -> usize {
+    fn find_wanted_line(&mut self) -> usize {
         let needle = match self.needle {
             Some(known) if known >= self.start => known,
             _ => {
@@ -274,7 +274,7 @@ impl<Source: Read> Reader<Source> {
     }
 
     /// Returns the start of the first damaged line before `end`, or `end`.
-    fn first_damaged(&self, end: usize) -> usize {
+    fn find_damaged_line(&self, end: usize) -> usize {
         if let Multiline::Whole(length) = self.multiline {
             let object = &self.buffer[self.start..self.start + length];
             return if is_sound(object) { end } else { self.start };
@@ -317,16 +317,16 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    fn more_of(&mut self, long_line: LongLine) -> Piece {
+    fn continue_long_line(&mut self, long_line: LongLine) -> Piece {
         let lines = &self.buffer[self.start..self.lines_end];
         if let Some(newline) = memchr(b'\n', lines) {
             self.long_line = None;
-            return self.part_of(long_line, newline + 1, true);
+            return self.take_long_line(long_line, newline + 1, true);
         }
-        self.part_of(long_line, self.end - self.start, false)
+        self.take_long_line(long_line, self.end - self.start, false)
     }
 
-    fn part_of(&mut self, long_line: LongLine, length: usize, is_last: bool) -> Piece {
+    fn take_long_line(&mut self, long_line: LongLine, length: usize, is_last: bool) -> Piece {
         Piece::LongLine {
             raw: self.take(length),
             damage: None,

@@ -56,7 +56,7 @@ fn prefilter() -> Prefilter {
 }
 
 /// Returns a prefilter that matches every line.
-fn all() -> Prefilter {
+fn match_all() -> Prefilter {
     Prefilter::new(&[""]).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn pieces(source: impl Read, prefilter: Prefilter) -> Vec<Piece> {
 }
 
 /// Returns the pieces, with lines without a needle checked.
-fn checked(source: impl Read) -> Vec<Piece> {
+fn read_checked(source: impl Read) -> Vec<Piece> {
     pieces_of(Reader::new(source, prefilter()).with_unwanted(UnwantedLines::Checked))
 }
 
@@ -78,7 +78,7 @@ fn pieces_of(mut reader: Reader<impl Read>) -> Vec<Piece> {
     pieces
 }
 
-fn joined(pieces: &[Piece]) -> Vec<u8> {
+fn join(pieces: &[Piece]) -> Vec<u8> {
     pieces.iter().flat_map(Piece::raw).copied().collect()
 }
 
@@ -98,7 +98,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
                 .iter()
                 .map(|record| record.text(raw).to_owned())
                 .collect();
-            assert_eq!(visited(piece), (texts.clone(), damage.clone()));
+            assert_eq!(visit(piece), (texts.clone(), damage.clone()));
             Some((*number, *offset, raw.ends_with(b"\n"), texts, damage))
         }
         Piece::Plain { .. } | Piece::LongLine { .. } => None,
@@ -107,7 +107,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
 }
 
 /// Returns the records that a reader of JSON objects visits.
-fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
+fn visit(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     let mut texts = Vec::new();
     let damage = piece.visit_records(|text| {
         let is_object = first_value(text.as_bytes()) == FirstValue::Object(0..text.len());
@@ -120,10 +120,10 @@ fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
 }
 
 /// Returns the texts and reasons of a single line.
-fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
+fn texts_and_damage(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
     let mut texts = Vec::new();
     let mut reasons = Vec::new();
-    for (_, _, _, line_texts, damage) in lines(&pieces(input, all())) {
+    for (_, _, _, line_texts, damage) in lines(&pieces(input, match_all())) {
         texts.extend(line_texts);
         reasons.extend(
             damage
@@ -140,7 +140,7 @@ fn texts_of(input: &[u8], unwanted: UnwantedLines) -> Vec<String> {
     let mut all = cuts.into_iter().map(|cuts| {
         let reader = Reader::new(Chunks::new(input, cuts), prefilter()).with_unwanted(unwanted);
         let pieces = pieces_of(reader);
-        assert_eq!(joined(&pieces), input, "{cuts:?}");
+        assert_eq!(join(&pieces), input, "{cuts:?}");
         let mut texts = Vec::new();
         for (_, _, _, records, damage) in lines(&pieces) {
             texts.extend(records);
@@ -235,7 +235,7 @@ fn an_object_on_several_lines_is_not_held_forever() {
     let first = reader.next_piece().unwrap().unwrap();
     assert!(first.raw().len() <= MAX_LINE_BYTES + 1);
     let pieces: Vec<_> = std::iter::once(first).chain(pieces_of(reader)).collect();
-    assert_eq!(joined(&pieces), input);
+    assert_eq!(join(&pieces), input);
     assert_eq!(lines(&pieces).len(), 1);
 }
 
@@ -305,7 +305,7 @@ fn bad_input_matrix() {
     ];
     for (input, texts, reasons) in table {
         let shown = String::from_utf8_lossy(input);
-        let (seen_texts, seen_reasons) = seen(input);
+        let (seen_texts, seen_reasons) = texts_and_damage(input);
         assert_eq!(seen_texts, *texts, "{shown:?}");
         let expected: Vec<_> = reasons
             .iter()
@@ -329,7 +329,7 @@ fn depth_is_not_damage() {
     let line = line.replace('w', "x");
     for pieces in [
         super::tests::pieces(line.as_bytes(), prefilter()),
-        checked(line.as_bytes()),
+        read_checked(line.as_bytes()),
     ] {
         assert!(matches!(pieces.as_slice(), [Piece::Plain { .. }]));
     }
@@ -369,7 +369,7 @@ fn lines_without_a_needle_are_returned_in_runs() {
         ]
     );
     assert_eq!(
-        checked(input.as_bytes()),
+        read_checked(input.as_bytes()),
         [
             before,
             wanted,
@@ -409,15 +409,15 @@ fn all_records_of_a_glued_line_are_delivered() {
 /// The reader only reads again after all whole lines were returned.
 #[test]
 fn a_whole_line_is_returned_before_the_next_read() {
-    struct Watched(Vec<&'static [u8]>);
-    impl Read for Watched {
+    struct ChunkSource(Vec<&'static [u8]>);
+    impl Read for ChunkSource {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let part = self.0.pop().ok_or(io::ErrorKind::WouldBlock)?;
             buffer[..part.len()].copy_from_slice(part);
             Ok(part.len())
         }
     }
-    let source = Watched(vec![b"3}\n{\"w\"", b"{\"a\":1}\n{\"w\":2}\n{\"w\":"]);
+    let source = ChunkSource(vec![b"3}\n{\"w\"", b"{\"a\":1}\n{\"w\":2}\n{\"w\":"]);
     let mut reader = Reader::new(source, prefilter());
     let mut raws = Vec::new();
     for _ in 0..2 {
@@ -534,25 +534,25 @@ proptest! {
         lengths in prop::collection::vec(1..40_usize, 1..6),
     ) {
         let at_once = pieces(input.as_slice(), prefilter());
-        prop_assert_eq!(&joined(&at_once), &input);
+        prop_assert_eq!(&join(&at_once), &input);
         let in_parts = pieces(Chunks::new(&input, &lengths), prefilter());
-        prop_assert_eq!(&joined(&in_parts), &input);
+        prop_assert_eq!(&join(&in_parts), &input);
         prop_assert_eq!(lines(&in_parts), lines(&at_once));
-        let at_once = checked(input.as_slice());
-        let in_parts = checked(Chunks::new(&input, &lengths));
-        prop_assert_eq!(&joined(&in_parts), &input);
+        let at_once = read_checked(input.as_slice());
+        let in_parts = read_checked(Chunks::new(&input, &lengths));
+        prop_assert_eq!(&join(&in_parts), &input);
         prop_assert_eq!(lines(&in_parts), lines(&at_once));
     }
 
     #[test]
     fn noise_is_passed_on(input in prop::collection::vec(any::<u8>(), 0..200), length in 1..40_usize) {
-        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), prefilter())), input.clone());
-        prop_assert_eq!(joined(&pieces(Chunks::new(&input, &[length]), all())), input);
+        prop_assert_eq!(join(&pieces(Chunks::new(&input, &[length]), prefilter())), input.clone());
+        prop_assert_eq!(join(&pieces(Chunks::new(&input, &[length]), match_all())), input);
     }
 
     #[test]
     fn records_are_objects_that_parse(input in input()) {
-        for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), all())) {
+        for (_, _, _, texts, _) in lines(&pieces(input.as_slice(), match_all())) {
             for text in texts {
                 prop_assert_eq!(first_value(text.as_bytes()), FirstValue::Object(0..text.len()));
                 let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
@@ -575,7 +575,7 @@ proptest! {
     /// Checked lines are plain if they have neither damage nor a needle.
     #[test]
     fn plain_lines_are_sound_if_checked(input in input()) {
-        for piece in checked(input.as_slice()) {
+        for piece in read_checked(input.as_slice()) {
             match &piece {
                 Piece::Plain { raw } => {
                     prop_assert_eq!(prefilter().find(raw, 0), None);

@@ -54,7 +54,7 @@ pub fn read_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, Strin
     let (text, directory) = match form {
         TextLineForm::Plain => (decoded.into_owned(), None),
         TextLineForm::AnyJson => (paired(), None),
-        TextLineForm::Json { field, context } => parts_of_json(&paired(), field, context)?,
+        TextLineForm::Json { field, context } => parse_json_line(&paired(), field, context)?,
     };
     Ok(TextLine {
         text,
@@ -63,7 +63,7 @@ pub fn read_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, Strin
     })
 }
 
-fn parts_of_json(
+fn parse_json_line(
     json: &str,
     field: &str,
     context: LineContext,
@@ -98,11 +98,12 @@ fn string_field(fields: &HashMap<String, &RawValue>, name: &str) -> Result<Optio
 }
 
 fn parse<'a, Value: serde::Deserialize<'a>>(json: &'a str) -> Result<Value, String> {
-    serde_json::from_str(json).map_err(|error| format!("not JSON: {}", on_one_line(&error)))
+    serde_json::from_str(json)
+        .map_err(|error| format!("not JSON: {}", describe_without_line(&error)))
 }
 
 /// Returns the error without its line number, which is always 1.
-pub fn on_one_line(error: &serde_json::Error) -> String {
+pub fn describe_without_line(error: &serde_json::Error) -> String {
     error.to_string().replace("at line 1 column", "at column")
 }
 

@@ -180,7 +180,7 @@ impl<Sink: Write> Writer<Sink> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let result = self.write(&buffer);
         buffer.clear();
-        // A single long record must not hold on to its memory.
+        // Frees the memory of a single long record.
         buffer.shrink_to(2 * BUFFER_SIZE);
         self.buffer = buffer;
         result

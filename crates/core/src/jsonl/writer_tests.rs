@@ -10,7 +10,7 @@ use super::{BUFFER_SIZE, WriteError, Writer, append_record};
 
 /// A sink that takes a few bytes at a time, is interrupted in between, and finally is full.
 #[derive(Clone)]
-struct Reluctant {
+struct SlowSink {
     taken: Rc<RefCell<Vec<u8>>>,
     at_once: usize,
     room: usize,
@@ -18,7 +18,7 @@ struct Reluctant {
     calls: Rc<RefCell<usize>>,
 }
 
-impl Reluctant {
+impl SlowSink {
     fn new(at_once: usize, room: usize) -> Self {
         Self {
             taken: Rc::default(),
@@ -30,7 +30,7 @@ impl Reluctant {
     }
 }
 
-impl Write for Reluctant {
+impl Write for SlowSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         *self.calls.borrow_mut() += 1;
         self.interrupted = !self.interrupted;
@@ -86,7 +86,7 @@ fn a_record_that_cannot_be_serialised_leaves_no_trace() {
 
 #[test]
 fn large_echoes_are_written_directly() {
-    let sink = Reluctant::new(usize::MAX, usize::MAX);
+    let sink = SlowSink::new(usize::MAX, usize::MAX);
     let mut writer = Writer::new(sink.clone());
     let slab = vec![b'x'; BUFFER_SIZE];
     writer.echo(b"small").unwrap();
@@ -98,7 +98,7 @@ fn large_echoes_are_written_directly() {
 
 #[test]
 fn a_full_disk_stays_full() {
-    let sink = Reluctant::new(3, 7);
+    let sink = SlowSink::new(3, 7);
     let mut writer = Writer::new(sink.clone());
     writer.echo(b"0123456789").unwrap();
     for _ in 0..3 {
@@ -173,7 +173,7 @@ proptest! {
         parts in prop::collection::vec((any::<bool>(), 0..3 * BUFFER_SIZE), 0..8),
         at_once in 1..100_000_usize,
     ) {
-        let sink = Reluctant::new(at_once, usize::MAX);
+        let sink = SlowSink::new(at_once, usize::MAX);
         let mut writer = Writer::new(sink.clone());
         let mut expected: Vec<u8> = Vec::new();
         for (own, length) in parts {

@@ -159,6 +159,7 @@ impl From<ResultPart> for Block {
 pub fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     match raw {
         Some(raw) => raw.to_owned(),
+        // This is valid JSON.
         None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
     }
 }

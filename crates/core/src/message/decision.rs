@@ -214,16 +214,17 @@ impl CallOutcome {
         matches!(self, Self::Denied | Self::Declined)
     }
 
-    /// Finds the outcome of a call in the text of its result, and in whether the agent marked it as failed.
+    /// Determines the outcome of a call from the text of its result and the agent's failure mark.
     pub fn of_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);
         let timed = start.strip_prefix("Wall time: ");
         let behind_time = timed.and_then(|timed| Some(timed.split_once('\n')?.1));
         let start = behind_time.unwrap_or(start);
         let mut beginnings = BEGINNINGS.iter();
-        let known = beginnings.find(|(words, _)| start.starts_with(words));
-        let known = known.map(|(_, outcome)| *outcome);
-        let known = known.or(failed.then_some(Self::Failed));
+        let known = beginnings
+            .find(|(words, _)| start.starts_with(words))
+            .map(|(_, outcome)| *outcome)
+            .or(failed.then_some(Self::Failed));
         // The same words inside a file have no meaning.
         let says = |words: &str| {
             if known.is_some() {

@@ -147,7 +147,7 @@ fn split_injected(text: &str) -> Option<(String, String)> {
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = text[at..].find(['<', '[']) {
         at += found;
-        let Some(length) = injected_length(&text[at..]) else {
+        let Some(length) = leading_injected_length(&text[at..]) else {
             at += 1;
             continue;
         };
@@ -176,7 +176,7 @@ pub fn is_remark(text: &str) -> bool {
 }
 
 /// Returns the length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
-fn injected_length(text: &str) -> Option<usize> {
+fn leading_injected_length(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
         return text.find(']').map(|end| end + 1);

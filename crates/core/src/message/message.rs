@@ -202,19 +202,19 @@ fn continues(open: &Message, next: &Message) -> bool {
 /// id.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, PairCounts>,
     order: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct PairCounts {
     calls: u64,
     results: u64,
 }
 
 impl Pairs {
     /// Adds the calls and results of a message.
-    pub fn note(&mut self, message: &Message) {
+    pub fn add(&mut self, message: &Message) {
         for call in message.calls() {
             self.entry(&call.id).calls += 1;
         }
@@ -223,7 +223,7 @@ impl Pairs {
         }
     }
 
-    fn entry(&mut self, id: &str) -> &mut Seen {
+    fn entry(&mut self, id: &str) -> &mut PairCounts {
         if !self.seen.contains_key(id) {
             self.order.push(id.to_owned());
         }
@@ -240,7 +240,7 @@ impl Pairs {
         self.ids(|seen| seen.calls == 0)
     }
 
-    fn ids(&self, wanted: impl Fn(&Seen) -> bool) -> Vec<&str> {
+    fn ids(&self, wanted: impl Fn(&PairCounts) -> bool) -> Vec<&str> {
         self.order
             .iter()
             .filter(|id| self.seen.get(*id).is_some_and(&wanted))

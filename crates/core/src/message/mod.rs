@@ -20,4 +20,4 @@ pub use decision::{BuiltinRule, CallOutcome, DecidedBy, Decision, Mode, start_of
 pub use injected::{is_interruption, is_remark, split_typed, typed_text, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
 pub use network::Network;
-pub use usage::{Tier, Usage, rounded_dollars};
+pub use usage::{Tier, Usage, serialize_rounded};

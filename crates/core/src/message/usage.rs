@@ -29,7 +29,7 @@ pub struct Usage {
     #[serde(
         rename = "cost_usd",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
+        serialize_with = "serialize_rounded"
     )]
     pub cost: Option<f64>,
     /// Web searches that the provider made.
@@ -44,7 +44,7 @@ pub struct Usage {
     /// Whether the request was confined to the United States. Not in records.
     #[serde(skip)]
     pub is_us_only: bool,
-    /// Whether it may be the sum of several requests, of which each has its own price. Not in records.
+    /// Whether it may be a sum over requests that are priced separately. Not in records.
     #[serde(skip)]
     pub is_sum: bool,
 }
@@ -80,7 +80,7 @@ fn is_zero(number: &u64) -> bool {
 /// # Errors
 /// The serializer fails.
 #[allow(clippy::ref_option, reason = "as serde calls it")]
-pub fn rounded_dollars<S: Serializer>(
+pub fn serialize_rounded<S: Serializer>(
     cost: &Option<f64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

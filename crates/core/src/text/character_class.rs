@@ -1,4 +1,4 @@
-//! Classes of characters for terminal-safe text: tables only. `terminal_safe` decides how to treat a class.
+//! Classes of characters for terminal-safe text: tables only. The treatment of each class is in `terminal_safe`.
 
 use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
 

@@ -11,7 +11,7 @@ pub(super) fn remove_escape_sequences(text: &str) -> String {
     let mut state = State::Ground;
     text.chars()
         .filter(|character| {
-            let (next, fate) = step(state, *character);
+            let (next, fate) = advance(state, *character);
             state = next;
             matches!(fate, Fate::Text)
         })
@@ -45,8 +45,8 @@ enum Fate {
 }
 
 /// One step of the machine.
-fn step(state: State, character: char) -> (State, Fate) {
-    if let Some(introduced) = introduced_anywhere(character) {
+fn advance(state: State, character: char) -> (State, Fate) {
+    if let Some(introduced) = state_after_control(character) {
         // ESC inside a string may start its terminator. Elsewhere `ESC \` has no effect, so that the state after
         // ESC does not depend on the string.
         return (introduced, Fate::Sequence);
@@ -60,12 +60,12 @@ fn step(state: State, character: char) -> (State, Fate) {
         State::EscapeIntermediate => match character {
             '\u{30}'..='\u{7e}' => (State::Ground, Fate::Sequence),
             '\u{20}'..='\u{2f}' => (State::EscapeIntermediate, Fate::Sequence),
-            _ => within(State::EscapeIntermediate, character),
+            _ => advance_short(State::EscapeIntermediate, character),
         },
         State::Csi => match character {
             '\u{40}'..='\u{7e}' => (State::Ground, Fate::Sequence),
             '\u{20}'..='\u{3f}' => (State::Csi, Fate::Sequence),
-            _ => within(State::Csi, character),
+            _ => advance_short(State::Csi, character),
         },
         State::BellString if character == '\u{07}' => (State::Ground, Fate::Sequence),
         State::BellString | State::String => (state, Fate::Sequence),
@@ -73,7 +73,7 @@ fn step(state: State, character: char) -> (State, Fate) {
 }
 
 /// Returns the state after characters that start or abort a sequence in any state.
-fn introduced_anywhere(character: char) -> Option<State> {
+fn state_after_control(character: char) -> Option<State> {
     match character {
         '\u{1b}' => Some(State::Escape),
         '\u{9b}' => Some(State::Csi),
@@ -92,14 +92,14 @@ fn after_escape(character: char) -> (State, Fate) {
         'P' | 'X' | '^' | '_' | 'k' => State::String,
         '\u{20}'..='\u{2f}' => State::EscapeIntermediate,
         '\u{30}'..='\u{7e}' => State::Ground,
-        _ => return within(State::Escape, character),
+        _ => return advance_short(State::Escape, character),
     };
     (next, Fate::Sequence)
 }
 
 /// Handles a character that a short sequence cannot contain. Terminals execute or ignore a control there and
 /// continue the sequence; all other characters end it.
-fn within(state: State, character: char) -> (State, Fate) {
+fn advance_short(state: State, character: char) -> (State, Fate) {
     if character.is_ascii_control() {
         (state, Fate::Sequence)
     } else {

@@ -1,7 +1,7 @@
 //! Private keys in all forms in which logs, diffs and programs show them.
 
 use super::redact::redact;
-use crate::sample::{runs_all, sample};
+use crate::sample::{is_full_run, sample};
 
 /// Lines of a made-up key, the last one short.
 const LINES: [&str; 5] = [
@@ -36,7 +36,7 @@ fn key((label, head): (&str, &str)) -> String {
 }
 
 /// Puts a text before each line. `#` becomes the number of the line.
-fn prefixed(key: &str, prefix: &str) -> String {
+fn with_prefix(key: &str, prefix: &str) -> String {
     let lines = key.lines().enumerate();
     let lines =
         lines.map(|(at, line)| format!("{}{line}\n", prefix.replace('#', &(at + 1).to_string())));
@@ -92,19 +92,22 @@ fn forms(key: &str) -> Vec<(String, String)> {
         ("carriage returns", key.replace('\n', "\r\n")),
         (
             "yaml",
-            format!("key: |\n{}other: 1\n", prefixed(key, "    ")),
+            format!("key: |\n{}other: 1\n", with_prefix(key, "    ")),
         ),
-        ("deep yaml", prefixed(key, &" ".repeat(60))),
+        ("deep yaml", with_prefix(key, &" ".repeat(60))),
         ("spaces", key.replace('\n', " ")),
         (
             "array",
-            format!("[\n{}]", prefixed(key, "  \"").replace('\n', "\",\n")),
+            format!("[\n{}]", with_prefix(key, "  \"").replace('\n', "\",\n")),
         ),
         (
             "short array",
             format!("[\"{}\"]", key.trim_end().replace('\n', "\",\"")),
         ),
-        ("code", prefixed(key, "    \"").replace('\n', "\\n\" +\n")),
+        (
+            "code",
+            with_prefix(key, "    \"").replace('\n', "\\n\" +\n"),
+        ),
         ("continued lines", key.replace('\n', "\\\n")),
         ("form", encoded("+")),
         ("address", encoded("%20")),
@@ -113,9 +116,9 @@ fn forms(key: &str) -> Vec<(String, String)> {
             "here-document",
             format!("cat > k <<'EOF'\n{key}EOF\nchmod 600 k"),
         ),
-        ("numbers in escapes", json(&prefixed(key, "     #\t"))),
-        ("arrows in escapes", json(&prefixed(key, "     #→"))),
-        ("quotes in escapes", json(&prefixed(key, "> "))),
+        ("numbers in escapes", json(&with_prefix(key, "     #\t"))),
+        ("arrows in escapes", json(&with_prefix(key, "     #→"))),
+        ("quotes in escapes", json(&with_prefix(key, "> "))),
     ];
     for prefix in [
         "> ",
@@ -141,7 +144,7 @@ fn forms(key: &str) -> Vec<(String, String)> {
         "│ ",
         "\t",
     ] {
-        forms.push((prefix, prefixed(key, prefix)));
+        forms.push((prefix, with_prefix(key, prefix)));
     }
     let owned = forms.into_iter();
     owned.map(|(name, text)| (name.to_owned(), text)).collect()
@@ -307,7 +310,7 @@ fn long_texts_of_beginnings_are_read_once() {
         ("npm config set key ", 16),
         ("token=", 16),
     ] {
-        let bytes = kilobytes * if runs_all() { 1024 } else { 256 };
+        let bytes = kilobytes * if is_full_run() { 1024 } else { 256 };
         let text = piece.repeat(bytes / piece.len());
         redact(&text);
         redact(&format!("{key}\n{text}"));

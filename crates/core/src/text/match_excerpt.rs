@@ -26,7 +26,7 @@ pub struct MatchExcerpt {
 
 impl MatchExcerpt {
     /// Returns the match at `range` of `text`, in bytes.
-    pub fn around(text: &str, range: Range<usize>) -> Self {
+    pub fn new(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
         let shown = range.end.min(start + MAX_MATCH).max(start);
         let end = text.ceil_char_boundary(shown);
@@ -42,7 +42,7 @@ impl MatchExcerpt {
 
     /// Returns the match at `range` of `text`, with `count` lines before it and after it.
     pub fn with_lines(text: &str, range: Range<usize>, count: usize) -> Self {
-        let matched = Self::around(text, range.clone());
+        let matched = Self::new(text, range.clone());
         let start = text.floor_char_boundary(range.start);
         let end = start + matched.matched.len();
         let lowest = text.ceil_char_boundary(start.saturating_sub(MAX_CONTEXT));
@@ -80,10 +80,10 @@ mod tests {
     #[test]
     fn context_is_short() {
         let text = format!("{}needle{}", "é".repeat(300), "ü".repeat(300));
-        let excerpt = MatchExcerpt::around(&text, 600..606);
+        let excerpt = MatchExcerpt::new(&text, 600..606);
         assert_eq!(excerpt.matched, "needle");
         assert_eq!((excerpt.before.len(), excerpt.after.len()), (100, 100));
-        let all = MatchExcerpt::around(&text, 0..text.len());
+        let all = MatchExcerpt::new(&text, 0..text.len());
         assert_eq!(all.matched.len(), 400);
     }
 
@@ -108,7 +108,7 @@ mod tests {
         fn an_excerpt_is_a_part_of_the_text(text in "[aé\n]{0,300}", start in 0_usize..600, length in 0_usize..600) {
             let start = start.min(text.len());
             let end = (start + length).min(text.len());
-            let excerpt = MatchExcerpt::around(&text, start..end);
+            let excerpt = MatchExcerpt::new(&text, start..end);
             prop_assert!(text.contains(&excerpt.text()));
         }
     }

@@ -1,5 +1,6 @@
 //! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
 
+mod append;
 mod character_class;
 mod escape_sequences;
 mod match_excerpt;
@@ -13,20 +14,22 @@ mod tables;
 mod terminal_safe;
 mod width;
 
+#[doc(hidden)]
+pub use append::append;
 pub use match_excerpt::MatchExcerpt;
 pub use numbers::{byte_size, byte_size_trimmed, count_noun, dollars, with_separators};
 pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, strip_fence};
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
 };
-pub use secrets::{is_secret, names_secret};
+pub use secrets::{is_secret, is_secret_name};
 pub use sha256::{Sha256Writer, sha256};
 pub use similar::most_similar;
 #[doc(hidden)]
 pub use tables::names;
 pub use tables::pattern;
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};
-pub use width::{display_width, fit_columns, fitted_end, truncate_utf16, utf16_length};
+pub use width::{display_width, fit_columns, fit_end, truncate_utf16, utf16_length};
 
 #[cfg(test)]
 mod key_tests;

@@ -118,7 +118,7 @@ impl Beginnings {
 
 impl Secrets {
     fn class(&self, name: &str) -> NameClass {
-        let words = words(name);
+        let words = snake_case(name);
         // Compiling the patterns takes longer than most programs that only need this.
         let mut has_part = false;
         let note = |_: Range<usize>, shape: Option<usize>| has_part |= shape.is_none();
@@ -303,7 +303,7 @@ fn compile(pattern: &str) -> Regex {
 }
 
 /// Returns the words of a name in lower case, joined by `_`. A leading underscore is kept.
-fn words(name: &str) -> String {
+fn snake_case(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 4);
     let mut letters = name.chars().peekable();
     let mut last = ' ';
@@ -386,13 +386,13 @@ pub fn is_secret(name: &str, value: &str) -> bool {
     let names_file = || {
         ["file", "path"]
             .iter()
-            .any(|end| words(name).ends_with(end))
+            .any(|end| snake_case(name).ends_with(end))
     };
     is_secret && !(is_path(value) && names_file())
 }
 
 /// Whether values with this name are usually secrets.
-pub fn names_secret(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     matches!(SECRETS.class(name), NameClass::Secret | NameClass::Usually)
 }
 

@@ -1,8 +1,8 @@
 //! SHA-256 in hexadecimal.
 
-use std::fmt::Write as _;
 use std::io;
 
+use super::append;
 use sha2::{Digest as _, Sha256};
 
 /// A writer that hashes its input.
@@ -14,7 +14,7 @@ impl Sha256Writer {
     pub fn finish(self) -> String {
         let bytes = self.0.finalize();
         bytes.iter().fold(String::new(), |mut digits, byte| {
-            let _ = write!(digits, "{byte:02x}");
+            append!(digits, "{byte:02x}");
             digits
         })
     }

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-/// Implements the names of an enum without fields: `ALL`, `name` and `named`.
+/// Implements the names of an enum without fields: `ALL`, `name` and `by_name`.
 #[macro_export]
 macro_rules! names {
     ($Type:ident: $($value:ident = $name:literal),+ $(,)?) => {

@@ -5,8 +5,8 @@
 //! cleaned here.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
+use super::append;
 use super::character_class::{CharacterClass, Script, classify};
 use super::escape_sequences::remove_escape_sequences;
 
@@ -46,9 +46,9 @@ fn clean(text: &str, layout: Layout) -> String {
         }
         let alone: Option<String> = line
             .chars()
-            .map(|character| alone(character, layout))
+            .map(|character| clean_lone(character, layout))
             .collect();
-        Cow::Owned(alone.unwrap_or_else(|| among_others(line, layout)))
+        Cow::Owned(alone.unwrap_or_else(|| clean_combining(line, layout)))
     });
     let safe: String = lines.collect();
     debug_assert!(
@@ -68,7 +68,7 @@ fn clean(text: &str, layout: Layout) -> String {
 
 /// Returns the replacement of a character that does not depend on its neighbours, or `None` if it does. Source
 /// code and text in most languages have only the former.
-pub(super) fn alone(character: char, layout: Layout) -> Option<char> {
+pub(super) fn clean_lone(character: char, layout: Layout) -> Option<char> {
     match classify(character) {
         CharacterClass::Blank => Some(' '),
         CharacterClass::LineBreak if character == '\n' => match layout {
@@ -84,7 +84,7 @@ pub(super) fn alone(character: char, layout: Layout) -> Option<char> {
 }
 
 /// Cleans a line with controls, marks, joiners and similar characters.
-pub(super) fn among_others(line: &str, layout: Layout) -> String {
+pub(super) fn clean_combining(line: &str, layout: Layout) -> String {
     let visible = drop_hidden(&remove_escape_sequences(line), layout);
     drop_misplaced_joiners(&visible)
 }
@@ -147,9 +147,9 @@ fn drop_misplaced_joiners(characters: &[char]) -> String {
                 let is_flag = run.ends_flag && previous == Some(CharacterClass::FlagBase);
                 (run.length, is_flag)
             }
-            CharacterClass::EmojiSelector => (1, selects_emoji(previous, next)),
-            CharacterClass::Joiner => (1, joins(previous, next)),
-            CharacterClass::NonJoiner => (1, separates(previous, next)),
+            CharacterClass::EmojiSelector => (1, is_effective_emoji_selector(previous, next)),
+            CharacterClass::Joiner => (1, is_effective_joiner(previous, next)),
+            CharacterClass::NonJoiner => (1, is_effective_non_joiner(previous, next)),
             _ => (1, true),
         };
         if keep {
@@ -189,7 +189,10 @@ fn tag_run(characters: &[char]) -> TagRun {
 }
 
 /// Whether U+FE0F has an effect: after an emoji, and between an ASCII character and its keycap.
-fn selects_emoji(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+fn is_effective_emoji_selector(
+    previous: Option<CharacterClass>,
+    next: Option<CharacterClass>,
+) -> bool {
     match previous {
         Some(CharacterClass::Emoji | CharacterClass::FlagBase) => true,
         Some(CharacterClass::KeycapBase) => next == Some(CharacterClass::Keycap),
@@ -198,7 +201,7 @@ fn selects_emoji(previous: Option<CharacterClass>, next: Option<CharacterClass>)
 }
 
 /// Whether U+200D has an effect: between two emoji, and in Indic scripts.
-fn joins(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+fn is_effective_joiner(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     let between_emoji = matches!(
         previous,
         Some(
@@ -208,17 +211,17 @@ fn joins(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool
                 | CharacterClass::CancelTag
         )
     ) && matches!(next, Some(CharacterClass::Emoji | CharacterClass::FlagBase));
-    between_emoji || shapes_indic(previous, next)
+    between_emoji || is_indic_pair(previous, next)
 }
 
 /// Whether U+200C has an effect: between two Arabic letters, and in Indic scripts.
-fn separates(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+fn is_effective_non_joiner(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     let between_arabic =
         script_of(previous) == Some(Script::Arabic) && script_of(next) == Some(Script::Arabic);
-    between_arabic || shapes_indic(previous, next)
+    between_arabic || is_indic_pair(previous, next)
 }
 
-fn shapes_indic(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
+fn is_indic_pair(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     match script_of(previous) {
         Some(Script::IndicVirama) => true,
         Some(Script::Indic) => matches!(script_of(next), Some(Script::Indic | Script::IndicVirama)),
@@ -262,7 +265,7 @@ pub fn escape_hidden(json: &str) -> Cow<'_, str> {
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            let _ = write!(escaped, "\\u{unit:04x}");
+            append!(escaped, "\\u{unit:04x}");
         }
     }
     Cow::Owned(escaped)

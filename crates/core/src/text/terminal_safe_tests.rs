@@ -5,7 +5,7 @@ use serde::Deserialize;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::character_class::{CharacterClass, classify};
-use super::terminal_safe::{Layout, alone, among_others};
+use super::terminal_safe::{Layout, clean_combining, clean_lone};
 use super::{escape_hidden, terminal_safe, terminal_safe_line};
 
 /// A row of `tests/data/terminal.jsonl`.
@@ -112,9 +112,9 @@ proptest! {
     fn context_free_characters_do_not_depend_on_context(text in any_text()) {
         for line in text.split_inclusive('\n') {
             for layout in [Layout::Lines, Layout::SingleLine] {
-                let alone: Option<String> = line.chars().map(|character| alone(character, layout)).collect();
+                let alone: Option<String> = line.chars().map(|character| clean_lone(character, layout)).collect();
                 if let Some(alone) = alone {
-                    prop_assert_eq!(alone, among_others(line, layout));
+                    prop_assert_eq!(alone, clean_combining(line, layout));
                 }
             }
         }

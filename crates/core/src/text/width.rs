@@ -14,21 +14,21 @@ pub fn fit_columns(line: &str, columns: usize) -> String {
         return line.to_owned();
     }
     let starts = line.char_indices().skip(1).map(|(end, _)| &line[..end]);
-    longest(starts, columns).to_owned() + "…"
+    longest_fit(starts, columns).to_owned() + "…"
 }
 
 /// Truncates a line at its start to `columns`, with `…` if it was longer.
-pub fn fitted_end(line: &str, columns: usize) -> String {
+pub fn fit_end(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
     }
     let ends = line.char_indices().rev().map(|(start, _)| &line[start..]);
-    "…".to_owned() + longest(ends, columns)
+    "…".to_owned() + longest_fit(ends, columns)
 }
 
 /// Returns the last part, of parts that become longer, that fits into one column less than `columns`. A character
 /// may widen the one before it.
-fn longest<'a>(parts: impl Iterator<Item = &'a str>, columns: usize) -> &'a str {
+fn longest_fit<'a>(parts: impl Iterator<Item = &'a str>, columns: usize) -> &'a str {
     let fits = |part: &&str| display_width(part) < columns;
     parts.take_while(fits).last().unwrap_or_default()
 }
@@ -142,7 +142,7 @@ mod tests {
         ];
         for (line, columns, beginning, end) in table {
             assert_eq!(fit_columns(line, columns), beginning, "{line}");
-            assert_eq!(fitted_end(line, columns), end, "{line}");
+            assert_eq!(fit_end(line, columns), end, "{line}");
         }
     }
 }

@@ -59,7 +59,7 @@ enum Conversion {
 
 /// Returns the alias with this name, in any letter case.
 pub fn alias(name: &str) -> Option<Alias> {
-    runs().find_map(|(names, steps)| {
+    run_rows().find_map(|(names, steps)| {
         let name = names
             .split(',')
             .find(|known| known.eq_ignore_ascii_case(name))?;
@@ -72,7 +72,7 @@ pub fn alias(name: &str) -> Option<Alias> {
 }
 
 /// Names and steps of each `run` row.
-pub fn runs() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+pub fn run_rows() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     rows().filter_map(|row| match row.as_slice() {
         ["run", names, steps @ ..] => Some((*names, steps.to_vec())),
         _ => None,
@@ -220,7 +220,7 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
         return Ok(());
     };
     let line = input.get(command).and_then(Value::as_str);
-    let line = in_directory(&path, line.unwrap_or_default())
+    let line = wrap_in_directory(&path, line.unwrap_or_default())
         .ok_or_else(|| format!("`{directory}` must be a path"))?;
     // The schema check reports a command that is not a string.
     if let Some(Value::String(command)) = input.get_mut(command) {
@@ -232,7 +232,7 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
 /// Returns a command line that runs another in a directory: in a subshell, so that later calls are not affected,
 /// and between line feeds, because the command may end in a comment or a here-document. `None` if the
 /// directory is not a string or is empty.
-pub fn in_directory(directory: &Value, line: &str) -> Option<String> {
+pub fn wrap_in_directory(directory: &Value, line: &str) -> Option<String> {
     let directory = directory.as_str().filter(|directory| !directory.is_empty());
     let directory = shlex::try_quote(directory?).ok()?;
     Some(format!("(cd -- {directory} && {{\n{line}\n}})"))

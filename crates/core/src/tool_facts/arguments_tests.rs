@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-fn mapped(name: &str, input: Value) -> Result<(String, Value), String> {
+fn map_call(name: &str, input: Value) -> Result<(String, Value), String> {
     let Value::Object(input) = input else {
         panic!("not an object");
     };
@@ -166,7 +166,7 @@ fn calls_of_other_agents_are_rewritten() {
     ];
     for (name, input, tool, expected) in rows {
         assert_eq!(
-            mapped(name, input.clone()),
+            map_call(name, input.clone()),
             Ok((tool.to_owned(), expected)),
             "{name} {input}"
         );
@@ -213,14 +213,14 @@ fn errors_name_the_field() {
         ),
     ];
     for (name, input, expected) in rows {
-        assert_eq!(mapped(name, input), Err(expected.to_owned()));
+        assert_eq!(map_call(name, input), Err(expected.to_owned()));
     }
 }
 
 #[test]
 fn rows_are_valid() {
     let mut names = std::collections::BTreeSet::new();
-    for (row, steps) in runs() {
+    for (row, steps) in run_rows() {
         for step in steps {
             assert!(Step::parse(step).is_some(), "{row}: {step}");
         }

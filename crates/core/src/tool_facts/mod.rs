@@ -8,8 +8,10 @@ mod arguments;
 mod rows;
 mod table;
 
-pub use arguments::{alias, command_line, in_directory, runs, whole_number, without_namespace};
+pub use arguments::{
+    alias, command_line, run_rows, whole_number, without_namespace, wrap_in_directory,
+};
 pub use table::{
     AgentTool, Parameter, Purpose, agent_tool, has_unclear_names, is_known, mcp_name, mcp_prefix,
-    parameters, patched_files, possibly_patched, similar_tool, started_name, texts,
+    parameters, patch_files, possible_patch_files, similar_tool, subagent_or_skill_name, texts,
 };

@@ -124,7 +124,7 @@ pub fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&st
 }
 
 /// Returns the name of the agent or skill that a call of a tool starts; `None` if its arguments do not name it.
-pub fn started_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
+pub fn subagent_or_skill_name<'a>(tool: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
     let first = |parameter| {
         let mut names = parameters(parameter).iter();
         names.find_map(|name| input.get(*name)?.as_str())
@@ -163,7 +163,7 @@ fn fold_case(text: &str) -> String {
 }
 
 /// Returns the files that a patch names, in the format of Codex or `git diff`.
-pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
+pub fn patch_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 5] = [
         "*** Update File:",
         "*** Add File:",
@@ -181,7 +181,7 @@ pub fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the files that a patch names, in the format of Codex or in any that `patch` reads.
-pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
+pub fn possible_patch_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 7] = [
         "+++ ",
         "--- ",
@@ -193,21 +193,22 @@ pub fn possibly_patched(patch: &str) -> impl Iterator<Item = &str> {
     ];
     let others = patch.lines().filter_map(|line| {
         let line = line.trim_start_matches([' ', '\t', '>']);
-        let name = HEADERS
+        let rest = HEADERS
             .iter()
             .find_map(|header| line.strip_prefix(header))?;
         // `diff` writes a tab and the time after the name.
-        let name = name.split('\t').next()?.trim();
+        let names = rest.split('\t').next()?.trim();
         // `diff --git a/x b/y`
-        let name = name.rsplit_once(" b/").map_or(name, |(_, name)| name);
-        let name = name.trim_matches('"');
-        let name = ["a/", "b/"]
-            .iter()
-            .find_map(|side| name.strip_prefix(side))
-            .unwrap_or(name);
-        Some(name)
+        let (_, last) = names.rsplit_once(" b/").unwrap_or(("", names));
+        let name = last.trim_matches('"');
+        let mut sides = ["a/", "b/"].iter();
+        Some(
+            sides
+                .find_map(|side| name.strip_prefix(side))
+                .unwrap_or(name),
+        )
     });
-    let names = patched_files(patch)
+    let names = patch_files(patch)
         .map(|name| name.trim_matches('"'))
         .chain(others);
     names.filter(|name| !matches!(*name, "" | "/dev/null" | "dev/null"))
@@ -252,7 +253,7 @@ impl Purpose {
     }
 
     /// Whether it starts an agent or a skill that has a name.
-    pub fn starts_named(self) -> bool {
+    pub fn has_named_target(self) -> bool {
         matches!(self, Self::Agent | Self::Skill | Self::SlashCommand)
     }
 

@@ -26,7 +26,7 @@ pub(super) static ATIF: Format = Format {
         ..TitleFormat::NONE
     },
     stream: Some(ATIF_FILE),
-    ..Format::new(Agent::Atif, read, wrote)
+    ..Format::new(Agent::Atif, read, has_marks)
 };
 
 object! {
@@ -77,7 +77,7 @@ object! {
     }
 }
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     text(row.schema_version).is_some_and(|version| version.starts_with("ATIF-v1."))
 }
 
@@ -219,7 +219,7 @@ fn call_block(called: &Called<'_>) -> Block {
     )
 }
 
-/// Returns the results of a step, and what else was observed.
+/// Returns the results of a step, and its other observations.
 fn read_observations(step: &Step<'_>) -> Vec<Message> {
     let observed = step.observation.and_then(|observation| observation.results);
     let observed = Observed::list(observed).into_iter().filter_map(|result| {

@@ -7,10 +7,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::claude_edits::{change, result_id};
+use super::claude_edits::{read_change, result_id};
 use super::claude_lines::line_class;
 use super::content::{
-    beside_session, decimal, is_in, is_true, is_unique_id, note, session_stem, string,
+    decimal, is_in, is_true, is_unique_id, session_stem, sibling_path, string, text_message,
     user_messages, uuid_link,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
@@ -19,7 +19,7 @@ use super::facts::Facts;
 use super::format::Format;
 use super::hook_settings::HookSettings;
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
-use super::own_record::{recap, recorded_origin, side_cost_in, title_record, title_source};
+use super::own_record::{origin_name, recap, side_cost_in, title_record, title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
@@ -42,7 +42,7 @@ pub(super) static CLAUDE: Format = Format {
         activity_words: &["\"user\"", "\"queued_command\""],
         line_class,
         link: uuid_link,
-        edits: |record, _| change(record).into_iter().collect(),
+        edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -53,8 +53,8 @@ pub(super) static CLAUDE: Format = Format {
         home_variables: HOME,
         home: ".claude",
         roots,
-        beside: |session| {
-            let title = beside_session(session, "")
+        side_rows: |session| {
+            let title = sibling_path(session, "")
                 .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
             let title = title
                 .as_deref()
@@ -65,13 +65,13 @@ pub(super) static CLAUDE: Format = Format {
             row.into_iter().collect()
         },
         subagents: Subagents::Files(SubagentFiles {
-            directory: |session| Some(beside_session(session, "")?.join("subagents")),
+            directory: |session| Some(sibling_path(session, "")?.join("subagents")),
             is_file: |path| is_name_from(path, "agent-"),
             id: id_in_name,
             is_reserved: true,
         }),
         belongings: |session, _| {
-            let Some(dir) = beside_session(session, "") else {
+            let Some(dir) = sibling_path(session, "") else {
                 return Vec::new();
             };
             if session_stem(session).is_some_and(is_unique_id) {
@@ -100,7 +100,7 @@ pub(super) static CLAUDE: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Claude, read, wrote)
+    ..Format::new(Agent::Claude, read, has_marks)
 };
 
 /// Variables that name the directory of Claude Code.
@@ -111,7 +111,7 @@ const OWN_KINDS: &str = "agent-name ai-title attachment bridge-session custom-ti
     continued-in cost-state file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
     queue-operation relocated summary worktree-state";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     if row.is_any(OWN_KINDS) {
         return true;
     }
@@ -150,7 +150,7 @@ object! {
         kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
         session = "sessionId", time = "timestamp", cwd, branch = "gitBranch",
         sidechain = "isSidechain", meta = "isMeta", compact_summary = "isCompactSummary",
-        api_error = "isApiErrorMessage", message: Said<'a>, content, summary, leaf = "leafUuid",
+        api_error = "isApiErrorMessage", message: MessageFields<'a>, content, summary, leaf = "leafUuid",
         labelled_calls = "preceding_tool_use_ids", custom_title = "customTitle",
         ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
         origin, error, relocated = "relocatedCwd", turnpipe, progress: Progress<'a> = "data",
@@ -158,13 +158,13 @@ object! {
     }
 }
 
-object! { Said { id, model, content, usage } }
+object! { MessageFields { id, model, content, usage } }
 object! { Fork { session = "sessionId" } }
 object! { Attachment { kind = "type", prompt, origin } }
 object! { ApiError { message, error, status } }
 object! { Sender { kind } }
 object! { Progress { kind = "type", message: SubagentRecord<'a> } }
-object! { SubagentRecord { kind = "type", time = "timestamp", message: Said<'a> } }
+object! { SubagentRecord { kind = "type", time = "timestamp", message: MessageFields<'a> } }
 object! { ToolUseResult { searches = "searchCount" } }
 
 /// Known record types, the most frequent first.
@@ -178,7 +178,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
-    let said = row.message;
+    let fields = row.message;
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         is_annotation: subtype.as_deref() == Some("away_summary")
@@ -194,7 +194,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Aside,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, said, detail),
+        facts: facts(&row, &kind, fields, detail),
         title: title(&row, &kind),
         summary: (kind == "summary")
             .then(|| string(row.leaf).zip(string(row.summary)))
@@ -206,7 +206,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let messages = messages(&row, &entry, said, detail);
+    let messages = messages(&row, &entry, fields, detail);
     let mut entry = entry.with_messages(messages);
     entry.side_cost =
         side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
@@ -215,10 +215,10 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> Facts {
+fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: Detail) -> Facts {
     let is_side = is_true(row.sidechain);
-    let said = said.filter(|_| kind == "assistant");
-    let model = said.and_then(|said| model(&said));
+    let fields = fields.filter(|_| kind == "assistant");
+    let model = fields.and_then(|fields| model(&fields));
     if matches!(detail, Detail::Costs | Detail::Activity) {
         // Callers that skip records read these facts at the ends of the file.
         return Facts {
@@ -256,18 +256,23 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(title, source, row.time, manual_title))
 }
 
-fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
+fn messages(
+    row: &Row<'_>,
+    entry: &Entry,
+    fields: Option<MessageFields<'_>>,
+    detail: Detail,
+) -> Vec<Message> {
     let one = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
-        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
+        "user" => fields.map_or_else(Vec::new, |fields| user(row, &fields, detail)),
+        "assistant" => one(fields.map(|fields| assistant(row, &fields, detail))),
         "system" => one(system(row, entry.subtype.as_deref())),
         "attachment" => attachment(row, detail),
         "tool_use_summary" => one(string(row.summary).map(|label| {
             let calls = elements(row.labelled_calls).into_iter();
             Message {
                 labelled_calls: calls.filter_map(|call| string(Some(call))).collect(),
-                ..note(Role::System, Origin::Label, label)
+                ..text_message(Role::System, Origin::Label, label)
             }
         })),
         _ => Vec::new(),
@@ -278,13 +283,13 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
 fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     let progress = row.progress.filter(|_| kind == "progress")?;
     let record = progress.message?;
-    let said = record.message?;
+    let fields = record.message?;
     Some(SideCost {
-        id: Some(string(said.id)?),
+        id: Some(string(fields.id)?),
         repeats: Repeats::SubagentReply,
         prompt_id: None,
-        model: model(&said),
-        usage: anthropic_usage(said.usage).filter(|usage| !usage.is_empty())?,
+        model: model(&fields),
+        usage: anthropic_usage(fields.usage).filter(|usage| !usage.is_empty())?,
     })
 }
 
@@ -294,18 +299,18 @@ fn searches(row: &Row<'_>) -> Option<(String, u64)> {
     Some((result_id(row.message?.content)?, count))
 }
 
-fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
+fn user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta)
         || !is_by_user(row.origin)
-        || recorded_origin(row.turnpipe).as_deref() == Some("injected")
+        || origin_name(row.turnpipe).as_deref() == Some("injected")
     {
         Origin::Injected
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(said.content, detail.of_blocks()))
+    user_messages(origin, anthropic_blocks(fields.content, detail.of_blocks()))
 }
 
 /// Whether the sender is absent or the user.
@@ -315,19 +320,19 @@ fn is_by_user(sender: Option<&RawValue>) -> bool {
 }
 
 /// Returns the model that replied, unless the reply is synthetic.
-fn model(said: &Said<'_>) -> Option<String> {
-    string(said.model).filter(|model| model != "<synthetic>")
+fn model(fields: &MessageFields<'_>) -> Option<String> {
+    string(fields.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
-    let model = model(said);
-    let recorded = recorded_origin(row.turnpipe);
+fn assistant(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Message {
+    let model = model(fields);
+    let recorded = origin_name(row.turnpipe);
     // Claude Code writes such a reply itself, without a request.
-    let is_synthetic = model.is_none() && string(said.model).is_some();
+    let is_synthetic = model.is_none() && string(fields.model).is_some();
     let origin = match recorded.as_deref() {
         Some("meter") => {
             return Message {
-                usage: anthropic_usage(said.usage),
+                usage: anthropic_usage(fields.usage),
                 ..Message::new(Role::System, Origin::Meter)
             };
         }
@@ -336,15 +341,15 @@ fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
         _ if is_synthetic => Origin::Injected,
         _ => Origin::Reply,
     };
-    let usage = anthropic_usage(said.usage).filter(|_| !is_synthetic);
+    let usage = anthropic_usage(fields.usage).filter(|_| !is_synthetic);
     Message {
-        id: string(said.id),
+        id: string(fields.id),
         usage,
         model,
         blocks: match detail {
             Detail::Costs => Vec::new(),
             Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
-                anthropic_blocks(said.content, detail.of_blocks())
+                anthropic_blocks(fields.content, detail.of_blocks())
             }
         },
         ..Message::new(Role::Assistant, origin)
@@ -362,7 +367,7 @@ fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
         ),
         _ => return None,
     };
-    Some(note(Role::System, origin, content))
+    Some(text_message(Role::System, origin, content))
 }
 
 /// Returns the text of an API error, at any level of nesting.

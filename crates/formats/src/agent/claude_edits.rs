@@ -1,20 +1,19 @@
 //! The changes of files in the records of Claude Code.
 
-use std::fmt::Write;
-
 use serde_json::value::RawValue;
 
 use super::content::{is_true, string};
 use super::edits::{FileEdit, edit, new_file};
 use turnpipe_core::json::{elements, number, object, text};
+use turnpipe_core::text::append;
 
 object! {
     Row {
         in_file: EditResult<'a> = "toolUseResult", in_stream: EditResult<'a> = "tool_use_result",
-        message: Said<'a>,
+        message: MessageFields<'a>,
     }
 }
-object! { Said { content } }
+object! { MessageFields { content } }
 object! { ResultId { call = "tool_use_id" } }
 object! {
     EditResult {
@@ -36,14 +35,14 @@ pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
 }
 
 /// Returns the change in a record.
-pub(super) fn change(record: &str) -> Option<FileEdit> {
+pub(super) fn read_change(record: &str) -> Option<FileEdit> {
     let row = Row::read(record)?;
-    let (result, said) = (
+    let (result, fields) = (
         row.in_file.or(row.in_stream)?,
         row.message.unwrap_or_default(),
     );
     let path = string(result.path)?;
-    let call = result_id(said.content);
+    let call = result_id(fields.content);
     if text(result.kind).as_deref() == Some("create") {
         return Some(new_file(call, path, &text(result.content)?));
     }
@@ -60,7 +59,7 @@ pub(super) fn change(record: &str) -> Option<FileEdit> {
             hunk.new_lines,
         ]
         .map(|count| number(count).unwrap_or_default());
-        let _ = writeln!(hunks, "@@ -{old},{old_lines} +{new},{new_lines} @@");
+        append!(hunks, "@@ -{old},{old_lines} +{new},{new_lines} @@\n");
         let [mut old, mut new] =
             [old, new].map(|start| usize::try_from(start).unwrap_or(0).max(1) - 1);
         for line in elements(hunk.lines) {
@@ -123,7 +122,7 @@ mod tests {
             .to_string()
         };
         let lines = [" if x {", "-  return 1", "+  return 2", " }"];
-        let hunks = |record: &str| change(record).unwrap().hunks;
+        let hunks = |record: &str| read_change(record).unwrap().hunks;
         let exact = record("if x {\n\treturn 1\n}\n", "return 1", "return 2", &lines);
         let expected = "@@ -1,3 +1,3 @@\n if x {\n-\treturn 1\n+\treturn 2\n }\n";
         assert_eq!(hunks(&exact), expected);

@@ -28,7 +28,7 @@ pub(super) fn line_class(line: &[u8]) -> LineClass {
         } else {
             LineClass::NoMessage
         }
-    } else if is(b"user\"") && holds_results_only(line) {
+    } else if is(b"user\"") && has_only_results(line) {
         LineClass::Results
     } else if (is(b"assistant\"") || kind.is_none() && contains(&names.by_model))
         && contains(&names.blocks)
@@ -83,7 +83,7 @@ static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
 static SEARCHES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"searchCount\""));
 
 /// Whether the user message on the line consists of results of calls that did not fail.
-fn holds_results_only(line: &[u8]) -> bool {
+fn has_only_results(line: &[u8]) -> bool {
     let Some(words) = &*WORDS else {
         return false;
     };
@@ -117,14 +117,14 @@ mod tests {
     const NAMED: &str = r#""sessionId":"s""#;
 
     /// Returns a record of the kind of `role`, with this content.
-    fn said(role: &str, content: &str) -> String {
+    fn message_line(role: &str, content: &str) -> String {
         format!(
             r#"{{"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}}}}"#
         )
     }
 
     /// Checks that the class of a line agrees with its messages, and returns it.
-    fn agrees(line: &str) -> LineClass {
+    fn compare_classes(line: &str) -> LineClass {
         let seen = line_class(line.as_bytes());
         let messages = Agent::Claude.format().messages(line);
         let all =
@@ -174,27 +174,27 @@ mod tests {
             ("assistant", r#""text""#.to_owned(), LineClass::Anything),
         ];
         for (role, content, expected) in rows {
-            let line = said(role, &content);
-            assert_eq!(agrees(&line), expected, "{line}");
+            let line = message_line(role, &content);
+            assert_eq!(compare_classes(&line), expected, "{line}");
         }
     }
 
     #[test]
     fn progress_records_have_no_message() {
-        let repeated = said("user", r#""typed""#).replace(r#""sessionId":"s","#, "");
+        let repeated = message_line("user", r#""typed""#).replace(r#""sessionId":"s","#, "");
         let line =
             format!(r#"{{"sessionId":"s","type":"progress","data":{{"message":{repeated}}}}}"#);
-        assert_eq!(agrees(&line), LineClass::NoMessage);
+        assert_eq!(compare_classes(&line), LineClass::NoMessage);
         // The same member at a deeper level does not count.
-        let line = said("user", r#""typed","data":{"type":"progress"}"#);
-        assert_eq!(agrees(&line), LineClass::Anything);
+        let line = message_line("user", r#""typed","data":{"type":"progress"}"#);
+        assert_eq!(compare_classes(&line), LineClass::Anything);
     }
 
     /// A torn line that was continued contains two records.
     #[test]
     fn lines_with_several_records_are_parsed() {
-        let results = said("user", &format!("[{RESULT}]"));
-        let typed = said("user", r#""typed""#);
+        let results = message_line("user", &format!("[{RESULT}]"));
+        let typed = message_line("user", r#""typed""#);
         for end in 0..=results.len() {
             let line = format!("{}{typed}", &results[..end]);
             assert_eq!(line_class(line.as_bytes()), LineClass::Anything, "{line}");
@@ -262,7 +262,7 @@ mod tests {
             let records: Vec<String> = records.collect();
             match records.as_slice() {
                 [record] => {
-                    agrees(record);
+                    compare_classes(record);
                 }
                 records if records.iter().all(|record| record.contains(NAMED)) => {
                     assert_eq!(line_class(records.concat().as_bytes()), LineClass::Anything);
@@ -286,7 +286,7 @@ mod tests {
                     .lines()
                     .filter(|line| serde_json::from_str::<Value>(line).is_ok());
                 known += records
-                    .filter(|line| agrees(line) != LineClass::Anything)
+                    .filter(|line| compare_classes(line) != LineClass::Anything)
                     .count();
             }
         }

@@ -5,9 +5,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::codex_item::{Payload, changes, content, hosted_call, item_messages};
+use super::codex_item::{Payload, changes, content, item_messages, read_hosted_call};
 use super::codex_names::{NAMES, SESSION_DIRS};
-use super::content::{is_in, message, note, string, tokens_with_cached_input, user_messages};
+use super::content::{
+    is_in, message, string, text_message, tokens_with_cached_input, user_messages,
+};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
 use super::facts::{CopiedHistory, Facts};
@@ -74,7 +76,7 @@ pub(super) static CODEX: Format = Format {
         activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Codex, read, wrote)
+    ..Format::new(Agent::Codex, read, has_marks)
 };
 
 const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
@@ -82,7 +84,7 @@ const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
 /// Types of the bare items in old files.
 const ITEMS: &str = "function_call function_call_output custom_tool_call local_shell_call";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     let has_kind = text(row.kind).is_some();
     has_kind && is_object(row.payload)
         || row.record_type.is_some()
@@ -152,14 +154,14 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.with_messages([note(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([text_message(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
             meters: request(&payload).into_iter().collect(),
-            ..entry.with_messages(reading(payload.thread_usage))
+            ..entry.with_messages(read_meter(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.with_messages(repeat(&payload, completed));
+            let entry = entry.with_messages(read_repeat(&payload, completed));
             Entry {
                 tier: tier(&payload),
                 repeats: entry.messages.clone(),
@@ -232,15 +234,15 @@ fn branch(git: Option<&RawValue>) -> Option<String> {
 
 fn event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
-        "token_count" => reading(Info::of(payload.info)?.total),
+        "token_count" => read_meter(Info::of(payload.info)?.total),
         // The turn failed.
         "task_complete" => {
             let reason = string(Failure::of(payload.error)?.message)?;
-            Some(note(Role::System, Origin::Error, reason))
+            Some(text_message(Role::System, Origin::Error, reason))
         }
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
-            Some(note(
+            Some(text_message(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -251,7 +253,7 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns event messages that most files repeat as `response_item` rows.
-fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
+fn read_repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
         (text(item.kind), content(item.content))
     } else {
@@ -269,14 +271,14 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
             vec![message(Role::Assistant, Origin::Reply, content)]
         }
         Some("WebSearch") => {
-            Payload::of(payload.item).map_or_else(Vec::new, |item| hosted_call(&item, None))
+            Payload::of(payload.item).map_or_else(Vec::new, |item| read_hosted_call(&item, None))
         }
         _ => Vec::new(),
     }
 }
 
 /// Returns a message with a reading of the token meter.
-fn reading(raw: Option<&RawValue>) -> Option<Message> {
+fn read_meter(raw: Option<&RawValue>) -> Option<Message> {
     Some(Message {
         usage: Some(usage(raw)?),
         ..Message::new(Role::System, Origin::Meter)

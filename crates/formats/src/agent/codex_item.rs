@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::content::{call, reply, results, shell_failed, string, user_messages, wrap_member};
+use super::content::{call, has_shell_failed, reply, results, string, user_messages, wrap_member};
 use super::edits::{EditKind, FileEdit, new_file, unified_hunks};
 use crate::api::responses_parts;
 use turnpipe_core::json::{is, is_true, non_null, object, text};
@@ -32,8 +32,8 @@ pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Messa
         Some("message") => {}
         Some("agent_message") => return agent_message(item, blocks()),
         _ => {
-            let hosted = hosted_call(item, time);
-            return step(item).into_iter().chain(hosted).collect();
+            let hosted = read_hosted_call(item, time);
+            return read_step(item).into_iter().chain(hosted).collect();
         }
     }
     let blocks = blocks();
@@ -69,7 +69,7 @@ fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
 }
 
 /// Returns thinking, a call or a result.
-fn step(item: &Payload<'_>) -> Option<Message> {
+fn read_step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
     let call = |id, name, input| reply(vec![call(id, name, input)]);
     match text(item.kind)?.as_ref() {
@@ -120,7 +120,7 @@ fn step(item: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns a call that the server ran, and its result: no other record has it. Older versions record no id.
-pub(super) fn hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
+pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
     let kind = text(item.kind).unwrap_or_default();
     let (name, input, output) = match &*kind {
         "web_search_call" | "WebSearch" => {
@@ -188,7 +188,7 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     };
     ToolResult {
         id,
-        failed: failed || shell_failed(&parts),
+        failed: failed || has_shell_failed(&parts),
         parts,
         end: (outcome == CallOutcome::Interrupted).then_some(CallEnd::Interrupted),
     }
@@ -210,9 +210,11 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     };
     let is_done = is(item.status, "completed") || is_true(item.success);
     let id = || string(item.id).or_else(|| string(item.call_id));
-    let changes = item.changes.filter(|_| is_done).map(RawValue::get);
-    let changes = changes.and_then(|json| serde_json::from_str(json).ok());
-    let changes: BTreeMap<String, &RawValue> = changes.unwrap_or_default();
+    let changes: BTreeMap<String, &RawValue> = item
+        .changes
+        .filter(|_| is_done)
+        .and_then(|json| serde_json::from_str(json.get()).ok())
+        .unwrap_or_default();
     let edits = changes.into_iter().filter_map(|(path, raw)| {
         let change = Change::of(Some(raw))?;
         let call = id();

@@ -16,7 +16,7 @@ use turnpipe_core::json::{object, text};
 pub(super) static NAMES: NameIndex = NameIndex {
     path: index_path,
     read: name_in,
-    shown: shown_names,
+    shown: add_database_names,
     show: show_name,
 };
 
@@ -57,6 +57,7 @@ fn index_path(session: &Path) -> Option<PathBuf> {
 /// The directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
 /// the home directory.
 fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
+    // Without a valid configuration, the defaults apply.
     let config = read_regular(&home.join("config.toml")).unwrap_or_default();
     let config: toml::Table = toml::from_str(&config).unwrap_or_default();
     let configured = config.get("sqlite_home").and_then(toml::Value::as_str);
@@ -81,7 +82,7 @@ fn database_dir_of(index: &Path) -> PathBuf {
 
 /// Adds the names in the database for an index. A name that is in both has the source that the
 /// index states. Without a database of the known schema, nothing changes.
-fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
+fn add_database_names(index: &Path, names: &mut HashMap<String, Title>) {
     let path = database_dir_of(index).join(DATABASE);
     let mut read = || -> rusqlite::Result<()> {
         let database = open_read_only(&path)?;
@@ -171,9 +172,9 @@ mod tests {
         (home, index, database)
     }
 
-    fn shown(index: &Path) -> Vec<(String, String)> {
+    fn sorted_names(index: &Path) -> Vec<(String, String)> {
         let mut names = HashMap::new();
-        shown_names(index, &mut names);
+        add_database_names(index, &mut names);
         let mut names: Vec<_> = names
             .into_iter()
             .map(|(id, name)| (id, name.text))
@@ -187,7 +188,10 @@ mod tests {
         // The connection stays open: the rows are in the write-ahead log.
         let (_home, index, _database) = home();
         let pair = |id: &str, name: &str| (id.to_owned(), name.to_owned());
-        assert_eq!(shown(&index), [pair("m", "Called"), pair("q", "Named")]);
+        assert_eq!(
+            sorted_names(&index),
+            [pair("m", "Called"), pair("q", "Named")]
+        );
         show_name(&index, "p", "Paged").unwrap();
         show_name(&index, "l", "Old").unwrap();
         let expected = [
@@ -196,7 +200,7 @@ mod tests {
             pair("p", "Paged"),
             pair("q", "Named"),
         ];
-        assert_eq!(shown(&index), expected);
+        assert_eq!(sorted_names(&index), expected);
         // A name in both has the source in the index.
         let auto = |text: &str| Title {
             text: text.to_owned(),
@@ -206,7 +210,7 @@ mod tests {
             ("p".to_owned(), auto("Paged")),
             ("q".to_owned(), auto("Before")),
         ]);
-        shown_names(&index, &mut names);
+        add_database_names(&index, &mut names);
         assert_eq!(names["p"], auto("Paged"));
         assert!(names["q"].is_manual());
     }
@@ -223,7 +227,7 @@ mod tests {
             .execute_batch("ALTER TABLE threads RENAME COLUMN name TO called")
             .unwrap();
         assert!(show_name(&index, "p", "x").is_err());
-        assert!(shown(&index).is_empty());
+        assert!(sorted_names(&index).is_empty());
         let texts: u32 = database
             .query_row(
                 "SELECT count(*) FROM threads WHERE called = 'x' OR title = 'x'",

@@ -36,7 +36,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Translates a row; `None` if it is of another type.
-    pub(super) fn row(
+    pub(super) fn read_row(
         &mut self,
         kind: &str,
         row: &str,
@@ -97,11 +97,11 @@ impl Rows {
         let said = || Some(text(item.text)?.into_owned());
         match &*kind {
             "agent_message" => {
-                conversation.before_words();
+                conversation.start_text_message();
                 conversation.reply(vec![Block::Text(said()?)]);
             }
             "reasoning" => {
-                conversation.before_words();
+                conversation.start_text_message();
                 conversation.reply(vec![Block::thinking(said()?)]);
             }
             // A notice from Codex, not a failure.
@@ -185,7 +185,7 @@ fn result(item: &Item<'_>) -> Vec<ResultPart> {
     }
     let agents = || item.agents.filter(|agents| is_object(Some(agents)));
     let output = text(item.output).or_else(|| Some(agents()?.get().into()));
-    // As the results of the calls that stand for these items say it.
+    // The text of a result in a session file for a declined call.
     let refusal = is(item.status, "declined").then_some("exec command rejected by user".into());
     let output = refusal.or(output).unwrap_or_default().into_owned();
     vec![ResultPart::Text(output)]

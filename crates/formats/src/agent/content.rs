@@ -18,7 +18,7 @@ use turnpipe_core::message::{
 pub(super) use turnpipe_core::message::{input_of, result_parts};
 
 /// Returns the time in a record: RFC 3339, or milliseconds since 1970.
-pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
+pub(super) fn parse_time(raw: Option<&RawValue>) -> Option<Timestamp> {
     match number(raw) {
         Some(milliseconds) => Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok(),
         None => timestamp(text(raw).as_deref()),
@@ -73,7 +73,7 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
     let blocks = api::gemini_blocks(content, signed).into_iter();
     let checked = blocks.map(|(mut block, _)| {
         if let Block::Result(result) = &mut block {
-            result.failed |= shell_failed(&result.parts);
+            result.failed |= has_shell_failed(&result.parts);
         }
         block
     });
@@ -81,7 +81,7 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
 }
 
 /// Returns a message with a single text block.
-pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
+pub(super) fn text_message(role: Role, origin: Origin, text: String) -> Message {
     message(role, origin, vec![Block::Text(text)])
 }
 
@@ -141,7 +141,7 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
 }
 
 /// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
-pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
+pub(super) fn has_shell_failed(parts: &[ResultPart]) -> bool {
     let mut parts = parts.iter();
     parts.any(|part| matches!(part, ResultPart::Text(text) if has_failed(text)))
 }
@@ -149,6 +149,7 @@ pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
 /// Builds an object with one member.
 pub(super) fn wrap_member(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     let value = raw.map_or("null", RawValue::get);
+    // Names of members need no escaping, so this is valid JSON.
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 
@@ -185,7 +186,7 @@ pub(super) fn is_unique_id(name: &OsStr) -> bool {
 }
 
 /// Returns the path of a file next to a session, with the name of the session and this ending.
-pub(super) fn beside_session(session: &Path, ending: &str) -> Option<PathBuf> {
+pub(super) fn sibling_path(session: &Path, ending: &str) -> Option<PathBuf> {
     let mut name = session_stem(session)?.to_owned();
     name.push(ending);
     Some(session.with_file_name(name))

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, decimal, end_of_exit, input_of, is_true, is_unique_id, note, reply, results,
-    session_stem, shell_failed, string, tokens_with_cached_input, wrap_member,
+    call, decimal, end_of_exit, has_shell_failed, input_of, is_true, is_unique_id, reply, results,
+    session_stem, string, text_message, tokens_with_cached_input, wrap_member,
 };
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
@@ -49,7 +49,7 @@ pub(super) static COPILOT: Format = Format {
         home_variables: HOME,
         home: ".copilot",
         session_dirs: &["session-state"],
-        beside,
+        side_rows,
         // Older versions have no directory for each session.
         belongings: |session, _| {
             let dir = session.parent().filter(|dir| {
@@ -72,7 +72,7 @@ pub(super) static COPILOT: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Copilot, read, wrote)
+    ..Format::new(Agent::Copilot, read, has_marks)
 };
 
 const HOME: &[&str] = &["COPILOT_HOME"];
@@ -112,12 +112,12 @@ object! {
     }
 }
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     is_object(row.data) && text(row.kind).is_some_and(|kind| kind.contains('.'))
 }
 
 /// Returns the name of a session.
-fn beside(session: &Path) -> Vec<String> {
+fn side_rows(session: &Path) -> Vec<String> {
     let yaml = read_regular(&session.with_file_name("workspace.yaml"));
     let yaml = yaml.unwrap_or_default();
     let member = |key: &str| {
@@ -181,7 +181,7 @@ fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
         forked_from: text(data.text)
             .filter(|_| is_fork)
             .as_deref()
-            .and_then(parent_in),
+            .and_then(parse_parent),
         model: model.filter(|_| kind != "tool.execution_complete"),
         ..Facts::at(row.time)
     }
@@ -200,7 +200,7 @@ fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
 
 /// Returns the parent's id in the message of a fork: `Forked from "X" (ID) as "Y" (ID).` The parent has a mirrored
 /// one.
-fn parent_in(message: &str) -> Option<String> {
+fn parse_parent(message: &str) -> Option<String> {
     let names = message.strip_prefix("Forked from ")?;
     let (_, id) = names.split_once("\" (")?;
     Some(id.split_once(')')?.0.to_owned())
@@ -217,7 +217,7 @@ fn compaction(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<SideCost> {
         prompt_id: Some("compaction".to_owned()),
         model: string(tokens.model),
         usage: Usage {
-            cost: nano_units(tokens.nano_units),
+            cost: dollars(tokens.nano_units),
             ..usage(tokens)
         },
     })
@@ -230,9 +230,10 @@ fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
         return meter(row, data, kind).into_iter().collect();
     }
     let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
-    let models = snapshot.or(data.models);
-    let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
-    let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
+    let models: BTreeMap<String, &RawValue> = snapshot
+        .or(data.models)
+        .and_then(|models| serde_json::from_str(models.get()).ok())
+        .unwrap_or_default();
     let totals = models.into_iter().filter_map(|(model, tokens)| {
         Some(Meter::Total {
             model: Some(model),
@@ -250,7 +251,7 @@ fn meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
             Some(Meter::Request {
                 id: string(id.or(tokens.call))?,
                 usage: Usage {
-                    cost: nano_units(tokens.nano_units),
+                    cost: dollars(tokens.nano_units),
                     ..usage(tokens)
                 },
                 is_first: false,
@@ -275,7 +276,7 @@ fn usage(tokens: Tokens<'_>) -> Usage {
 }
 
 /// Returns a cost in dollars: a billion units are a credit of one cent.
-fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
+fn dollars(raw: Option<&RawValue>) -> Option<f64> {
     Some(decimal(raw)? / 1e11)
 }
 
@@ -289,19 +290,27 @@ fn read_message(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> O
             } else {
                 Origin::Injected
             };
-            Some(note(Role::User, origin, string(data.content)?))
+            Some(text_message(Role::User, origin, string(data.content)?))
         }
         "assistant.message" => Some(reply_in(row, data, detail)),
         "tool.execution_complete" => Some(results(vec![Block::Result(result(data)?)])),
         "abort" => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(note(Role::User, Origin::Injected, notice))
+            Some(text_message(Role::User, Origin::Injected, notice))
         }
-        "system.notification" => Some(note(Role::User, Origin::Injected, string(data.content)?)),
-        "session.error" => Some(note(Role::System, Origin::Error, string(data.text)?)),
+        "system.notification" => Some(text_message(
+            Role::User,
+            Origin::Injected,
+            string(data.content)?,
+        )),
+        "session.error" => Some(text_message(
+            Role::System,
+            Origin::Error,
+            string(data.text)?,
+        )),
         "session.compaction_complete" => {
             let summary = string(data.summary).unwrap_or_default();
-            Some(note(Role::System, Origin::Compaction, summary))
+            Some(text_message(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     }
@@ -341,7 +350,7 @@ fn result(data: &Data<'_>) -> Option<ToolResult> {
     let end = end_of_exit(data.shell.and_then(|shell| shell.exit));
     let failed = match end {
         Some(end) => end != CallEnd::Exited(0),
-        None => shell_failed(&parts),
+        None => has_shell_failed(&parts),
     };
     Some(ToolResult {
         id: string(data.call_id)?,
@@ -382,6 +391,6 @@ fn changes(record: &str) -> Vec<FileEdit> {
             _ => None,
         }
     });
-    // Else the call has them.
+    // Otherwise the changes are in the call.
     edits.collect::<Option<_>>().unwrap_or_default()
 }

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, is_in, is_unique_id, note, reply, session_stem, string, time_in, user_messages,
+    is_in, is_unique_id, parse_time, reply, session_stem, sibling_path, string, text_message,
+    user_messages,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -31,13 +32,13 @@ pub(super) static CURSOR: Format = Format {
         ..TokenCounting::REPLIES
     },
     layout: Layout {
-        beside,
+        side_rows,
         // The directory with the name of the session contains its subagents, and in newer versions itself.
         belongings: |session, _| {
             let stem = session_stem(session).filter(|stem| is_unique_id(stem));
             let parent = session.parent();
             let own = parent.filter(|dir| stem.is_some() && dir.file_name() == stem);
-            let beside = || stem.and_then(|_| beside_session(session, ""));
+            let beside = || stem.and_then(|_| sibling_path(session, ""));
             let dir = own.map(Path::to_owned).or_else(beside);
             dir.into_iter().collect()
         },
@@ -55,24 +56,24 @@ pub(super) static CURSOR: Format = Format {
         activation: "Cursor lists it under Settings, Hooks",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Cursor, read, wrote)
+    ..Format::new(Agent::Cursor, read, has_marks)
 };
 
-object! { Row { kind = "type", role, message: Said<'a>, status, error, session, changed } }
-object! { Said { content } }
+object! { Row { kind = "type", role, message: MessageFields<'a>, status, error, session, changed } }
+object! { MessageFields { content } }
 
 /// The tags around the text that the user typed.
 const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
 
-/// Stands for thinking that is not shown.
+/// Placeholder for hidden thinking.
 const REDACTED: &str = "[REDACTED]";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     row.is("turn_ended") || row.kind.is_none() && row.role.is_some() && row.has_content()
 }
 
 /// Returns a record of the facts that only the name and the modification time of the file contain.
-fn beside(session: &Path) -> Vec<String> {
+fn side_rows(session: &Path) -> Vec<String> {
     let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
     let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
     let id = session_stem(session).map(|stem| stem.to_string_lossy());
@@ -87,7 +88,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let kind = string(row.kind)
         .or_else(|| role.clone())
         .unwrap_or_default();
-    let changed = time_in(row.changed);
+    let changed = parse_time(row.changed);
     let mut entry = Entry {
         is_known: is_in("user assistant turn_ended file", &kind),
         part: Part::Turn,
@@ -101,8 +102,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let said = row.message.unwrap_or_default();
-        let blocks = anthropic_blocks(said.content, detail.of_blocks());
+        let fields = row.message.unwrap_or_default();
+        let blocks = anthropic_blocks(fields.content, detail.of_blocks());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
             Some("user") => {
                 user_messages(Origin::Prompt, blocks.into_iter().map(typed_text).collect())
@@ -111,7 +112,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ if entry.kind == "turn_ended" => {
                 let error = string(row.error).into_iter();
                 error
-                    .map(|error| note(Role::System, Origin::Error, error))
+                    .map(|error| text_message(Role::System, Origin::Error, error))
                     .collect()
             }
             _ => Vec::new(),
@@ -138,7 +139,7 @@ fn typed_text(block: Block) -> Block {
     }
 }
 
-/// Removes what stands for thinking that is not shown.
+/// Removes the placeholders for hidden thinking.
 fn remove_placeholders(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks.retain(|block| !matches!(block, Block::Text(text) if text == REDACTED));
     blocks

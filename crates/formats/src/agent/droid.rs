@@ -1,12 +1,11 @@
 //! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{beside_session, is_in, is_true, reply, string, tokens, user_messages};
+use super::content::{is_in, is_true, reply, sibling_path, string, tokens, user_messages};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
-use super::edits::{FileEdit, edit, numbered_hunks};
+use super::edits::{FileEdit, edit, parse_numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -19,6 +18,7 @@ use crate::api::anthropic_blocks;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{number, object, text};
 use turnpipe_core::message::{Block, Message, Origin};
+use turnpipe_core::text::append;
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
@@ -32,7 +32,7 @@ pub(super) static DROID: Format = Format {
         ..TokenCounting::REPLIES
     },
     layout: Layout {
-        beside,
+        side_rows,
         belongings: |session, _| settings_file(session).into_iter().collect(),
         resume: |id, _| Some(format!("droid --resume {id}")),
         home: ".factory",
@@ -43,17 +43,17 @@ pub(super) static DROID: Format = Format {
         words: &["\"session_start\""],
         ..TitleFormat::NONE
     },
-    ..Format::new(Agent::Droid, read, wrote)
+    ..Format::new(Agent::Droid, read, has_marks)
 };
 
 object! {
     Row {
         kind = "type", id, parent = "parentId", time = "timestamp", title, session_title = "sessionTitle",
-        cwd, message: Said<'a>, settings: Settings<'a>, forked_from = "parent", fork_point = "forkedAtMessageId",
+        cwd, message: MessageFields<'a>, settings: Settings<'a>, forked_from = "parent", fork_point = "forkedAtMessageId",
     }
 }
 
-object! { Said { role, content } }
+object! { MessageFields { role, content } }
 object! { Settings { model, tokens: Tokens<'a> = "tokenUsage" } }
 
 object! {
@@ -66,19 +66,19 @@ object! {
 /// Known record types. The last one is derived from the file next to a session.
 const KINDS: &str = "session_start message todo_state compaction_state agent_turn_outcome settings";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     row.is("session_start") && row.has_id() && row.cwd.is_some()
 }
 
 /// Returns the settings of a session, with its tokens so far.
-fn beside(session: &Path) -> Vec<String> {
+fn side_rows(session: &Path) -> Vec<String> {
     let settings = settings_file(session).and_then(|path| read_regular(&path).ok());
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));
     row.into_iter().collect()
 }
 
 fn settings_file(session: &Path) -> Option<PathBuf> {
-    beside_session(session, ".settings.json")
+    sibling_path(session, ".settings.json")
 }
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
@@ -112,9 +112,9 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     };
     if detail != Detail::Outline
         && entry.kind == "message"
-        && let Some(said) = &row.message
+        && let Some(fields) = &row.message
     {
-        let messages = said_in(said, detail, string(row.id));
+        let messages = read_messages(fields, detail, string(row.id));
         entry = entry.with_messages(messages);
     }
     Some(entry)
@@ -140,12 +140,12 @@ object! { Numbers { old, new } }
 
 /// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
 fn changes(record: &str) -> Vec<FileEdit> {
-    let said = Row::read(record).and_then(|row| row.message);
-    let blocks = anthropic_blocks(said.unwrap_or_default().content, Detail::Full.of_blocks());
+    let fields = Row::read(record).and_then(|row| row.message);
+    let blocks = anthropic_blocks(fields.unwrap_or_default().content, Detail::Full.of_blocks());
     let results = blocks.iter().filter_map(Block::as_result);
     let edits = results.filter_map(|result| {
-        let said = result.text();
-        let edited = Edited::read(&said).filter(|edited| is_true(edited.is_done))?;
+        let fields = result.text();
+        let edited = Edited::read(&fields).filter(|edited| is_true(edited.is_done))?;
         let (mut diff, mut next) = (String::new(), (0, 0));
         for line in DiffLine::list(edited.lines) {
             let numbers = line.number.unwrap_or_default();
@@ -162,30 +162,30 @@ fn changes(record: &str) -> Vec<FileEdit> {
                 old.map_or(next.0, |old| old + 1),
                 new.map_or(next.1, |new| new + 1),
             );
-            let _ = writeln!(diff, "{mark}{number} {}", text(line.content)?);
+            append!(diff, "{mark}{number} {}\n", text(line.content)?);
         }
         edit(
             Some(result.id.clone()),
             string(edited.path)?,
-            numbered_hunks(&diff),
+            parse_numbered_hunks(&diff),
         )
     });
     edits.collect()
 }
 
-fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
+fn read_messages(fields: &MessageFields<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
     // The failure of a call is recorded only as text.
     let read = match detail {
         Detail::Activity | Detail::Counts => Detail::Full,
         other => other,
     };
-    let mut blocks = anthropic_blocks(said.content, read.of_blocks());
+    let mut blocks = anthropic_blocks(fields.content, read.of_blocks());
     for block in &mut blocks {
         if let Block::Result(result) = block {
             result.failed |= result.text().starts_with("Error: ");
         }
     }
-    match text(said.role).as_deref() {
+    match text(fields.role).as_deref() {
         Some("user") => user_messages(Origin::Prompt, blocks),
         Some("assistant") => vec![Message {
             id,

@@ -1,10 +1,8 @@
 //! The changes of files in records of agents, and their hunks.
 
-use std::fmt::Write;
-
 use similar::group_diff_ops;
 
-use turnpipe_core::text::{line_operations, marked_diff, marked_lines};
+use turnpipe_core::text::{append, line_operations, marked_diff, marked_lines};
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +168,7 @@ fn start(range: &str) -> Option<usize> {
 }
 
 /// Returns hunks as a unified diff, without its head.
-pub fn written_hunks(hunks: &[Hunk]) -> String {
+pub fn format_hunks(hunks: &[Hunk]) -> String {
     let mut diff = String::new();
     for hunk in hunks {
         let [old, new] = [(hunk.old_start, '+'), (hunk.new_start, '-')].map(|(start, other)| {
@@ -178,7 +176,7 @@ pub fn written_hunks(hunks: &[Hunk]) -> String {
             format!("{},{count}", start + usize::from(count > 0))
         });
         let heading = format!("@@ -{old} +{new} @@ {}", hunk.heading);
-        let _ = writeln!(diff, "{}", heading.trim_end());
+        append!(diff, "{}\n", heading.trim_end());
         for (mark, text) in &hunk.lines {
             diff.push(*mark);
             diff.push_str(text);
@@ -205,7 +203,7 @@ pub fn unified_hunks(old: &str, new: &str) -> String {
             ..Hunk::new("")
         })
     });
-    written_hunks(&hunks.collect::<Vec<_>>())
+    format_hunks(&hunks.collect::<Vec<_>>())
 }
 
 /// Returns the part of a unified diff after its head.
@@ -230,21 +228,22 @@ pub(super) fn hunks_with_end_line(diff: &str) -> String {
             last.lines.pop();
         }
     }
-    written_hunks(&hunks)
+    format_hunks(&hunks)
 }
 
 /// Returns the hunks of a diff whose lines have numbers: the mark, the number and a space before the text.
 /// A line without a number stands for lines that are left out. The last line may have a line feed or not, so it is
 /// omitted where the context suffices without it.
-pub(super) fn numbered_hunks(diff: &str) -> String {
+pub(super) fn parse_numbered_hunks(diff: &str) -> String {
     let (mut hunks, mut shift) = (Vec::new(), 0);
-    let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(numbered_line).collect();
+    let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(parse_numbered_line).collect();
     for lines in lines.split(Option::is_none) {
         let lines: Vec<_> = lines.iter().flatten().collect();
         let Some((mark, first, _)) = lines.first() else {
             continue;
         };
         let old = if *mark == '+' { first - shift } else { *first };
+        // Line numbers start at 1.
         let start = |line: i64| usize::try_from(line - 1).unwrap_or_default();
         let count = |mark| lines.iter().filter(|line| line.0 == mark).count();
         let (removed, added) = (count('-'), count('+'));
@@ -266,10 +265,10 @@ pub(super) fn numbered_hunks(diff: &str) -> String {
     {
         last.lines.pop();
     }
-    written_hunks(&hunks)
+    format_hunks(&hunks)
 }
 
-fn numbered_line(line: &str) -> Option<(char, i64, &str)> {
+fn parse_numbered_line(line: &str) -> Option<(char, i64, &str)> {
     let mark = line.chars().next().filter(|mark| " -+".contains(*mark))?;
     let rest = line[1..].trim_start();
     let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -284,11 +283,14 @@ mod tests {
     fn numbers_of_lines_become_hunks() {
         let diff = " 1 a\n-2 b\n+2 B\n+3 C\n 3 d\n   ...\n 10 x\n-11 y\n 12 z";
         let hunks = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n";
-        assert_eq!(numbered_hunks(diff), hunks);
+        assert_eq!(parse_numbered_hunks(diff), hunks);
         // The last of several lines after a change is not needed, and may have no line feed.
         let hunks = "@@ -1,2 +1,2 @@\n-a\n+A\n b\n";
-        assert_eq!(numbered_hunks("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
-        assert_eq!(numbered_hunks("+1 first"), "@@ -0,0 +1,1 @@\n+first\n");
+        assert_eq!(parse_numbered_hunks("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
+        assert_eq!(
+            parse_numbered_hunks("+1 first"),
+            "@@ -0,0 +1,1 @@\n+first\n"
+        );
     }
 
     #[test]
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(unified_hunks("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");
         let hunk = "@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
         assert_eq!(unified_hunks("", "a\nb"), hunk);
-        assert_eq!(written_hunks(&parse_hunks(hunk)), hunk);
+        assert_eq!(format_hunks(&parse_hunks(hunk)), hunk);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::iter;
 
-use super::content::{note, string, timestamp};
+use super::content::{string, text_message, timestamp};
 use super::counting::SideCost;
 use super::entry::{Entry, ReportedEnd};
 use super::facts::Facts;
@@ -77,9 +77,9 @@ impl EntryReader {
             None | Some(ATIF_FILE | CLAUDE_STREAM | QWEN_STREAM) => {
                 self.format.read(record, detail)?
             }
-            Some(name) => run.row(name, record)?,
+            Some(name) => run.read_entry(name, record)?,
         };
-        run.note(&mut entry);
+        run.subtract_messages(&mut entry);
         entry.use_rfc_3339();
         Some(entry)
     }
@@ -92,7 +92,7 @@ impl EntryReader {
         let is_cut = !run.has_ended;
         if is_cut {
             let notice = "the stream has no end: the run was interrupted, or it continues";
-            messages.push(note(Role::System, Origin::Error, notice.to_owned()));
+            messages.push(text_message(Role::System, Origin::Error, notice.to_owned()));
         }
         Some(Entry {
             is_known: true,
@@ -109,7 +109,7 @@ impl EntryReader {
 /// Reads a row without the rows before it.
 pub(super) fn read_row(name: &'static str, record: &str) -> Option<Entry> {
     let mut run = Run::default();
-    let mut entry = run.row(name, record)?;
+    let mut entry = run.read_entry(name, record)?;
     entry.messages.extend(messages(run.rows.finish()));
     Some(entry)
 }
@@ -124,12 +124,12 @@ fn messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item =
 
 impl Run {
     /// Reads a row of a stream that is not stream-json.
-    fn row(&mut self, name: &'static str, record: &str) -> Option<Entry> {
+    fn read_entry(&mut self, name: &'static str, record: &str) -> Option<Entry> {
         let row = Row::read(record)?;
         let kind = string(row.kind).unwrap_or_default();
         let items = self
             .rows
-            .row(&kind, record, Some(&Opening::Foreign(name)))
+            .read_entry(&kind, record, Some(&Opening::Foreign(name)))
             .items;
         let messages: Vec<Message> = messages(items).collect();
         let time = string(row.time).or_else(|| messages.last()?.time.clone());
@@ -156,7 +156,7 @@ impl Run {
     }
 
     /// Subtracts the tokens of all messages from the tokens of the whole run.
-    fn note(&mut self, entry: &mut Entry) {
+    fn subtract_messages(&mut self, entry: &mut Entry) {
         for message in &entry.messages {
             self.has_ended = false;
             let Some(usage) = message.usage else { continue };
@@ -181,7 +181,7 @@ impl Run {
         counted += self.last.1;
         let mut rest = cost.usage.since(&counted);
         let more = cost.usage.total().checked_sub(counted.total());
-        // Not every total says how much of the input was cached.
+        // Not every total states how much of the input was cached.
         rest.input = rest
             .input
             .saturating_sub(rest.total() - more.unwrap_or_default());
@@ -218,14 +218,19 @@ impl StreamReader {
     }
 
     /// Reads a row of the type `kind` in a stream with this opening.
-    pub(crate) fn row(&mut self, kind: &str, row: &str, opening: Option<&Opening>) -> StreamRow {
+    pub(crate) fn read_entry(
+        &mut self,
+        kind: &str,
+        row: &str,
+        opening: Option<&Opening>,
+    ) -> StreamRow {
         let conversation = &mut self.conversation;
         if opening != Some(&Opening::Foreign(GEMINI_STREAM)) {
             self.gemini.end_text(conversation);
         }
         let is_all = match opening {
-            Some(Opening::Foreign(CODEX_STREAM)) => self.codex.row(kind, row, conversation),
-            Some(Opening::Foreign(GEMINI_STREAM)) => self.gemini.row(kind, row, conversation),
+            Some(Opening::Foreign(CODEX_STREAM)) => self.codex.read_row(kind, row, conversation),
+            Some(Opening::Foreign(GEMINI_STREAM)) => self.gemini.read_row(kind, row, conversation),
             Some(Opening::Foreign(OPENCODE_STREAM)) => {
                 opencode::stream_row(kind, row, conversation)
             }
@@ -238,7 +243,7 @@ impl StreamReader {
         }
     }
 
-    /// Takes the end of the run, if the last row says so.
+    /// Takes the end of the run, if the last row reports it.
     pub(super) fn take_end(&mut self) -> Option<ReportedEnd> {
         self.conversation.end.take()
     }

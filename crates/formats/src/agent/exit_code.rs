@@ -28,14 +28,16 @@ pub fn exit_code(text: &str) -> Option<i64> {
     let head = text.lines().take(LINES);
     let foot = text.lines().rev().take(LINES);
     head.chain(foot).find_map(|line| {
-        let line = line.trim().trim_start_matches(['<', '[']);
-        let line = line.trim_end_matches(['>', ']']);
-        let line = match line.split_once(" completed with ") {
+        let inner = line
+            .trim()
+            .trim_start_matches(['<', '['])
+            .trim_end_matches(['>', ']']);
+        let status = match inner.split_once(" completed with ") {
             Some((id, rest)) if id.starts_with("shellId: ") => rest,
-            _ => line,
+            _ => inner,
         };
-        let rest = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
-        rest.trim().parse().ok()
+        let code = MARKS.iter().find_map(|mark| status.strip_prefix(mark))?;
+        code.trim().parse().ok()
     })
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::content::time_in;
+use super::content::parse_time;
 use super::title::Title;
 use turnpipe_core::message::{Message, Origin, Thread};
 use turnpipe_core::text::{redact, sha256};
@@ -77,7 +77,7 @@ impl Facts {
 
     /// Returns facts with only a timestamp.
     pub(crate) fn at(time: Option<&RawValue>) -> Self {
-        let time = time_in(time);
+        let time = parse_time(time);
         Self {
             started: time,
             last_activity: time,
@@ -98,7 +98,7 @@ impl Facts {
     }
 
     /// Returns the last activity. Sessions without one come last.
-    pub fn activity(&self) -> Timestamp {
+    pub fn last_activity_or_min(&self) -> Timestamp {
         self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
@@ -121,7 +121,7 @@ impl Facts {
             };
         }
         let mut this = self;
-        // The first messages may be from a subagent. The main conversation decides.
+        // The first messages may be from a subagent. The main conversation takes precedence.
         if this.is_subagent && later.is_main {
             this.is_subagent = false;
             this.first_prompt = None;
@@ -188,13 +188,13 @@ impl Facts {
         if self.first_prompt.is_none() && message.origin == Origin::Prompt {
             let text = message.text();
             let prompt = text.trim();
-            self.first_prompt = (!prompt.is_empty()).then(|| beginning(prompt));
+            self.first_prompt = (!prompt.is_empty()).then(|| truncate_prompt(prompt));
         }
     }
 }
 
 /// Truncates text to this many characters and adds an ellipsis.
-fn beginning(text: &str) -> String {
+fn truncate_prompt(text: &str) -> String {
     match text.char_indices().nth(MAX_PROMPT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

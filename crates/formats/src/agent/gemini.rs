@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, count, gemini_blocks, input_of, is_in, is_unique_id, message, note, reply, results,
-    session_stem, shell_failed, string, tokens_with_cached_input, user_messages,
+    call, count, gemini_blocks, has_shell_failed, input_of, is_in, is_unique_id, message, reply,
+    results, session_stem, string, text_message, tokens_with_cached_input, user_messages,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Change, Entry};
@@ -49,7 +49,7 @@ pub(super) static GEMINI: Format = Format {
         ..TokenCounting::REPLIES
     },
     layout: Layout {
-        beside: |session| {
+        side_rows: |session| {
             parent_of(session)
                 .into_iter()
                 .map(|id| json!({"parentSession": id}).to_string())
@@ -102,16 +102,16 @@ pub(super) static GEMINI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Gemini, read, wrote)
+    ..Format::new(Agent::Gemini, read, has_marks)
 };
 
 fn subagent_dir(session: &Path) -> Option<PathBuf> {
     let chats = session.parent()?;
     let stem = session_stem(session)?;
-    if let Some(id) = id_in(session).filter(|id| names_subagents(stem, OsStr::new(id))) {
+    if let Some(id) = id_in(session).filter(|id| is_subagent_dir(stem, OsStr::new(id))) {
         return Some(chats.join(id)).filter(|dir| dir.is_dir());
     }
-    let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| names_subagents(stem, id));
+    let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| is_subagent_dir(stem, id));
     let dirs = fs::read_dir(chats)
         .ok()?
         .flatten()
@@ -141,7 +141,7 @@ object! { ToolCall { id, name, args, result, status, display = "resultDisplay" }
 /// Known record types.
 const KINDS: &str = "$set $rewindTo header user gemini info warning error beside";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     // A prompt is the second row. The first one may be damaged.
     let is_prompt = row.is("user") && row.has_id() && row.time.is_some() && row.content.is_some();
     // A row with messages is a whole document.
@@ -168,7 +168,7 @@ const MAX_HEADER: u64 = 64 * 1024;
 const SHORT_ID: usize = 8;
 
 /// Whether a directory contains the subagents of the session in a file `session-TIME-SHORT_ID`.
-pub fn names_subagents(stem: &OsStr, dir: &OsStr) -> bool {
+pub fn is_subagent_dir(stem: &OsStr, dir: &OsStr) -> bool {
     let id = dir.to_str().filter(|_| is_unique_id(dir));
     let short = id.and_then(|id| id.get(..SHORT_ID));
     let is_named = |short: &str| stem.as_encoded_bytes().ends_with(short.as_bytes());
@@ -245,7 +245,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        entry.change = change(&row, &set, detail);
+        entry.change = read_change(&row, &set, detail);
         if row.set.is_none() {
             entry.messages = read_messages(&row, detail, &|_| false);
         }
@@ -255,7 +255,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 }
 
 /// Returns the effect of a row on the log.
-fn change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
+fn read_change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
     }
@@ -315,10 +315,18 @@ fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool)
         Some("user") => user(row, is_alone),
         Some("gemini") => reply_in(row, detail),
         Some("error") => {
-            vec![note(Role::System, Origin::Error, plain(row.content))]
+            vec![text_message(
+                Role::System,
+                Origin::Error,
+                plain_text(row.content),
+            )]
         }
         Some("info" | "warning") => {
-            vec![note(Role::System, Origin::Injected, plain(row.content))]
+            vec![text_message(
+                Role::System,
+                Origin::Injected,
+                plain_text(row.content),
+            )]
         }
         _ => Vec::new(),
     };
@@ -329,7 +337,7 @@ fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool)
     messages
 }
 
-fn plain(content: Option<&RawValue>) -> String {
+fn plain_text(content: Option<&RawValue>) -> String {
     message(
         Role::System,
         Origin::Injected,
@@ -346,9 +354,9 @@ fn may_be_summary(row: &Row<'_>) -> bool {
 }
 
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
-    let text = plain(row.content);
+    let text = plain_text(row.content);
     if text.starts_with(SNAPSHOT) {
-        return vec![note(Role::System, Origin::Compaction, text)];
+        return vec![text_message(Role::System, Origin::Compaction, text)];
     }
     let mut content = gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
@@ -362,7 +370,10 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     // Most of the row is calls with their results.
     let calls = row.calls.filter(|_| detail != Detail::Costs);
-    let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
+    let mut content: Vec<Block> = Thought::list(row.thoughts)
+        .iter()
+        .map(thought_block)
+        .collect();
     let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
@@ -385,7 +396,7 @@ fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     messages
 }
 
-fn thought(thought: &Thought<'_>) -> Block {
+fn thought_block(thought: &Thought<'_>) -> Block {
     let parts = [thought.subject, thought.description];
     let parts: Vec<String> = parts.into_iter().filter_map(string).collect();
     Block::thinking(parts.join(": "))
@@ -416,7 +427,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     }
     Some(ToolResult {
         id,
-        failed: failed || shell_failed(&parts),
+        failed: failed || has_shell_failed(&parts),
         parts,
         end: None,
     })
@@ -460,7 +471,7 @@ pub(super) struct StreamRows {
 
 impl StreamRows {
     /// Translates a row; `None` if it is of another type.
-    pub(super) fn row(
+    pub(super) fn read_row(
         &mut self,
         kind: &str,
         row: &str,

@@ -4,8 +4,8 @@ use super::content::string;
 use super::edits::{EditKind, FileEdit, edit, hunks_of};
 use turnpipe_core::json::{object, text};
 
-object! { Row { one: Call<'a> = "toolCallResult", several = "toolCalls", message: Said<'a> } }
-object! { Said { parts } }
+object! { Row { one: Call<'a> = "toolCallResult", several = "toolCalls", message: MessageFields<'a> } }
+object! { MessageFields { parts } }
 object! { Call { id, call = "callId", status, display: Display<'a> = "resultDisplay" } }
 object! { Display { diff = "fileDiff", path = "filePath", is_new = "isNewFile" } }
 object! { ResponsePart { result: CallResponse<'a> = "functionResponse" } }
@@ -15,21 +15,21 @@ object! { Response { output } }
 /// Returns the changes in a record.
 pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
-    let said = row.message.unwrap_or_default();
+    let fields = row.message.unwrap_or_default();
     let calls = Call::list(row.several).into_iter().chain(row.one);
     calls
-        .filter_map(|call| displayed_edit(&call, &said))
+        .filter_map(|call| parse_edit(&call, &fields))
         .collect()
 }
 
-fn displayed_edit(call: &Call<'_>, said: &Said<'_>) -> Option<FileEdit> {
+fn parse_edit(call: &Call<'_>, fields: &MessageFields<'_>) -> Option<FileEdit> {
     let display = call
         .display
         .filter(|_| text(call.status).as_deref() == Some("success"))?;
     let id = string(call.call).or_else(|| string(call.id));
     let mut edit = edit(id, string(display.path)?, hunks_of(&text(display.diff)?))?;
     // An empty file has the same diff as none.
-    let outputs = ResponsePart::list(said.parts).into_iter();
+    let outputs = ResponsePart::list(fields.parts).into_iter();
     let mut outputs = outputs.filter_map(|part| text(part.result?.response?.output));
     let is_over_empty = display.is_new.is_some_and(|is_new| is_new.get() == "false")
         || outputs.any(|output| output.starts_with("Successfully overwrote"));

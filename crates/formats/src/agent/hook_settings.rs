@@ -14,7 +14,7 @@ pub enum SettingsSyntax {
     FlatJson,
     /// TOML.
     Toml,
-    /// A program of the agent's own kind, which is turnpipe's alone: this one, with another value of the line
+    /// A program in the agent's own language, written only by turnpipe: this text, with another value in the line
     /// `const command`.
     Script(&'static str),
 }
@@ -38,7 +38,7 @@ pub struct HookSettings {
     pub(super) project: &'static str,
     /// Whether the agent ignores a hook until the user trusts it.
     pub needs_trust: bool,
-    /// Whether hooks that move commands into a sandbox are of use: the agent runs what they change, at least at one event.
+    /// Whether hooks can move commands into a sandbox: at one event or more, the agent runs the changed command.
     pub takes_sandbox: bool,
     /// Message about the step after which the agent runs the hook.
     pub activation: &'static str,

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, input_of, is_in, is_true, is_unique_id, message, note, reply, result_parts, results,
-    session_stem, string, time_in, tokens, user_messages,
+    call, input_of, is_in, is_true, is_unique_id, message, parse_time, reply, result_parts,
+    results, session_stem, string, text_message, tokens, user_messages,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Change, Entry, Part};
@@ -50,7 +50,7 @@ pub(super) static KIMI: Format = Format {
         home_variables: &["KIMI_CODE_HOME"],
         home: ".kimi-code",
         session_dirs: &["sessions"],
-        beside,
+        side_rows,
         subagents: Subagents::Files(SubagentFiles {
             directory: |session| Some(Place::of(session)?.session.join("agents")),
             is_file: |path| Place::of(path).is_some_and(|place| place.agent != MAIN),
@@ -69,12 +69,12 @@ pub(super) static KIMI: Format = Format {
         words: &["\"session.state\""],
         ..TitleFormat::NONE
     },
-    ..Format::new(Agent::Kimi, read, wrote)
+    ..Format::new(Agent::Kimi, read, has_marks)
 };
 
 object! {
     Row {
-        kind = "type", form = "kind", time, created = "created_at", agent = "agentId", message: Said<'a>, event: Event<'a>,
+        kind = "type", form = "kind", time, created = "created_at", agent = "agentId", message: MessageFields<'a>, event: Event<'a>,
         usage: Tokens<'a>, model, alias = "modelAlias", turn = "turnId", first_turn = "fromTurnId", reason,
         error: Failure<'a>, summary, environment: Surroundings<'a> = "environmentDisclosure",
         session, state: State<'a>,
@@ -95,7 +95,7 @@ object! {
 }
 
 object! {
-    Said {
+    MessageFields {
         role, id, content, origin: Source<'a>, calls = "toolCalls", call_id = "toolCallId", is_error = "isError",
     }
 }
@@ -149,7 +149,7 @@ const KINDS: &str = "session.state metadata agent.message.appended agent.switche
 /// Known types of events in a turn.
 const EVENTS: &str = "step.begin content.part tool.call tool.result step.end";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     let is_first = row.is("metadata") && row.protocol.is_some() && row.created.is_some();
     is_first || row.is_any("context.append_message context.append_loop_event usage.record")
 }
@@ -185,7 +185,7 @@ impl<'a> Place<'a> {
 }
 
 /// Returns the facts in `state.json` and in the path.
-fn beside(file: &Path) -> Vec<String> {
+fn side_rows(file: &Path) -> Vec<String> {
     let row = Place::of(file).map(|place| {
         let state = read_regular(&place.session.join("state.json"));
         let state = state.ok().and_then(|json| serde_json::from_str(&json).ok());
@@ -211,12 +211,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         uuid: [
             event.uuid,
             event.of_call,
-            row.message.and_then(|said| said.id),
+            row.message.and_then(|fields| fields.id),
         ]
         .into_iter()
         .find_map(string),
         part: Part::Turn,
-        time: time_in(time).map(|time| time.to_string()),
+        time: parse_time(time).map(|time| time.to_string()),
         facts: facts(&row, &state, time),
         title: title(&row, &state),
         meters: request(&row).into_iter().collect(),
@@ -228,7 +228,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let messages = read_messages(&row, &event, &entry.kind);
-    let change = change(&row, &entry.kind, !messages.is_empty());
+    let change = read_change(&row, &entry.kind, !messages.is_empty());
     Some(Entry {
         change,
         ..entry.with_messages(messages)
@@ -282,7 +282,7 @@ fn request(row: &Row<'_>) -> Option<Meter> {
 }
 
 /// Returns the effect on earlier rows. A turn starts at its prompt, and is undone by its number.
-fn change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
+fn read_change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
     let turn = |number: Option<&RawValue>| Some(format!("turn {}", number?.get()));
     match kind {
         "turn.prompt" => Change::Put(turn(row.turn).unwrap_or_default()),
@@ -297,20 +297,23 @@ fn change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
 fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
     let one = match kind {
         "context.append_message" => {
-            return row.message.map(|said| read_said(&said)).unwrap_or_default();
+            return row
+                .message
+                .map(|fields| message_of_said(&fields))
+                .unwrap_or_default();
         }
         "context.append_loop_event" => read_event(event),
         "context.apply_compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(note(Role::System, Origin::Compaction, summary))
+            Some(text_message(Role::System, Origin::Compaction, summary))
         }
         "turn.ended" if is(row.reason, "cancelled") => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(note(Role::User, Origin::Injected, notice))
+            Some(text_message(Role::User, Origin::Injected, notice))
         }
         "turn.ended" if is(row.reason, "failed") => {
             let reason = row.error.and_then(|error| string(error.message));
-            Some(note(
+            Some(text_message(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -346,16 +349,16 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
     })
 }
 
-fn read_said(said: &Said<'_>) -> Vec<Message> {
-    let source = said.origin.unwrap_or_default();
-    let mut blocks = read_blocks(said.content);
-    match text(said.role).as_deref() {
+fn message_of_said(fields: &MessageFields<'_>) -> Vec<Message> {
+    let source = fields.origin.unwrap_or_default();
+    let mut blocks = read_blocks(fields.content);
+    match text(fields.role).as_deref() {
         Some("assistant") => {
-            blocks.extend(Called::list(said.calls).iter().filter_map(read_call));
+            blocks.extend(Called::list(fields.calls).iter().filter_map(read_call));
             vec![reply(blocks)]
         }
-        Some("tool") => string(said.call_id)
-            .map(|id| result(id, said.content, said.is_error))
+        Some("tool") => string(fields.call_id)
+            .map(|id| result(id, fields.content, fields.is_error))
             .into_iter()
             .collect(),
         Some("user") => {
@@ -368,11 +371,11 @@ fn read_said(said: &Said<'_>) -> Vec<Message> {
                 Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
                 Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
             };
-            let typed = typed.map(|typed| note(Role::User, Origin::Prompt, typed));
+            let typed = typed.map(|typed| text_message(Role::User, Origin::Prompt, typed));
             let messages = typed.into_iter().chain(messages);
             messages
                 .map(|message| Message {
-                    id: string(said.id),
+                    id: string(fields.id),
                     ..message
                 })
                 .collect()
@@ -418,7 +421,7 @@ fn read_block(part: &ContentPart<'_>) -> Option<Block> {
     }
 }
 
-/// Returns what an address holds. Most refer to a file.
+/// Returns the attachment at an address. Most addresses refer to a file.
 fn read_media(url: &str) -> Media {
     let held = url
         .strip_prefix("data:")
@@ -436,12 +439,12 @@ fn result(id: String, output: Option<&RawValue>, is_error: Option<&RawValue>) ->
         failed: is_true(is_error),
         end: None,
     };
-    result.end = end_in(&result.text()).filter(|_| result.failed);
+    result.end = parse_end(&result.text()).filter(|_| result.failed);
     results(vec![Block::Result(result)])
 }
 
 /// Returns the end of a command that failed, in the last line of its output.
-fn end_in(output: &str) -> Option<CallEnd> {
+fn parse_end(output: &str) -> Option<CallEnd> {
     let last = output.lines().next_back()?;
     if last == "Session closed" {
         return Some(CallEnd::Interrupted);
@@ -456,14 +459,14 @@ mod tests {
 
     use super::*;
 
-    fn said(message: &str) -> Vec<Message> {
+    fn read_said_messages(message: &str) -> Vec<Message> {
         let record = format!(r#"{{"type":"context.append_message","message":{message}}}"#);
         KIMI.messages(&record)
     }
 
     #[test]
     fn a_skill_is_the_command_that_was_typed() {
-        let messages = said(
+        let messages = read_said_messages(
             r#"{"role":"user","id":"m","content":[{"type":"text","text":"Review it."}],"toolCalls":[],
             "origin":{"kind":"skill_activation","trigger":"user-slash","skillName":"review","skillArgs":"src"}}"#,
         );
@@ -483,7 +486,7 @@ mod tests {
             r#"{"type":"function","id":"c","name":"Bash","arguments":"{\"command\":\"ls\"}"}"#,
             r#"{"type":"function","id":"c","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}"#,
         ] {
-            let messages = said(&format!(
+            let messages = read_said_messages(&format!(
                 r#"{{"role":"assistant","content":[],"toolCalls":[{called}]}}"#
             ));
             let call = messages[0].calls().next().unwrap();
@@ -492,7 +495,7 @@ mod tests {
                 ("Bash", r#"{"command":"ls"}"#)
             );
         }
-        let messages = said(
+        let messages = read_said_messages(
             r#"{"role":"tool","toolCallId":"c","content":[{"type":"text","text":"a"}],"toolCalls":[]}"#,
         );
         assert_eq!(messages[0].results().next().unwrap().text(), "a");

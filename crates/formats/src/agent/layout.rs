@@ -66,7 +66,7 @@ pub struct Layout {
     /// The same, as the agent finds them.
     pub(super) roots: fn(&Self, &Environment) -> Vec<PathBuf>,
     /// Records derived from files next to a session file, or from its name.
-    pub beside: fn(&Path) -> Vec<String>,
+    pub side_rows: fn(&Path) -> Vec<String>,
     /// The subagents.
     pub subagents: Subagents,
     /// The files and directories that belong only to the session with this file and this id. They are removed with it.
@@ -86,7 +86,7 @@ impl Layout {
         home: "",
         session_dirs: &[],
         roots: Self::usual_roots,
-        beside: |_| Vec::new(),
+        side_rows: |_| Vec::new(),
         subagents: Subagents::None,
         belongings: |_, _| Vec::new(),
         shared_files: |_| Vec::new(),

@@ -1,7 +1,7 @@
 //! Coding agents, one file each or a few: how to recognise and read their session files, where the
 //! files are, how sessions are named and resumed, and which records turnpipe may add to them.
 //!
-//! Only this module knows the fields or paths of an agent's files. `docs/adding-an-agent.md` adds one step by step.
+//! No other module contains fields or paths of an agent's files. `docs/adding-an-agent.md` adds one step by step.
 
 #[allow(clippy::module_inception, reason = "the file of the type Agent")]
 mod agent;
@@ -55,20 +55,20 @@ pub use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub use content::is_in;
 pub use content::{COMPRESSED, session_stem, timestamp};
 pub use counting::{IdScope, Meter, Repeats, SideCost, TokenSource};
-pub use edits::{EditKind, FileEdit, Hunk, new_file, parse_hunks, unified_hunks, written_hunks};
+pub use edits::{EditKind, FileEdit, Hunk, format_hunks, new_file, parse_hunks, unified_hunks};
 pub use entry::{Change, Entry, Part};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::Format;
-pub use gemini::names_subagents;
+pub use gemini::is_subagent_dir;
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use layout::{SubagentFiles, Subagents};
-pub use patch_text::{apply_hunks, foreign_line, patch_edits};
-pub use program::serves_sessions;
+pub use patch_text::{apply_hunks, find_foreign_line, patch_edits};
+pub use program::is_session_server;
 pub use reading::{Detail, LineClass, Reading, Shape};
-pub use shell_end::{goes_on, has_failed, is_stopped_at_limit};
+pub use shell_end::{has_failed, is_running, is_stopped_at_limit};
 pub use sign::{Opening, Sign};
 pub(crate) use sign::{PI_FILE, sign};
 pub use stream_conversation::StreamItem;
@@ -83,5 +83,5 @@ pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
 #[cfg(test)]
 mod stream_conversation_tests;
 pub use opencode_database::{
-    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, stored_rows, stored_sessions,
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, list_sessions, visit_rows,
 };

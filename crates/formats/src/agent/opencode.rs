@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, count, decimal, end_of_exit, input_of, is_in, is_true, message, note, results,
-    session_stem, string, time_in, tokens,
+    call, count, decimal, end_of_exit, input_of, is_in, is_true, message, parse_time, results,
+    session_stem, string, text_message, tokens,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -44,7 +44,7 @@ pub(super) static OPENCODE: Format = Format {
         home: ".local/share",
         session_dirs: &["opencode/opencode.db"],
         subagents: Subagents::Files(SubagentFiles {
-            directory: exported_subagents,
+            directory: export_subagents_path,
             is_file: has_session_id,
             id: id_in_name,
             is_reserved: false,
@@ -71,7 +71,7 @@ pub(super) static OPENCODE: Format = Format {
 
 /// Returns the directory for the exported sessions of the subagents of an exported session. The directories
 /// of nested subagents are next to each other. `None` for a session in a database.
-fn exported_subagents(session: &Path) -> Option<PathBuf> {
+fn export_subagents_path(session: &Path) -> Option<PathBuf> {
     if session.file_name()?.to_str()?.contains('#') {
         return None;
     }
@@ -143,7 +143,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let info = row.info?;
     let role = string(info.role);
-    let created = time_in(info.time.as_ref().and_then(|time| time.created));
+    let created = parse_time(info.time.as_ref().and_then(|time| time.created));
     let mut entry = Entry {
         kind: role.clone().unwrap_or_else(|| "session".to_owned()),
         is_known: role
@@ -192,8 +192,8 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
         model: [model.id, model.model_id, info.model_id]
             .into_iter()
             .find_map(string),
-        started: time_in(time.created),
-        last_activity: ends.into_iter().filter_map(time_in).max(),
+        started: parse_time(time.created),
+        last_activity: ends.into_iter().filter_map(parse_time).max(),
         ..Facts::default()
     }
     .in_directory(directory)
@@ -261,8 +261,8 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         messages.push(results(answers));
     }
     if let Some(error) = &info.error {
-        let reason = reason(error).unwrap_or_default();
-        messages.push(note(Role::System, Origin::Error, reason));
+        let reason = failure_reason(error).unwrap_or_default();
+        messages.push(text_message(Role::System, Origin::Error, reason));
     }
     messages
 }
@@ -332,7 +332,7 @@ fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
     })
 }
 
-fn reason(failure: &Failure<'_>) -> Option<String> {
+fn failure_reason(failure: &Failure<'_>) -> Option<String> {
     let inner = failure.data.unwrap_or_default().message;
     [inner, failure.message, failure.name]
         .into_iter()
@@ -361,7 +361,7 @@ pub(super) fn stream_row(
     let row = StreamRow::read(row)?;
     conversation.set_time(row.time);
     if kind == "error" {
-        conversation.failure(&reason(&row.error?)?);
+        conversation.failure(&failure_reason(&row.error?)?);
         conversation.end_run(Some("error"));
         return Some(());
     }

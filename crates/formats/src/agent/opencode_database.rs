@@ -130,7 +130,7 @@ pub const DATABASE_EXTENSION: &str = "db";
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
+pub fn list_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
     let database = open(path)?;
     sessions(&database).map_err(io::Error::other)
 }
@@ -139,7 +139,7 @@ pub fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
 ///
 /// # Errors
 /// The database cannot be read or has no such session, or `visit` failed.
-pub fn stored_rows(
+pub fn visit_rows(
     path: &Path,
     id: &str,
     extent: ReadExtent,

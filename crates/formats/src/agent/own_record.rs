@@ -36,7 +36,7 @@ pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
 }
 
 /// Returns the origin of a message in turnpipe's own files, if it is not the usual one.
-pub(super) fn recorded_origin(turnpipe: Option<&RawValue>) -> Option<String> {
+pub(super) fn origin_name(turnpipe: Option<&RawValue>) -> Option<String> {
     string(Extension::of(turnpipe)?.origin)
 }
 
@@ -120,7 +120,7 @@ pub fn title(title: &Title, manual_title: ManualTitle) -> Value {
 }
 
 /// Returns a record outside of the conversation with these members.
-pub fn aside(at: &NewRecord<'_>, mut record: Value) -> Value {
+pub fn side_record(at: &NewRecord<'_>, mut record: Value) -> Value {
     record["sessionId"] = at.session_id.into();
     record["uuid"] = at.uuid.into();
     record["timestamp"] = at.timestamp.into();

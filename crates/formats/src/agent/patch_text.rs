@@ -1,6 +1,6 @@
 //! Patches as the input of `apply_patch`: their hunks show lines without numbers.
 
-use super::edits::{EditKind, FileEdit, Hunk, new_file, written_hunks};
+use super::edits::{EditKind, FileEdit, Hunk, format_hunks, new_file};
 
 /// The first lines of the files of a patch.
 const HEADERS: [(&str, EditKind); 3] = [
@@ -38,7 +38,7 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
 
 /// Returns the first line of a patch that is not in its format, which [`patch_edits`] skips. A patch without an end
 /// was cut off.
-pub fn foreign_line(text: &str) -> Option<&str> {
+pub fn find_foreign_line(text: &str) -> Option<&str> {
     let patch = text.split_once("*** Begin Patch");
     let Some((body, _)) = patch.and_then(|(_, rest)| rest.split_once("\n*** End Patch")) else {
         return Some(text.lines().last().unwrap_or_default());
@@ -72,7 +72,7 @@ fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit 
     FileEdit {
         kind,
         moved_to: moved.next().map(|path| path.trim().to_owned()),
-        hunks: written_hunks(&hunks(body)),
+        hunks: format_hunks(&hunks(body)),
         ..edit
     }
 }

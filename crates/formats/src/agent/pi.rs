@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, note, result_parts,
-    results, string, tokens,
+    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, result_parts, results,
+    string, text_message, tokens,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::edits::{FileEdit, PathOfCall, edit, numbered_hunks};
+use super::edits::{FileEdit, PathOfCall, edit, parse_numbered_hunks};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -39,8 +39,8 @@ pub(super) static PI: Format = Format {
             let row = Row::read(record)?;
             row.parent.and_then(|_| string(row.id))
         },
-        edits: |record, path_of| change(record, path_of).into_iter().collect(),
-        text_read,
+        edits: |record, path_of| read_change(record, path_of).into_iter().collect(),
+        text_read: parse_read_file,
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -92,7 +92,7 @@ pub(super) static PI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Pi, read, wrote)
+    ..Format::new(Agent::Pi, read, has_marks)
 };
 
 const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
@@ -106,7 +106,7 @@ object! {
 }
 
 object! {
-    Said {
+    MessageFields {
         role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
         call_id = "toolCallId", is_error = "isError", command, output, time = "timestamp",
     }
@@ -128,7 +128,7 @@ object! { Cost { total } }
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
     branch_summary custom custom_message label";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     row.is("session") && non_null(row.cwd).is_some()
         || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
 }
@@ -136,10 +136,10 @@ fn wrote(row: &Marks<'_>) -> bool {
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
-    let said = Said::of(row.message).unwrap_or_default();
+    let fields = MessageFields::of(row.message).unwrap_or_default();
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
-        subtype: string(said.role),
+        subtype: string(fields.role),
         // The id of the first record is the session id.
         uuid: string(row.id).filter(|_| kind != "session"),
         parent: string(row.parent),
@@ -148,7 +148,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Step,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, &said),
+        facts: facts(&row, &kind, &fields),
         title: title(&row, &kind),
         is_annotation: kind == "session_info",
         kind,
@@ -158,10 +158,10 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let message = match entry.kind.as_str() {
-        "message" => said_in(&said),
+        "message" => read_message(&fields),
         "compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(note(Role::System, Origin::Compaction, summary))
+            Some(text_message(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     };
@@ -181,11 +181,11 @@ fn summary_cost(row: &Row<'_>) -> Option<SideCost> {
     })
 }
 
-fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
+fn facts(row: &Row<'_>, kind: &str, fields: &MessageFields<'_>) -> Facts {
     let facts = Facts::at(row.time);
     match kind {
         "message" => Facts {
-            model: string(said.model),
+            model: string(fields.model),
             ..facts
         },
         "model_change" => Facts {
@@ -223,11 +223,11 @@ fn session_in_path(path: &str) -> String {
     stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
 }
 
-fn result(said: &Said<'_>) -> Option<ToolResult> {
+fn result(fields: &MessageFields<'_>) -> Option<ToolResult> {
     let mut result = ToolResult {
-        id: string(said.call_id)?,
-        parts: result_parts(blocks(said.content)),
-        failed: is_true(said.is_error),
+        id: string(fields.call_id)?,
+        parts: result_parts(blocks(fields.content)),
+        failed: is_true(fields.is_error),
         end: None,
     };
     let is_aborted = result.failed && result.text().ends_with("Command aborted");
@@ -235,40 +235,40 @@ fn result(said: &Said<'_>) -> Option<ToolResult> {
     Some(result)
 }
 
-fn said_in(said: &Said<'_>) -> Option<Message> {
-    match text(said.role)?.as_ref() {
-        "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
-        "assistant" => assistant(said),
-        "toolResult" => Some(results(vec![Block::Result(result(said)?)])),
+fn read_message(fields: &MessageFields<'_>) -> Option<Message> {
+    match text(fields.role)?.as_ref() {
+        "user" => Some(message(Role::User, Origin::Prompt, blocks(fields.content))),
+        "assistant" => assistant(fields),
+        "toolResult" => Some(results(vec![Block::Result(result(fields)?)])),
         "bashExecution" => {
-            let command = text(said.command).unwrap_or_default();
-            let output = text(said.output).unwrap_or_default();
+            let command = text(fields.command).unwrap_or_default();
+            let output = text(fields.output).unwrap_or_default();
             let text = format!("$ {command}\n{output}");
-            Some(note(Role::User, Origin::Injected, text))
+            Some(text_message(Role::User, Origin::Injected, text))
         }
         _ => None,
     }
 }
 
-fn assistant(said: &Said<'_>) -> Option<Message> {
-    let (content, origin) = reply(said);
-    let usage = usage(said.usage);
+fn assistant(fields: &MessageFields<'_>) -> Option<Message> {
+    let (content, origin) = reply(fields);
+    let usage = usage(fields.usage);
     if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
         return None;
     }
     Some(Message {
-        model: string(said.model),
+        model: string(fields.model),
         usage,
         ..message(Role::Assistant, origin, content)
     })
 }
 
-fn reply(said: &Said<'_>) -> (Vec<Block>, Origin) {
-    let mut content = blocks(said.content);
-    if text(said.stop_reason).as_deref() != Some("error") {
+fn reply(fields: &MessageFields<'_>) -> (Vec<Block>, Origin) {
+    let mut content = blocks(fields.content);
+    if text(fields.stop_reason).as_deref() != Some("error") {
         return (content, Origin::Reply);
     }
-    content.extend(string(said.error).map(Block::Text));
+    content.extend(string(fields.error).map(Block::Text));
     (content, Origin::Error)
 }
 
@@ -322,22 +322,22 @@ pub(super) fn stream_row(
     if !matches!(kind, "message_start" | "message_end") {
         return None;
     }
-    let said = Said::of(Row::read(row)?.message)?;
-    conversation.set_time(said.time);
-    match (kind, &*text(said.role)?) {
+    let fields = MessageFields::of(Row::read(row)?.message)?;
+    conversation.set_time(fields.time);
+    match (kind, &*text(fields.role)?) {
         ("message_start", "assistant") => {
             conversation.begin();
             conversation.message_start();
         }
         ("message_end", "assistant") => {
-            let (content, origin) = reply(&said);
-            conversation.model = string(said.model);
-            let stop_reason = text(said.stop_reason);
-            conversation.end(content, usage(said.usage), stop_reason.as_deref(), origin);
+            let (content, origin) = reply(&fields);
+            conversation.model = string(fields.model);
+            let stop_reason = text(fields.stop_reason);
+            conversation.end(content, usage(fields.usage), stop_reason.as_deref(), origin);
         }
-        ("message_end", "user") => conversation.prompt(blocks(said.content)),
+        ("message_end", "user") => conversation.prompt(blocks(fields.content)),
         ("message_end", "toolResult") => {
-            conversation.result(result(&said)?);
+            conversation.result(result(&fields)?);
         }
         _ => return None,
     }
@@ -354,23 +354,27 @@ object! { Details { diff } }
 object! { Text { text } }
 
 /// Returns the diff that pi shows for an edit, in which the path is missing.
-fn change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
-    let said = ResultRow::read(record)?.message?;
-    let hunks = numbered_hunks(&text(said.details?.diff)?);
-    let call = string(said.call).filter(|_| !is_true(said.is_error))?;
+fn read_change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
+    let fields = ResultRow::read(record)?.message?;
+    let hunks = parse_numbered_hunks(&text(fields.details?.diff)?);
+    let call = string(fields.call).filter(|_| !is_true(fields.is_error))?;
     let path = path_of(&call)?;
     edit(Some(call), path, hunks)
 }
 
 /// Returns the call and the whole text of a file that was read.
-fn text_read(record: &str) -> Option<(String, String)> {
-    let said = ResultRow::read(record)?.message?;
-    let is_read = text(said.tool).as_deref() == Some("read") && !is_true(said.is_error);
-    let blocks = Text::list(said.content.filter(|_| is_read && said.details.is_none()));
+fn parse_read_file(record: &str) -> Option<(String, String)> {
+    let fields = ResultRow::read(record)?.message?;
+    let is_read = text(fields.tool).as_deref() == Some("read") && !is_true(fields.is_error);
+    let blocks = Text::list(
+        fields
+            .content
+            .filter(|_| is_read && fields.details.is_none()),
+    );
     let [block] = blocks.as_slice() else {
         return None;
     };
     let is_whole = |text: &str| !text.ends_with(" to continue.]");
     let text = text(block.text)?.into_owned();
-    Some((string(said.call)?, text)).filter(|(_, text)| is_whole(text))
+    Some((string(fields.call)?, text)).filter(|(_, text)| is_whole(text))
 }

@@ -11,15 +11,15 @@ const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 const SERVERS: [&str; 4] = ["app-server", "daemon", "mcp-server", "serve"];
 
 /// Whether a process of an agent with these arguments serves many sessions.
-pub fn serves_sessions(arguments: &[String]) -> bool {
+pub fn is_session_server(arguments: &[String]) -> bool {
     arguments
         .iter()
         .any(|argument| SERVERS.contains(&argument.as_str()))
 }
 
 impl Agent {
-    /// Returns the agent that a process with these arguments is. The name of the program decides, or for an
-    /// interpreter the path of its script: `node …/@qwen-code/qwen-code/dist/cli.js`.
+    /// Returns the agent that a process with these arguments runs, by the name of the program, or for an
+    /// interpreter by the path of its script: `node …/@qwen-code/qwen-code/dist/cli.js`.
     pub fn of_process(arguments: &[String]) -> Option<Self> {
         let program = Path::new(arguments.first()?).file_name()?.to_str()?;
         if !INTERPRETERS.contains(&program) {
@@ -34,7 +34,7 @@ impl Agent {
                 _ => None,
             })
             .collect();
-        // The last directory decides: others are where the agent is installed.
+        // The last directory counts: the ones before it are where the agent is installed.
         let mut parts = parts.into_iter().rev();
         parts.find_map(|part| Self::ALL.into_iter().find(|agent| agent.is_name(part)))
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    beside_session, gemini_blocks, is_in, is_true, note, reply, results, session_stem, string,
-    user_messages, uuid_link,
+    gemini_blocks, is_in, is_true, reply, results, session_stem, sibling_path, string,
+    text_message, user_messages, uuid_link,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part};
@@ -59,7 +59,7 @@ pub(super) static QWEN: Format = Format {
                 ".ledger.jsonl",
                 ".runtime.json",
             ];
-            let files = endings.map(|ending| beside_session(session, ending));
+            let files = endings.map(|ending| sibling_path(session, ending));
             let subagents = subagent_dir(session);
             files.into_iter().chain([subagents]).flatten().collect()
         },
@@ -99,7 +99,7 @@ pub(super) static QWEN: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
         ..HookSettings::JSON
     }),
-    ..Format::new(Agent::Qwen, read, wrote)
+    ..Format::new(Agent::Qwen, read, has_marks)
 };
 
 fn subagent_dir(session: &Path) -> Option<PathBuf> {
@@ -119,7 +119,7 @@ object! {
     }
 }
 
-object! { Said { parts } }
+object! { MessageFields { parts } }
 object! { CallStatus { status } }
 
 object! {
@@ -157,7 +157,7 @@ const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_se
 /// The prefix of text that hooks add to a prompt.
 const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     let has_parts = row.message.is_some_and(|message| message.parts.is_some());
     row.system_payload.is_some() || row.uuid.is_some() && (row.provenance.is_some() || has_parts)
 }
@@ -282,8 +282,8 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail)
     if row.message.is_none() {
         return Vec::new();
     }
-    let said = Said::of(row.message).unwrap_or_default();
-    let parts = said.parts.filter(|_| detail != Detail::Costs);
+    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let parts = fields.parts.filter(|_| detail != Detail::Costs);
     let content = gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
@@ -330,8 +330,16 @@ fn results_in(row: &Row<'_>, mut content: Vec<Block>) -> Message {
 
 fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     match subtype? {
-        "chat_compression" => Some(note(Role::System, Origin::Compaction, String::new())),
-        "slash_command" => Some(note(Role::System, Origin::Recap, recap_in(payload)?)),
+        "chat_compression" => Some(text_message(
+            Role::System,
+            Origin::Compaction,
+            String::new(),
+        )),
+        "slash_command" => Some(text_message(
+            Role::System,
+            Origin::Recap,
+            recap_in(payload)?,
+        )),
         _ => None,
     }
 }

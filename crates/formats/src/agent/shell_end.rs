@@ -16,18 +16,18 @@ const GOES_ON: [&str; 6] = [
 /// Beginnings of results that name the parts of an ended process.
 const PARTS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
 
-/// Whether the text says that the command goes on in the background.
-pub fn goes_on(text: &str) -> bool {
+/// Whether the text reports that the command still runs in the background.
+pub fn is_running(text: &str) -> bool {
     let mut start = start_of_result(text).lines().take(4);
     start.any(|line| GOES_ON.iter().any(|words| line.contains(words)))
 }
 
-/// Whether the text says that the command failed: by its exit code, or because it has none.
+/// Whether the text reports that the command failed: by its exit code, or because it has none.
 pub fn has_failed(text: &str) -> bool {
     exit_code(text).map_or_else(|| is_broken(text), |code| code != 0)
 }
 
-/// Whether the text says that a signal ended the command, or that it did not start.
+/// Whether the text reports that a signal ended the command, or that it did not start.
 fn is_broken(text: &str) -> bool {
     let is_signal = |signal: &str| signal.starts_with("SIG") || signal.parse::<u8>().is_ok();
     let says = |line: &str| {
@@ -87,9 +87,9 @@ mod tests {
             "Background shell started. id: bg_1",
             "Wall time: 1\nProcess running with session ID 4",
         ] {
-            assert!(goes_on(text), "{text}");
+            assert!(is_running(text), "{text}");
         }
-        assert!(!goes_on("a\nb\nc\nd\ne\nrunning in background"));
+        assert!(!is_running("a\nb\nc\nd\ne\nrunning in background"));
     }
 
     #[test]

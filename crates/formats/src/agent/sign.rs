@@ -90,7 +90,7 @@ const BY_TYPE: [(&str, Requires, bool, &str); 25] = [
 ];
 
 impl Requires {
-    fn holds_for(self, record: &Envelope<'_>) -> bool {
+    fn is_met_by(self, record: &Envelope<'_>) -> bool {
         match self {
             Self::Nothing => true,
             Self::Payload => is_object(record.payload),
@@ -107,7 +107,7 @@ pub(crate) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
     match kind {
         None => sign_of_untyped(record),
         Some("system") => system(record),
-        Some(kind) => by_type(kind, record).or_else(|| by_members(kind, record)),
+        Some(kind) => sign_by_type(kind, record).or_else(|| sign_by_members(kind, record)),
     }
 }
 
@@ -132,10 +132,10 @@ fn is_stamped(record: &Envelope<'_>) -> bool {
     non_empty(record.id).is_some() && non_null(record.timestamp).is_some()
 }
 
-fn by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+fn sign_by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     BY_TYPE
         .iter()
-        .find(|(known, requires, ..)| *known == kind && requires.holds_for(record))
+        .find(|(known, requires, ..)| *known == kind && requires.is_met_by(record))
         .map(|&(_, _, opens, name)| {
             if opens {
                 Sign::Opens(Opening::Foreign(name))
@@ -156,12 +156,12 @@ fn system(record: &Envelope<'_>) -> Option<Sign> {
         "init" => Opening::Foreign(UNNAMED_STREAM),
         "session_start" if record.agent.is_some() => Opening::Foreign(PRINTED_SESSION),
         "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
-        _ => return by_members("system", record),
+        _ => return sign_by_members("system", record),
     };
     Some(Sign::Opens(opening))
 }
 
-fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+fn sign_by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     if record.parent_uuid.is_some() {
         let has_parts = record
             .message

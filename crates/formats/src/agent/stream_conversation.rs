@@ -50,7 +50,7 @@ pub(super) struct StreamConversation {
     items: Vec<StreamItem>,
     /// The stop reason of the last message.
     stop_reason: Option<String>,
-    /// The end of the run, if the last row says so.
+    /// The end of the run, if the last row reports it.
     pub(super) end: Option<ReportedEnd>,
 }
 
@@ -87,7 +87,7 @@ impl StreamConversation {
     }
 
     /// Starts a message if none is open, or if the open one has calls.
-    pub(super) fn before_words(&mut self) {
+    pub(super) fn start_text_message(&mut self) {
         if self.message.is_none() || self.has_calls {
             self.begin();
         }
@@ -96,7 +96,7 @@ impl StreamConversation {
     /// Adds a text delta, which [`StreamConversation::reply`] repeats.
     pub(super) fn part_of_text(&mut self, part: &str, is_first: bool) {
         if is_first {
-            self.before_words();
+            self.start_text_message();
             self.message_start();
         }
         self.items.push(StreamItem::Text(part.to_owned()));
@@ -153,15 +153,15 @@ impl StreamConversation {
     }
 
     pub(super) fn result(&mut self, result: ToolResult) {
-        self.said_to_model(vec![Block::Result(result)], Origin::Results);
+        self.add_user_blocks(vec![Block::Result(result)], Origin::Results);
     }
 
     pub(super) fn prompt(&mut self, blocks: Vec<Block>) {
-        self.said_to_model(blocks, Origin::Prompt);
+        self.add_user_blocks(blocks, Origin::Prompt);
         self.message = None;
     }
 
-    fn said_to_model(&mut self, blocks: Vec<Block>, origin: Origin) {
+    fn add_user_blocks(&mut self, blocks: Vec<Block>, origin: Origin) {
         self.write(content::message(Role::User, origin, blocks), None);
     }
 

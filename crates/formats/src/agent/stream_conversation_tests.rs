@@ -147,8 +147,8 @@ fn opencode(turns: &[Turn]) -> Vec<Value> {
 }
 
 /// Returns the words, calls and results in the rows.
-fn heard(rows: &[String]) -> Vec<String> {
-    let mut decoder = Decoder::detecting();
+fn read_messages(rows: &[String]) -> Vec<String> {
+    let mut decoder = Decoder::with_detection();
     let mut heard = Vec::new();
     let mut hear = |source: Source<'_>| {
         let Source::Stream(StreamItem::Message { message, .. }) = source else {
@@ -176,7 +176,7 @@ fn heard(rows: &[String]) -> Vec<String> {
 }
 
 /// Returns the expected content, with results directly after each call (`at_once`) or after all calls.
-fn expected(turns: &[Turn], at_once: bool) -> Vec<String> {
+fn expected_messages(turns: &[Turn], at_once: bool) -> Vec<String> {
     let mut expected = Vec::new();
     for turn in turns {
         expected.push(format!("said {}", json!(turn.said)));
@@ -224,7 +224,7 @@ proptest! {
             let is_other_codex = stream[0]["type"] != "thread.started"
                 && noise.iter().any(|(_, which)| *which == 1);
             if !is_other_codex {
-                prop_assert_eq!(heard(&rows), expected(&turns, at_once), "{:#?}", rows);
+                prop_assert_eq!(read_messages(&rows), expected_messages(&turns, at_once), "{:#?}", rows);
             }
         }
     }
@@ -232,7 +232,7 @@ proptest! {
     #[test]
     fn every_call_has_one_result_in_its_message(turns in vec(any_turn(1..3), 1..4)) {
         for stream in [codex(&turns), gemini(&turns), pi(&turns), opencode(&turns)] {
-            let mut decoder = Decoder::detecting();
+            let mut decoder = Decoder::with_detection();
             let mut events = Vec::new();
             for row in &stream {
                 events.extend(decoder.record(&row.to_string()));

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
-use super::content::{count, decimal, is_true, note, string};
+use super::content::{count, decimal, is_true, string, text_message};
 use super::counting::{IdScope, SideCost, TokenCounting, TokenSource};
 use super::entry::{Entry, Part, ReportedEnd};
 use super::entry_reader::read_row;
@@ -103,7 +103,7 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 }
 
 /// Returns the format of what `session show` prints of sessions of this format.
-pub(super) fn printed_format(format: &Format) -> Format {
+pub(super) fn output_format(format: &Format) -> Format {
     Format {
         counting: TokenCounting {
             ids: format.counting.ids,
@@ -115,7 +115,7 @@ pub(super) fn printed_format(format: &Format) -> Format {
 }
 
 /// Returns the agent whose session `session show` printed, if this is the first record.
-pub(super) fn printed_agent(record: &str) -> Option<Agent> {
+pub(super) fn agent_of_output(record: &str) -> Option<Agent> {
     let record = Envelope::read(record)?;
     let sign = sign(text(record.kind).as_deref(), &record)?;
     let is_printed = sign == Sign::Opens(Opening::Foreign(PRINTED_SESSION));
@@ -190,7 +190,7 @@ fn result(row: &ResultRow<'_>, entry: &mut Entry) {
     if is_true(row.is_error) {
         entry
             .messages
-            .push(note(Role::System, Origin::Error, failure(row)));
+            .push(text_message(Role::System, Origin::Error, failure(row)));
     }
 }
 

@@ -18,7 +18,7 @@ use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::stream_formats::{printed_agent, printed_format, stream_of};
+use super::stream_formats::{agent_of_output, output_format, stream_of};
 use super::turnpipe::TURNPIPE;
 use turnpipe_core::io::Environment;
 
@@ -29,7 +29,7 @@ const FORMATS: [&Format; Agent::ALL.len()] = [
 ];
 
 /// The formats of what `session show` prints.
-static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(printed_format));
+static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(output_format));
 
 impl Agent {
     /// Returns the format of its session files.
@@ -84,7 +84,7 @@ pub fn format_of(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
     let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
     let printed = || {
-        let agent = printed_agent(record)?;
+        let agent = agent_of_output(record)?;
         PRINTED.iter().find(|format| format.agent == agent)
     };
     format.or_else(|| stream_of(record)).or_else(printed)
@@ -92,22 +92,22 @@ pub fn format_of(record: &str) -> Option<&'static Format> {
 
 /// Whether a file is of a subagent, by its path, and never a session of its own.
 pub fn is_subagent_file(path: &Path) -> bool {
-    reserved_files().any(|files| files.contains(path))
+    subagent_file_patterns().any(|files| files.contains(path))
 }
 
 /// Returns the id of the subagent with this file, if it is never a session of its own.
 pub fn subagent_of_file(path: &Path) -> Option<String> {
-    let files = reserved_files().find(|files| files.contains(path))?;
+    let files = subagent_file_patterns().find(|files| files.contains(path))?;
     (files.id)(path)
 }
 
 /// Whether a session is in the directory of its subagents.
 pub fn is_among_subagents(session: &Path) -> bool {
-    let mut directories = reserved_files().filter_map(|files| (files.directory)(session));
+    let mut directories = subagent_file_patterns().filter_map(|files| (files.directory)(session));
     directories.any(|directory| session.starts_with(directory))
 }
 
-fn reserved_files() -> impl Iterator<Item = &'static SubagentFiles> {
+fn subagent_file_patterns() -> impl Iterator<Item = &'static SubagentFiles> {
     let files = FORMATS
         .iter()
         .filter_map(|format| format.layout.subagent_files());

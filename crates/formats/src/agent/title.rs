@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::content::time_in;
+use super::content::parse_time;
 use turnpipe_core::text::names;
 
 /// The source of a title.
@@ -82,7 +82,7 @@ impl StoredTitle {
                 text: text.into_owned(),
                 source,
             },
-            time: time_in(time),
+            time: parse_time(time),
             manual_title,
         }
     }

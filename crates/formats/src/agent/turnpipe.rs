@@ -3,7 +3,7 @@
 
 use super::Agent;
 use super::claude::read;
-use super::claude_edits::change;
+use super::claude_edits::read_change;
 use super::claude_lines::line_class;
 use super::content::{COMPRESSED, uuid_link};
 use super::counting::{IdScope, TokenCounting};
@@ -22,7 +22,7 @@ pub(super) static TURNPIPE: Format = Format {
         shape: Shape::Tree,
         line_class,
         link: uuid_link,
-        edits: |record, _| change(record).into_iter().collect(),
+        edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -46,9 +46,9 @@ pub(super) static TURNPIPE: Format = Format {
         new_recap: Some(|at, text| recap(at, text.into())),
         ..TitleFormat::NONE
     },
-    ..Format::new(Agent::Turnpipe, read, wrote)
+    ..Format::new(Agent::Turnpipe, read, has_marks)
 };
 
-fn wrote(row: &Marks<'_>) -> bool {
+fn has_marks(row: &Marks<'_>) -> bool {
     is_object(row.turnpipe) && text(row.session).is_some() && row.uuid.is_some()
 }

@@ -22,7 +22,7 @@ struct OtherAgent {
     advice: &'static str,
 }
 
-fn others() -> impl Iterator<Item = OtherAgent> {
+fn other_agents() -> impl Iterator<Item = OtherAgent> {
     AGENTS.lines().filter_map(|line| {
         let mut columns = line.split('|').map(str::trim);
         Some(OtherAgent {
@@ -42,7 +42,7 @@ pub fn refusal(first_line: &[u8]) -> Option<String> {
     let starts = |known: &OtherAgent| {
         !known.beginning.is_empty() && first_line.starts_with(known.beginning.as_bytes())
     };
-    others().find(starts).map(OtherAgent::refusal)
+    other_agents().find(starts).map(OtherAgent::refusal)
 }
 
 /// Returns why a file at this path, which matches no format, is not read.
@@ -56,7 +56,7 @@ fn at(path: &Path) -> Option<OtherAgent> {
         let place: Vec<_> = Path::new(place).iter().collect();
         parts.windows(place.len()).any(|part| part == place)
     };
-    others().find(|known| known.places.split_ascii_whitespace().any(is_in))
+    other_agents().find(|known| known.places.split_ascii_whitespace().any(is_in))
 }
 
 impl OtherAgent {
@@ -112,15 +112,15 @@ impl NamedRoots {
 
     /// Returns the agent in whose directory a file is, if its sessions have the format of another
     /// agent: one of these, or one that is known.
-    pub fn fork_at(&self, path: &Path) -> Option<&str> {
+    pub fn fork_name_at(&self, path: &Path) -> Option<&str> {
         let named = self.at(path).map(|root| root.name.as_str());
         named.or_else(|| Some(at(path)?.name))
     }
 
-    /// Returns the names of these agents and of those that [`Self::fork_at`] finds.
+    /// Returns the names of these agents and of those that [`Self::fork_name_at`] finds.
     pub fn fork_names(&self) -> impl Iterator<Item = &str> {
         let named = self.0.iter().map(|root| root.name.as_str());
-        let others = others().filter(|other| !other.places.is_empty());
+        let others = other_agents().filter(|other| !other.places.is_empty());
         named.chain(others.map(|other| other.name))
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn agents_are_named_by_place_and_beginning() {
         let none = NamedRoots::default();
-        let name = |path| none.fork_at(Path::new(path));
+        let name = |path| none.fork_name_at(Path::new(path));
         assert_eq!(
             name("/h/.local/share/goose/sessions/sessions.db"),
             Some("goose")

@@ -67,7 +67,7 @@ pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     let event = Envelope::read(json)?;
     event.kind?;
-    Some(stream_event(&event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
+    Some(stream_event(&event).unwrap_or_else(|| Chunk::single(None, Extent::More, Vec::new())))
 }
 
 /// Reads a whole message of the model, or a part of one.
@@ -91,7 +91,7 @@ pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
     deltas.extend(end(message.stop_reason));
     Chunk {
         model: non_empty(message.model),
-        ..Chunk::one(non_empty(message.id), Extent::Whole, deltas)
+        ..Chunk::single(non_empty(message.id), Extent::Whole, deltas)
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
             }
             return Some(Chunk {
                 model: non_empty(message.model),
-                ..Chunk::one(
+                ..Chunk::single(
                     non_empty(message.id),
                     Extent::Start,
                     vec![Delta::Usage(usage(message.usage).unwrap_or_default())],
@@ -152,7 +152,7 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
         "message_stop" => deltas.push(Delta::Closed),
         _ => return None,
     }
-    Some(Chunk::one(None, extent, deltas))
+    Some(Chunk::single(None, extent, deltas))
 }
 
 /// Whether an event matters to calls. Text deltas, which are most of a stream, do not.
@@ -187,7 +187,7 @@ impl<'a> Block<'a> {
     }
 
     /// Reads a whole block. Blocks of unknown types are kept if they have text.
-    fn whole(&self, detail: BlockDetail) -> Option<message::Block> {
+    fn whole_block(&self, detail: BlockDetail) -> Option<message::Block> {
         let kind = text(self.kind);
         let has_inputs = detail != BlockDetail::Names;
         Some(match kind.as_deref().unwrap_or_default() {
@@ -229,9 +229,9 @@ impl<'a> Block<'a> {
         let failed = is_true(self.is_error) || error.is_some();
         // The text shows whether the call was denied.
         let has_parts = failed || detail == BlockDetail::Full;
-        let found = Found::list(hosted).into_iter();
-        let found = found.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
-        let found = error.into_iter().chain(found).map(ResultPart::Text);
+        let pages = Found::list(hosted).into_iter();
+        let lines = pages.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
+        let found = error.into_iter().chain(lines).map(ResultPart::Text);
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
             parts: if has_parts {
@@ -263,7 +263,9 @@ pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<mes
         Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
         Some(Content::Blocks(blocks)) => {
             let blocks = blocks.iter();
-            blocks.filter_map(|block| block.whole(detail)).collect()
+            blocks
+                .filter_map(|block| block.whole_block(detail))
+                .collect()
         }
         None => Vec::new(),
     }
@@ -309,7 +311,10 @@ pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
 
 fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
     let reason = non_empty(reason)?;
-    Some(Delta::End(End::because(&reason, "the model refused")))
+    Some(Delta::End(End::with_explanation(
+        &reason,
+        "the model refused",
+    )))
 }
 
 /// Reads token counts.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::delta::{Delta, Extent};
 use super::envelope::{Content, Envelope};
 use super::responses::OUTPUTS;
-use super::shape::{Said, everything_said};
+use super::shape::{RecordContent, read_all};
 use super::{anthropic, gemini};
 use turnpipe_core::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescape};
 use turnpipe_core::message::{ToolResult, ToolUseId};
@@ -156,7 +156,7 @@ impl<'a> Contents<'a> {
         if record.is_of_subagent() || self.is_sidechain() {
             return None;
         }
-        let Said::Reply(chunk) = everything_said(record) else {
+        let RecordContent::Reply(chunk) = read_all(record) else {
             return None;
         };
         let choice = chunk.choices.into_iter().find(|choice| choice.index == 0)?;
@@ -182,12 +182,12 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
         return Cow::Borrowed("");
     };
     match raw.get().as_bytes().first() {
-        Some(b'"') => beginning_of_text(raw, needed).unwrap_or_default(),
+        Some(b'"') => text_prefix(raw, needed).unwrap_or_default(),
         Some(b'[') => {
             let blocks = TextBlock::list(Some(raw));
             let texts: Vec<Cow<'_, str>> = blocks
                 .iter()
-                .filter_map(|block| beginning_of_text(block.text?, needed))
+                .filter_map(|block| text_prefix(block.text?, needed))
                 .collect();
             Cow::Owned(texts.join("\n"))
         }
@@ -195,7 +195,7 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
             let inner = Inner::of(Some(raw)).unwrap_or_default();
             match inner.output.or(inner.error) {
                 Some(output) => {
-                    beginning_of_text(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
+                    text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
                 }
                 None => Cow::Borrowed(raw.get()),
             }
@@ -204,8 +204,8 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     }
 }
 
-fn beginning_of_text(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
-    match beginning_of_string(raw.get(), needed) {
+fn text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
+    match string_prefix(raw.get(), needed) {
         Cow::Borrowed(whole) => unescape(whole),
         Cow::Owned(beginning) => unescape(&beginning).map(|text| Cow::Owned(text.into_owned())),
     }
@@ -213,7 +213,7 @@ fn beginning_of_text(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
 
 /// Returns the first `count` characters and escapes of a longer JSON string, as a JSON string; any
 /// other value unchanged.
-pub fn beginning_of_string(json: &str, count: usize) -> Cow<'_, str> {
+pub fn string_prefix(json: &str, count: usize) -> Cow<'_, str> {
     if json.len() <= count || !json.starts_with('"') {
         return Cow::Borrowed(json);
     }
@@ -320,7 +320,7 @@ mod tests {
             count in 0..40_usize,
         ) {
             let json = format!("\"{}\"", parts.concat());
-            let beginning = beginning_of_string(&json, count);
+            let beginning = string_prefix(&json, count);
             let whole = unescape(&json).unwrap();
             // A pair of surrogates may be cut in half.
             let kept = unescape(&beginning).unwrap();

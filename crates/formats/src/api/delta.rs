@@ -133,11 +133,11 @@ const FAILED: &str = "error error_finish insufficient_system_resource other fail
 impl End {
     /// Reads a stop reason of any API, in upper or lower case. The reason is the explanation, too.
     pub(crate) fn of(reason: &str) -> Self {
-        Self::because(reason, reason)
+        Self::with_explanation(reason, reason)
     }
 
     /// Reads a stop reason that the API explains.
-    pub(crate) fn because(reason: &str, explanation: impl Into<String>) -> Self {
+    pub(crate) fn with_explanation(reason: &str, explanation: impl Into<String>) -> Self {
         let is_in = |list: &str| {
             list.split(' ')
                 .any(|known| known.eq_ignore_ascii_case(reason))
@@ -158,7 +158,7 @@ impl End {
 
 impl<'a> Chunk<'a> {
     /// Returns a chunk of one reply.
-    pub(crate) fn one(id: Option<Cow<'a, str>>, extent: Extent, deltas: Vec<Delta<'a>>) -> Self {
+    pub(crate) fn single(id: Option<Cow<'a, str>>, extent: Extent, deltas: Vec<Delta<'a>>) -> Self {
         Self {
             id,
             model: None,

@@ -142,7 +142,7 @@ pub struct DialectOverrides {
 impl Dialect {
     /// Returns the dialect with these settings.
     #[must_use]
-    pub fn with(self, overrides: &DialectOverrides) -> Self {
+    pub fn with_overrides(self, overrides: &DialectOverrides) -> Self {
         let overrides = overrides.clone();
         Self {
             api: self.api,
@@ -170,19 +170,19 @@ impl Dialect {
         };
         let mut members = self.thinking_on.clone();
         for value in members.values_mut() {
-            fill(value, tokens, effort);
+            replace_placeholders(value, tokens, effort);
         }
         members
     }
 }
 
-fn fill(value: &mut Value, tokens: u32, effort: &str) {
+fn replace_placeholders(value: &mut Value, tokens: u32, effort: &str) {
     match value {
         Value::String(text) if text == "$TOKENS" => *value = tokens.into(),
         Value::String(text) if text == "$EFFORT" => effort.clone_into(text),
         Value::Object(members) => members
             .values_mut()
-            .for_each(|member| fill(member, tokens, effort)),
+            .for_each(|member| replace_placeholders(member, tokens, effort)),
         _ => {}
     }
 }

@@ -102,7 +102,7 @@ impl Api {
     }
 
     /// Sets the ids of the calls among the model's parts that [`Api::raw`] returned, unless their number differs.
-    /// Gemini and Ollama know calls without an id by their names.
+    /// Gemini and Ollama identify calls without an id by their names.
     pub(crate) fn set_call_ids(self, parts: &mut [Value], ids: Vec<ToolUseId>) {
         let calls = parts
             .iter_mut()

@@ -257,10 +257,11 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         let mut deltas = deltas(&parts, Signed::Anything);
         if let Some(reason) = non_empty(candidate.finish_reason) {
             has_end = true;
-            let explanation = text(candidate.finish_message);
-            let explanation = explanation.map(|message| format!("{reason}: {message}"));
-            let explanation = explanation.unwrap_or_else(|| reason.to_string());
-            deltas.push(Delta::End(End::because(&reason, explanation)));
+            let explanation = match text(candidate.finish_message) {
+                Some(message) => format!("{reason}: {message}"),
+                None => reason.to_string(),
+            };
+            deltas.push(Delta::End(End::with_explanation(&reason, explanation)));
         }
         let index = number(candidate.index).unwrap_or_default();
         choices.push(Choice { index, deltas });
@@ -278,7 +279,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
 
 /// Reads content of the model, as in Qwen Code's sessions.
 pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
-    Chunk::one(
+    Chunk::single(
         id,
         Extent::Whole,
         deltas(&Part::list(parts), Signed::Thoughts),

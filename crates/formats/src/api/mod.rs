@@ -1,6 +1,6 @@
 //! Model APIs, one file each: whole messages, parts of streamed ones, requests and results.
 //!
-//! Pure. Only this module knows the members of an API's objects.
+//! Pure. No other module contains members of an API's objects.
 
 mod anthropic;
 mod anthropic_encode;
@@ -20,7 +20,7 @@ mod verbatim;
 
 pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as anthropic_usage};
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
-pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
+pub use contents::{AssistantText, Contents, ResultBody, string_prefix};
 pub use delta::CutOff;
 pub use delta::FREE_TEXT;
 pub use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
@@ -40,6 +40,6 @@ pub use request::{
     Thinking, Turn,
 };
 pub(crate) use responses::{custom_call_id, is_response, parts as responses_parts};
-pub(crate) use shape::{Said, Spoken, read_content, read_conversation};
+pub(crate) use shape::{DialogContent, RecordContent, read_content, read_conversation};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
 pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

@@ -167,7 +167,7 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
         }));
         deltas.extend(end(reply.done_reason));
     }
-    let chunk = Chunk::one(None, Extent::MoreOrStart, deltas);
+    let chunk = Chunk::single(None, Extent::MoreOrStart, deltas);
     Some(Chunk {
         model: non_empty(reply.model),
         ..chunk
@@ -186,7 +186,7 @@ pub(super) fn reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     if is_true(record.done) {
         deltas.extend(end(record.done_reason));
     }
-    Chunk::one(None, Extent::MoreOrStart, deltas)
+    Chunk::single(None, Extent::MoreOrStart, deltas)
 }
 
 fn end<'a>(reason: Option<&RawValue>) -> [Delta<'a>; 2] {

@@ -273,9 +273,9 @@ pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
         ..Message::default()
     };
     let mut deltas = Vec::new();
-    message.texts(&mut deltas);
+    message.add_texts(&mut deltas);
     deltas.extend(message.calls().into_iter().map(Delta::Call));
-    Chunk::one(None, Extent::Whole, deltas)
+    Chunk::single(None, Extent::Whole, deltas)
 }
 
 /// Reads a record with choices, with or without text deltas.
@@ -301,7 +301,7 @@ pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<
             .as_ref()
             .is_some_and(|end| matches!(end.kind, EndKind::Failed(_)));
         if !has_failed && (reads_texts || whole.is_some()) {
-            message.texts(&mut deltas);
+            message.add_texts(&mut deltas);
         }
         let delivery = match whole {
             Some(_) => Delivery::Whole,
@@ -335,7 +335,7 @@ pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<
 }
 
 impl<'a> Message<'a> {
-    fn texts(&self, deltas: &mut Vec<Delta<'a>>) {
+    fn add_texts(&self, deltas: &mut Vec<Delta<'a>>) {
         let thinking = non_null(self.reasoning_content).or(self.reasoning);
         deltas.extend(bytes(thinking).map(Delta::Thinking));
         deltas.extend(bytes(self.content).map(Delta::Text));
@@ -408,12 +408,12 @@ pub(crate) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
 
 fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
     if reason == "content_filter" {
-        return End::because(reason, "a content filter stopped the reply");
+        return End::with_explanation(reason, "a content filter stopped the reply");
     }
     let content = text(message.content).filter(|text| !text.trim().is_empty());
     let error = non_null(reply.error).map(|error| Cow::Borrowed(error.get()));
     let explanation = content.or(error).map(Cow::into_owned);
-    End::because(
+    End::with_explanation(
         reason,
         explanation.unwrap_or_else(|| "the reply ended with an error".to_owned()),
     )

@@ -85,7 +85,7 @@ pub enum ReplyForm {
     /// Text alone.
     Text,
     /// The arguments of a call of this function. If a server cannot force a call, JSON is
-    /// requested; `Reply::structured` accepts both.
+    /// requested; `Reply::structured_request` accepts both.
     Forced(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),

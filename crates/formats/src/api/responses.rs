@@ -201,7 +201,7 @@ pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
     deltas.push(Delta::End(end(response)));
     Chunk {
         model: non_empty(response.model),
-        ..Chunk::one(non_empty(response.id), Extent::Whole, deltas)
+        ..Chunk::single(non_empty(response.id), Extent::Whole, deltas)
     }
 }
 
@@ -213,7 +213,7 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
         "response.created" => {
             return Chunk {
                 model: non_empty(response.model),
-                ..Chunk::one(non_empty(response.id), Extent::Start, deltas)
+                ..Chunk::single(non_empty(response.id), Extent::Start, deltas)
             };
         }
         "response.output_text.delta" => deltas.extend(bytes(event.delta).map(Delta::Text)),
@@ -233,7 +233,7 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
         }
         _ => {}
     }
-    Chunk::one(None, extent, deltas)
+    Chunk::single(None, extent, deltas)
 }
 
 /// Reads a complete item. At the end of a stream it repeats earlier deltas.
@@ -292,7 +292,7 @@ fn end(response: &Envelope<'_>) -> End {
         Some(status @ ("failed" | "cancelled")) => {
             let error = Reason::of(response.error).and_then(|error| text(error.message));
             let reason = error.unwrap_or_else(|| status.to_owned().into());
-            End::because("failed", reason)
+            End::with_explanation("failed", reason)
         }
         status => End::of(status.unwrap_or("completed")),
     }
@@ -356,12 +356,12 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
         || kind == "message" && is(record.role, "assistant");
     let mut deltas = Vec::new();
     read_item(record, false, &mut deltas);
-    is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
+    is_said.then(|| Chunk::single(None, Extent::Whole, deltas))
 }
 
 /// Reads a call that is a record. It continues the reply of the items before it.
 pub(super) fn item_call<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    Chunk::one(None, Extent::MoreOrStart, vec![Delta::Call(call(record))])
+    Chunk::single(None, Extent::MoreOrStart, vec![Delta::Call(call(record))])
 }
 
 /// Reads texts and images in a string or a list of parts.

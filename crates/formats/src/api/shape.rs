@@ -13,7 +13,7 @@ use turnpipe_core::message::Block;
 
 /// The content of a record.
 #[derive(Debug)]
-pub(crate) enum Said<'a> {
+pub(crate) enum RecordContent<'a> {
     /// A reply of the model, or a part of one.
     Reply(Chunk<'a>),
     /// A call that belongs to no message.
@@ -114,83 +114,87 @@ object! {
 }
 
 /// Reads a record, including text deltas.
-pub(crate) fn everything_said<'a>(record: &Envelope<'a>) -> Said<'a> {
+pub(crate) fn read_all<'a>(record: &Envelope<'a>) -> RecordContent<'a> {
     read(record, None, true)
 }
 
 /// Reads the messages and calls in a record, if it is of this API. Skips text deltas, which
 /// are most of a stream.
-pub(crate) fn read_content<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
+pub(crate) fn read_content<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> RecordContent<'a> {
     read(record, pinned, false)
 }
 
-fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Said<'a> {
+fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> RecordContent<'a> {
     let kind = text(record.kind);
     let shape = shape(kind.as_deref(), record);
     if let (Some(pinned), Some(api)) = (pinned, shape.api(record))
         && !pinned.includes(api)
     {
-        return Said::Nothing;
+        return RecordContent::Nothing;
     }
     let event = |event: &Envelope<'a>| {
         let is_read = reads_texts || anthropic::is_about_calls(event);
         let chunk = is_read.then(|| anthropic::stream_event(event)).flatten();
-        chunk.map_or(Said::Nothing, Said::Reply)
+        chunk.map_or(RecordContent::Nothing, RecordContent::Reply)
     };
     match shape {
         RecordKind::Assistant if responses::is_item(record) => {
-            responses::item(record).map_or(Said::Nothing, Said::Reply)
+            responses::item(record).map_or(RecordContent::Nothing, RecordContent::Reply)
         }
-        RecordKind::Assistant => Said::Reply(anthropic::reply(&record.message())),
+        RecordKind::Assistant => RecordContent::Reply(anthropic::reply(&record.message())),
         RecordKind::User => {
             let message = record.message();
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
-            Said::User(anthropic::result_ids(blocks))
+            RecordContent::User(anthropic::result_ids(blocks))
         }
         RecordKind::WrappedEvent => {
-            Envelope::of(record.event).map_or(Said::Nothing, |it| event(&it))
+            Envelope::of(record.event).map_or(RecordContent::Nothing, |it| event(&it))
         }
         RecordKind::StreamEvent => event(record),
-        RecordKind::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
-        RecordKind::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
-        RecordKind::OpenaiAssistant => Said::Reply(openai_chat::message(record)),
+        RecordKind::BareCall => {
+            anthropic::bare_call(record).map_or(RecordContent::Nothing, RecordContent::BareCall)
+        }
+        RecordKind::BareResult => RecordContent::User(vec![(text(record.tool_use_id), None)]),
+        RecordKind::OpenaiAssistant => RecordContent::Reply(openai_chat::message(record)),
         RecordKind::OpenaiResult => {
             let name = text(record.name.or(record.tool_name));
-            Said::User(vec![(text(record.tool_call_id), name)])
+            RecordContent::User(vec![(text(record.tool_call_id), name)])
         }
-        RecordKind::Completion => Said::Reply(openai_chat::completion(record, reads_texts)),
-        RecordKind::Ollama => Said::Reply(ollama::reply(record)),
-        RecordKind::Response => Said::Reply(responses::response(record)),
-        RecordKind::ResponseText if !reads_texts => Said::Nothing,
+        RecordKind::Completion => {
+            RecordContent::Reply(openai_chat::completion(record, reads_texts))
+        }
+        RecordKind::Ollama => RecordContent::Reply(ollama::reply(record)),
+        RecordKind::Response => RecordContent::Reply(responses::response(record)),
+        RecordKind::ResponseText if !reads_texts => RecordContent::Nothing,
         RecordKind::ResponseEvent | RecordKind::ResponseText => {
-            Said::Reply(responses::event(&kind.unwrap_or_default(), record))
+            RecordContent::Reply(responses::event(&kind.unwrap_or_default(), record))
         }
-        RecordKind::ItemCall => Said::Item(responses::item_call(record)),
-        RecordKind::ItemResult => Said::User(vec![(text(record.call_id), None)]),
+        RecordKind::ItemCall => RecordContent::Item(responses::item_call(record)),
+        RecordKind::ItemResult => RecordContent::User(vec![(text(record.call_id), None)]),
         RecordKind::Content => {
             let message = record.message();
             if is(message.role, "model") {
-                Said::Reply(gemini::content(message.parts, non_empty(record.uuid)))
+                RecordContent::Reply(gemini::content(message.parts, non_empty(record.uuid)))
             } else {
-                Said::User(gemini::responses(message.parts))
+                RecordContent::User(gemini::responses(message.parts))
             }
         }
-        RecordKind::Candidates => Said::Reply(gemini::candidates(record)),
+        RecordKind::Candidates => RecordContent::Reply(gemini::candidates(record)),
         RecordKind::Failure => {
             let end = vec![Delta::End(End::of("error"))];
-            Said::Reply(Chunk::one(None, Extent::More, end))
+            RecordContent::Reply(Chunk::single(None, Extent::More, end))
         }
-        RecordKind::SessionResult => Said::SessionResult,
-        RecordKind::Executor => Said::Executor,
-        RecordKind::Interrupt => Said::Interrupt,
-        RecordKind::ControlResponse => Said::ControlResponse,
-        RecordKind::Other => Said::Nothing,
+        RecordKind::SessionResult => RecordContent::SessionResult,
+        RecordKind::Executor => RecordContent::Executor,
+        RecordKind::Interrupt => RecordContent::Interrupt,
+        RecordKind::ControlResponse => RecordContent::ControlResponse,
+        RecordKind::Other => RecordContent::Nothing,
     }
 }
 
 /// The part of a conversation in a record of an API.
 #[derive(Debug)]
-pub(crate) enum Spoken<'a> {
+pub(crate) enum DialogContent<'a> {
     /// The model.
     Reply(Chunk<'a>),
     /// The user, with the names of the tools that results belong to.
@@ -201,7 +205,7 @@ pub(crate) enum Spoken<'a> {
 
 /// Reads the part of a conversation in a record. `None` if it is not a record of an API, but, for
 /// example, a record of an agent that contains one.
-pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
+pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<DialogContent<'a>> {
     let kind = text(record.kind);
     let shape = shape(kind.as_deref(), record);
     let is_wrapped =
@@ -214,14 +218,16 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>>
         RecordKind::User | RecordKind::ItemCall | RecordKind::ItemResult | RecordKind::Other
             if responses::is_item(record) =>
         {
-            return responses::item(record).map(Spoken::Reply).or_else(|| {
-                Some(Spoken::User(
-                    unnamed(responses::user_block(record)?).collect(),
-                ))
-            });
+            return responses::item(record)
+                .map(DialogContent::Reply)
+                .or_else(|| {
+                    Some(DialogContent::User(
+                        unnamed(responses::user_block(record)?).collect(),
+                    ))
+                });
         }
         RecordKind::Assistant if responses::is_item(record) => {
-            return responses::item(record).map(Spoken::Reply);
+            return responses::item(record).map(DialogContent::Reply);
         }
         RecordKind::User => {
             Content::of(record.content)?;
@@ -230,8 +236,8 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>>
         RecordKind::BareResult => unnamed(anthropic::bare_result(record)).collect(),
         RecordKind::BareCall => {
             let call = anthropic::bare_call(record)?;
-            let chunk = Chunk::one(None, Extent::Whole, vec![Delta::Call(call)]);
-            return Some(Spoken::Reply(chunk));
+            let chunk = Chunk::single(None, Extent::Whole, vec![Delta::Call(call)]);
+            return Some(DialogContent::Reply(chunk));
         }
         RecordKind::OpenaiResult => vec![openai_chat::result(record)],
         RecordKind::Content if !is(record.role, "model") => {
@@ -241,15 +247,17 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>>
             Content::of(record.content)?;
             let blocks = anthropic::blocks(record.content, BlockDetail::Full);
             let texts = blocks.iter().filter_map(Block::as_text);
-            return Some(Spoken::Instructions(texts.collect::<Vec<_>>().join("\n")));
+            return Some(DialogContent::Instructions(
+                texts.collect::<Vec<_>>().join("\n"),
+            ));
         }
         RecordKind::Failure => return None,
-        _ => match everything_said(record) {
-            Said::Reply(chunk) => return Some(Spoken::Reply(chunk)),
+        _ => match read_all(record) {
+            RecordContent::Reply(chunk) => return Some(DialogContent::Reply(chunk)),
             _ => return None,
         },
     };
-    Some(Spoken::User(blocks))
+    Some(DialogContent::User(blocks))
 }
 
 /// Returns the kind of a record of the type `kind`.
@@ -286,7 +294,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
             RecordKind::ResponseEvent
         }
         "system" if is(record.subtype, "executor") => RecordKind::Executor,
-        "control_request" if asks_to_stop(record) => RecordKind::Interrupt,
+        "control_request" if is_interrupt_request(record) => RecordKind::Interrupt,
         "control_response" => RecordKind::ControlResponse,
         _ if kind == "error" || is(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
@@ -322,7 +330,7 @@ fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
     }
 }
 
-fn asks_to_stop(record: &Envelope<'_>) -> bool {
+fn is_interrupt_request(record: &Envelope<'_>) -> bool {
     let request = Request::of(record.request).unwrap_or_default();
     is(request.subtype, "interrupt")
 }

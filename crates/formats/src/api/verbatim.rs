@@ -1,5 +1,5 @@
-//! Replies as JSON, for the message in the next request of the same API. Members that turnpipe does
-//! not know are kept, so these values are merged without interpretation; blocks and calls come from deltas.
+//! Replies as JSON, for the message in the next request of the same API. Unknown members are
+//! kept, so these values are merged without interpretation; blocks and calls come from deltas.
 
 use serde_json::{Map, Value};
 

@@ -62,7 +62,7 @@ impl BlockBuilder {
     }
 
     /// Creates a builder that keeps the ids of calls and makes no events.
-    pub fn verbatim() -> Self {
+    pub fn with_verbatim_ids() -> Self {
         Self {
             open: VecDeque::new(),
             done: 0,
@@ -271,6 +271,7 @@ fn json_of(input: &str) -> Box<RawValue> {
     let object = Arguments::Text(input.as_bytes().into()).object();
     object.unwrap_or_else(|_| {
         let text = Value::String(input.trim().to_owned());
+        // A string is valid JSON.
         RawValue::from_string(text.to_string()).unwrap_or_default()
     })
 }

@@ -30,7 +30,7 @@ fn blocks(outputs: Vec<Output>) -> Vec<String> {
     outputs.into_iter().filter_map(block).collect()
 }
 
-fn begins(index: usize, id: &str) -> ReplyPart {
+fn call_begins(index: usize, id: &str) -> ReplyPart {
     ReplyPart::CallBegins {
         index,
         id: id.to_owned(),
@@ -45,7 +45,7 @@ fn input(index: usize, fragment: &str) -> ReplyPart {
     }
 }
 
-fn says(text: &str) -> ReplyPart {
+fn text(text: &str) -> ReplyPart {
     ReplyPart::Text(text.to_owned())
 }
 
@@ -60,12 +60,12 @@ fn a_block_is_complete_when_the_next_one_begins() {
             ReplyPart::RedactedThinking("xx".to_owned()),
             vec!["thought hm signed sig"],
         ),
-        (says("I "), vec!["redacted xx"]),
-        (says("read."), vec![]),
-        (begins(0, "c"), vec!["text I read."]),
+        (text("I "), vec!["redacted xx"]),
+        (text("read."), vec![]),
+        (call_begins(0, "c"), vec!["text I read."]),
         (input(0, "{\"a\""), vec![]),
         (input(0, ":1}"), vec![]),
-        (begins(1, "d"), vec!["call c Read {\"a\":1}"]),
+        (call_begins(1, "d"), vec!["call c Read {\"a\":1}"]),
         (ReplyPart::Signature("g".to_owned()), vec![]),
     ];
     for (event, expected) in steps {
@@ -78,8 +78,8 @@ fn a_block_is_complete_when_the_next_one_begins() {
 fn inputs_that_mix_wait_for_each_other() {
     let mut assembly = assembly(&[]);
     let events = [
-        begins(0, "a"),
-        begins(1, "b"),
+        call_begins(0, "a"),
+        call_begins(1, "b"),
         input(1, "{\"b\":"),
         input(0, "{}"),
         input(1, "2}"),
@@ -95,17 +95,17 @@ fn inputs_that_mix_wait_for_each_other() {
 fn a_call_that_was_cut_off_is_omitted() {
     let mut assembly = assembly(&[]);
     for event in [
-        says("I read."),
-        begins(0, "a"),
+        text("I read."),
+        call_begins(0, "a"),
         input(0, "{}"),
-        begins(1, "b"),
+        call_begins(1, "b"),
         input(1, "{\"p"),
     ] {
         assembly.take(event);
     }
     assert!(blocks(assembly.finish(false)).is_empty());
-    let whole = [begins(0, "a"), input(0, "{\"path\":\"x\"}")];
-    for (next, expected) in [(None, 0), (Some(begins(1, "b")), 1)] {
+    let whole = [call_begins(0, "a"), input(0, "{\"path\":\"x\"}")];
+    for (next, expected) in [(None, 0), (Some(call_begins(1, "b")), 1)] {
         let mut assembly = self::assembly(&[]);
         let events = whole.clone().into_iter().chain(next);
         let mut found: Vec<String> = events
@@ -120,7 +120,7 @@ fn a_call_that_was_cut_off_is_omitted() {
 fn ids_are_new_in_the_conversation() {
     let mut assembly = assembly(&["call_0"]);
     for index in 0..2 {
-        assembly.take(begins(index, "call_0"));
+        assembly.take(call_begins(index, "call_0"));
     }
     let ids: Vec<String> = blocks(assembly.finish(true))
         .iter()
@@ -132,9 +132,9 @@ fn ids_are_new_in_the_conversation() {
 #[test]
 fn a_restart_begins_again() {
     let mut assembly = assembly(&[]);
-    assembly.take(says("I w"));
+    assembly.take(text("I w"));
     assembly.restart();
-    let outputs = assembly.take(says("I will."));
+    let outputs = assembly.take(text("I will."));
     let Output::Event(begun) = &outputs[0] else {
         panic!("{outputs:?}");
     };
@@ -145,7 +145,7 @@ fn a_restart_begins_again() {
 #[test]
 fn input_that_is_not_an_object_stays_visible() {
     let mut assembly = assembly(&[]);
-    for event in [begins(0, "a"), input(0, "rm -rf")] {
+    for event in [call_begins(0, "a"), input(0, "rm -rf")] {
         assembly.take(event);
     }
     assert_eq!(blocks(assembly.finish(true)), ["call a Read \"rm -rf\""]);
@@ -156,7 +156,7 @@ fn any_event() -> impl Strategy<Value = ReplyPart> {
         "[a-z ]{1,4}".prop_map(ReplyPart::Text),
         "[a-z]{1,4}".prop_map(ReplyPart::Thinking),
         "[A-Z]{1,3}".prop_map(ReplyPart::Signature),
-        (0..4_usize).prop_map(|index| begins(index, "x")),
+        (0..4_usize).prop_map(|index| call_begins(index, "x")),
         (0..4_usize, r#"[{}":a1]{1,4}"#).prop_map(|(index, fragment)| input(index, &fragment)),
     ]
 }

@@ -8,7 +8,8 @@ use super::Event;
 use super::identity::Identity;
 use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, sign};
 use crate::api::{
-    Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, ResultBody, Said, read_content,
+    Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, RecordContent, ResultBody,
+    read_content,
 };
 use turnpipe_core::json::{non_empty, object, text};
 use turnpipe_core::jsonl::END_OF_EVENTS;
@@ -59,7 +60,7 @@ pub struct Decoded<'a> {
 
 impl Decoder {
     /// Recognises the API or agent line by line.
-    pub fn detecting() -> Self {
+    pub fn with_detection() -> Self {
         Self::default()
     }
 
@@ -105,7 +106,7 @@ impl Decoder {
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         if record == END_OF_EVENTS {
             let end = vec![Delta::Closed];
-            self.identity.chunk(Chunk::one(None, Extent::More, end));
+            self.identity.chunk(Chunk::single(None, Extent::More, end));
             return self.decode("{}", visit);
         }
         let Some(contents) = Contents::of(record) else {
@@ -113,9 +114,9 @@ impl Decoder {
         };
         let kind = text(contents.record.kind);
         let said = read_content(&contents.record, self.pinned);
-        self.signs(kind.as_deref(), &contents.record, &said);
+        self.read_sign(kind.as_deref(), &contents.record, &said);
         let row = match (&kind, self.pinned) {
-            (Some(kind), None) => self.agent.row(kind, record, self.opening.as_ref()),
+            (Some(kind), None) => self.agent.read_entry(kind, record, self.opening.as_ref()),
             _ => StreamRow::default(),
         };
         for item in row.items {
@@ -140,16 +141,16 @@ impl Decoder {
         true
     }
 
-    /// Reads what a record says about its stream, if its kind is known.
-    fn signs(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &Said<'_>) {
+    /// Reads the evidence in a record about its stream, if its kind is known.
+    fn read_sign(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &RecordContent<'_>) {
         let sign = sign(kind, record);
-        if sign.is_none() && matches!(said, Said::Nothing) {
+        if sign.is_none() && matches!(said, RecordContent::Nothing) {
             return;
         }
         let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
         let is_ours = matches!(sign, Some(Sign::Opens(Opening::Ours)));
         if let Some(sign) = sign {
-            self.opening(sign);
+            self.add_opening(sign);
         }
         let extension = Extension::of(record.turnpipe).filter(|_| is_ours);
         if let Some(file) = extension.and_then(|extension| non_empty(extension.session_file)) {
@@ -179,7 +180,7 @@ impl Decoder {
     }
 
     /// Adds an event for an opening record, and for a mark if it is new.
-    fn opening(&mut self, sign: Sign) {
+    fn add_opening(&mut self, sign: Sign) {
         let opening = match sign {
             Sign::Opens(opening) => {
                 // Earlier records are cut off first: they are not part of this stream.
@@ -218,32 +219,32 @@ impl Decoder {
         }
     }
 
-    fn apply_content(&mut self, said: Said<'_>, record: &Envelope<'_>) {
+    fn apply_content(&mut self, said: RecordContent<'_>, record: &Envelope<'_>) {
         // Records of a subagent have their own calls and results.
         if record.is_of_subagent() {
             return;
         }
         let identity = &mut self.identity;
-        if self.items == Items::Open && matches!(said, Said::User(_)) {
+        if self.items == Items::Open && matches!(said, RecordContent::User(_)) {
             self.items = Items::Read;
-            identity.chunk(Chunk::one(None, Extent::More, vec![Delta::Closed]));
+            identity.chunk(Chunk::single(None, Extent::More, vec![Delta::Closed]));
         }
         match said {
-            Said::Reply(chunk) => identity.chunk(chunk),
-            Said::Item(_) if self.items == Items::Skipped => {}
-            Said::Item(chunk) => {
+            RecordContent::Reply(chunk) => identity.chunk(chunk),
+            RecordContent::Item(_) if self.items == Items::Skipped => {}
+            RecordContent::Item(chunk) => {
                 self.items = Items::Open;
                 identity.chunk(chunk);
             }
-            Said::BareCall(call) => identity.bare(call),
-            Said::User(results) if results.is_empty() => identity.prompt(),
-            Said::User(results) => {
+            RecordContent::BareCall(call) => identity.bare(call),
+            RecordContent::User(results) if results.is_empty() => identity.prompt(),
+            RecordContent::User(results) => {
                 for (id, name) in results {
                     identity.result(id.as_deref(), name.as_deref());
                 }
             }
-            Said::SessionResult => identity.session_result(),
-            Said::Executor => {
+            RecordContent::SessionResult => identity.session_result(),
+            RecordContent::Executor => {
                 let extension = Extension::of(record.turnpipe).unwrap_or_default();
                 let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
                 if let Some(prefix) = call_ids.clone() {
@@ -251,15 +252,15 @@ impl Decoder {
                 }
                 identity.events.push(Event::Executor { call_ids });
             }
-            Said::Interrupt => identity.events.push(Event::Interrupt {
+            RecordContent::Interrupt => identity.events.push(Event::Interrupt {
                 request_id: text(record.request_id).unwrap_or_default().into_owned(),
             }),
-            Said::ControlResponse => {
+            RecordContent::ControlResponse => {
                 let response = record.response.map(RawValue::get).map(serde_json::from_str);
                 let response = response.and_then(Result::ok);
                 identity.events.extend(response.map(Event::ControlResponse));
             }
-            Said::Nothing => {}
+            RecordContent::Nothing => {}
         }
     }
 }

@@ -25,7 +25,7 @@ impl Default for DialogStream {
     fn default() -> Self {
         Self {
             merger: Some(MessageMerger::default()),
-            ..Self::at_once()
+            ..Self::without_joining()
         }
     }
 }
@@ -59,7 +59,7 @@ impl DialogStream {
         let every_object = Prefilter::new(&["{"]).map_err(io::Error::other)?;
         let mut reader = Reader::new(stream, every_object);
         while let Some(piece) = reader.next_piece()? {
-            understanding.note(piece.raw(), &[]);
+            understanding.update(piece.raw(), &[]);
             if let Some(copy) = &mut copy {
                 copy.echo(piece.raw())?;
             }
@@ -79,7 +79,7 @@ impl DialogStream {
     }
 
     /// Returns a stream that does not join the records of a message: every record is complete at once.
-    pub fn at_once() -> Self {
+    pub fn without_joining() -> Self {
         Self {
             decoder: Decoder::default(),
             messages: MessageReader::default(),
@@ -206,7 +206,7 @@ impl DialogStream {
 mod tests {
     use super::*;
 
-    fn said(lines: &[&str]) -> Vec<String> {
+    fn read_texts(lines: &[&str]) -> Vec<String> {
         let mut stream = DialogStream::default();
         let mut texts = Vec::new();
         let mut take = |message: Message| texts.push(message.text());
@@ -328,7 +328,7 @@ mod tests {
             ],
         ];
         for lines in table {
-            assert_eq!(said(lines), ["hi", "ho"], "{lines:?}");
+            assert_eq!(read_texts(lines), ["hi", "ho"], "{lines:?}");
         }
     }
 
@@ -339,6 +339,6 @@ mod tests {
             r#"{"choices":[{"index":0,"delta":{"content":"b"}}]}"#,
             r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
         ];
-        assert_eq!(said(&chunks), ["ab"]);
+        assert_eq!(read_texts(&chunks), ["ab"]);
     }
 }

@@ -45,7 +45,7 @@ pub struct Draft {
     refusal: SplitText,
     calls: Joiner,
     /// The progress of each call in the parts.
-    sent: Vec<Sent>,
+    sent: Vec<CallProgress>,
     /// Whether the open block has text.
     has_text: bool,
     /// The reason why the reply ends.
@@ -60,7 +60,7 @@ pub struct Draft {
 
 /// The progress of a call in the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum CallProgress {
     Nothing,
     Begin,
     /// Its input, which arrived whole.
@@ -68,7 +68,7 @@ enum Sent {
 }
 
 /// A draft at its end.
-pub struct Drafted {
+pub struct FinishedDraft {
     /// The text.
     pub text: String,
     /// The thinking.
@@ -113,7 +113,7 @@ impl Draft {
     /// Takes the next delta.
     pub fn push(&mut self, delta: Delta<'_>) {
         if matches!(delta, Delta::End(_) | Delta::Closed)
-            && let Some(last) = self.calls.follow(0)
+            && let Some(last) = self.calls.current_call_of(0)
         {
             self.call(last);
         }
@@ -186,20 +186,20 @@ impl Draft {
             return;
         }
         self.sent
-            .resize(self.sent.len().max(index + 1), Sent::Nothing);
+            .resize(self.sent.len().max(index + 1), CallProgress::Nothing);
         let sent = &mut self.sent[index];
-        if *sent == Sent::Nothing {
-            *sent = Sent::Begin;
+        if *sent == CallProgress::Nothing {
+            *sent = CallProgress::Begin;
             let new_id = || new_id(self.ids.as_deref());
             let (id, name) = (call.id.clone().unwrap_or_else(new_id), call.name.clone());
             call.sent_id = Some(id.clone());
             self.parts.push(ReplyPart::CallBegins { index, id, name });
         }
         // An empty object may be a placeholder for fragments that are still to come.
-        if *sent == Sent::Begin
+        if *sent == CallProgress::Begin
             && let Some(input) = call.input.as_ref().filter(|input| has_members(input.get()))
         {
-            *sent = Sent::Input;
+            *sent = CallProgress::Input;
             let fragment = input.get().to_owned();
             self.parts.push(ReplyPart::CallInput { index, fragment });
         }
@@ -216,7 +216,7 @@ impl Draft {
     }
 
     /// Ends the draft.
-    pub fn finish(self) -> Drafted {
+    pub fn finish(self) -> FinishedDraft {
         let calls = self.calls.into_calls().into_iter();
         let calls = calls.filter(|call| !call.name.is_empty());
         let call = |call: JoinedCall| DraftedCall {
@@ -227,7 +227,7 @@ impl Draft {
                 _ => call.fragments.into_text(),
             },
         };
-        Drafted {
+        FinishedDraft {
             calls: calls.map(call).collect(),
             text: self.text.into_text(),
             thinking: self.thinking.into_text(),

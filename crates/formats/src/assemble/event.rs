@@ -63,7 +63,7 @@ pub enum Understanding {
 impl Understanding {
     /// Updates the state for a part of the stream and its events. A line that only names its agent or session
     /// does not count.
-    pub fn note(&mut self, raw: &[u8], events: &[Event]) {
+    pub fn update(&mut self, raw: &[u8], events: &[Event]) {
         let names = |event: &Event| {
             matches!(
                 event,

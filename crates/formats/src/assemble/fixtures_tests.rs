@@ -67,12 +67,12 @@ fn no_call_of_another_agent_would_run() {
         let bytes = std::fs::read(file).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         let records = records(&text);
-        match verdict(&records, &mut Decoder::detecting()) {
+        match verdict(&records, &mut Decoder::with_detection()) {
             Verdict::NoCalls => {}
             Verdict::History => with_calls += 1,
             Verdict::Runnable(record) => panic!("{}: would run {record}", file.display()),
         }
-        let mut decoder = Decoder::detecting();
+        let mut decoder = Decoder::with_detection();
         for record in records {
             let has_needle = prefilter_needles()
                 .iter()

@@ -103,9 +103,9 @@ impl Identity {
         let id = chunk.id.map(|id| MessageId(id.into_owned()));
         if chunk.extent == Extent::Whole {
             for choice in chunk.choices {
-                self.whole(id.clone(), choice.deltas);
+                self.read_whole(id.clone(), choice.deltas);
             }
-        } else if self.opens(chunk.extent, id) {
+        } else if self.open_message(chunk.extent, id) {
             for choice in chunk.choices {
                 for delta in choice.deltas {
                     self.delta(choice.index, delta);
@@ -120,7 +120,7 @@ impl Identity {
         match item {
             StreamItem::Start(id) => {
                 let id = id.as_ref().map(|id| id.as_str().into());
-                self.chunk(Chunk::one(id, Extent::Start, Vec::new()));
+                self.chunk(Chunk::single(id, Extent::Start, Vec::new()));
             }
             StreamItem::Text(_) => {}
             StreamItem::Message {
@@ -131,7 +131,7 @@ impl Identity {
                 let end = stop_reason.as_deref().map(End::of);
                 deltas.extend(end.map(Delta::End));
                 let id = message.id.as_deref().map(Cow::Borrowed);
-                self.chunk(Chunk::one(id, Extent::Whole, deltas));
+                self.chunk(Chunk::single(id, Extent::Whole, deltas));
             }
             StreamItem::Message { message, .. } => {
                 let mut results = message.results().peekable();
@@ -161,7 +161,7 @@ impl Identity {
     /// Opens a streamed message for deltas if they need one. Some servers give each chunk its own id,
     /// some send usage or a second stop reason after the end, some repeat the role. Returns whether
     /// the deltas are read.
-    fn opens(&mut self, extent: Extent, id: Option<MessageId>) -> bool {
+    fn open_message(&mut self, extent: Extent, id: Option<MessageId>) -> bool {
         let is_same = self.may_be_open(id.as_ref());
         let is_streaming = self.is_streaming();
         let begins = match extent {
@@ -235,7 +235,7 @@ impl Identity {
     }
 
     /// Handles a record with a whole message, or with whole blocks of one.
-    fn whole(&mut self, mut id: Option<MessageId>, deltas: Vec<Delta<'_>>) {
+    fn read_whole(&mut self, mut id: Option<MessageId>, deltas: Vec<Delta<'_>>) {
         let mut calls = Vec::new();
         let mut last_is_call = false;
         let mut end = None;
@@ -278,9 +278,9 @@ impl Identity {
                 call = call.cut_off(reason);
             }
             if call.input.is_err() {
-                self.settle(owner, &call);
+                self.mark_settled(owner, &call);
             }
-            self.out(call, id.clone());
+            self.emit(call, id.clone());
         }
         if let Some(end) = end {
             self.stop(0, self::cut_off_by(&end));
@@ -292,7 +292,7 @@ impl Identity {
         let call = ToolCall::of(call);
         let (_, hash) = self.call_hash(Owner::Bare(self.messages), &call, &[]);
         if self.calls.insert(hash) {
-            self.out(call, None);
+            self.emit(call, None);
         }
     }
 
@@ -304,7 +304,9 @@ impl Identity {
                 self.made_ids.record_result(id);
                 Some(ToolUseId::from(id))
             }
-            None => self.made_ids.answer(name.filter(|name| !name.is_empty())),
+            None => self
+                .made_ids
+                .take_open_id(name.filter(|name| !name.is_empty())),
         };
         if let Some(id) = id {
             *self.results.entry(self.hasher.hash_one(&id)).or_default() += 1;
@@ -315,16 +317,16 @@ impl Identity {
     /// Emits the streamed calls that are ready.
     fn release(&mut self) {
         for call in self.joiner.release() {
-            self.out_of_stream(call);
+            self.emit_unstreamed(call);
         }
     }
 
     /// Handles a stop reason, or the end of a streamed message.
     fn stop(&mut self, choice: u64, cut: Option<CutOff>) {
         for call in self.joiner.stop(choice, cut) {
-            self.out_of_stream(call);
+            self.emit_unstreamed(call);
         }
-        if self.joiner.holds_calls() {
+        if self.joiner.has_calls() {
             return;
         }
         if let Some(open) = &mut self.message {
@@ -380,7 +382,7 @@ impl Identity {
     }
 
     /// Marks a call whose whole records add nothing.
-    fn settle(&mut self, owner: Owner<'_>, call: &ToolCall) {
+    fn mark_settled(&mut self, owner: Owner<'_>, call: &ToolCall) {
         let hash = self.hasher.hash_one((owner, &call.id));
         self.settled.insert(hash);
     }
@@ -406,28 +408,28 @@ impl Identity {
     }
 
     /// Emits a streamed call.
-    fn out_of_stream(&mut self, call: ToolCall) {
+    fn emit_unstreamed(&mut self, call: ToolCall) {
         let Some(mut open) = self.message.take() else {
-            return self.out(call, None);
+            return self.emit(call, None);
         };
         let owner = open
             .id
             .as_ref()
             .map_or(Owner::Unnamed(self.messages), Owner::Named);
         let (hash, unique) = self.call_hash(owner, &call, &open.streamed);
-        self.settle(owner, &call);
+        self.mark_settled(owner, &call);
         open.streamed.push(hash);
         let id = open.id.clone();
         self.message = Some(open);
         if self.calls.insert(unique) {
-            self.out(call, id);
+            self.emit(call, id);
         }
     }
 
     /// Emits a call of the message `message`.
-    fn out(&mut self, mut call: ToolCall, message: Option<MessageId>) {
+    fn emit(&mut self, mut call: ToolCall, message: Option<MessageId>) {
         if call.id.as_str().is_empty() {
-            call.id = self.made_ids.make(&call.name, self.messages);
+            call.id = self.made_ids.make_id(&call.name, self.messages);
         }
         self.turn_is_open = true;
         call.message = message;
@@ -454,7 +456,7 @@ impl Identity {
 
     fn cut_streamed(&mut self) {
         for call in self.joiner.cut_off() {
-            self.out_of_stream(call);
+            self.emit_unstreamed(call);
         }
     }
 }

@@ -129,7 +129,7 @@ impl Joiner {
     /// Takes a delta of the reply `choice`. Returns the position of the call that it belongs to.
     pub(super) fn push(&mut self, choice: u64, delta: Delta<'_>) -> Option<usize> {
         match delta {
-            Delta::Block => drop(self.follow(choice)),
+            Delta::Block => drop(self.current_call_of(choice)),
             Delta::Call(call) => {
                 let index = self.next_index(choice);
                 let position = self.start(choice, index, true);
@@ -152,12 +152,12 @@ impl Joiner {
                 return Some(position);
             }
             Delta::CallArguments(index, fragment) => {
-                let position = self.find_held(choice, index)?;
+                let position = self.find_call(choice, index)?;
                 self.calls[position].append(&fragment);
                 return Some(position);
             }
             Delta::CallEnd(index) => {
-                let position = self.find_held(choice, index)?;
+                let position = self.find_call(choice, index)?;
                 self.calls[position].closed = true;
             }
             _ => {}
@@ -173,7 +173,7 @@ impl Joiner {
     }
 
     /// Whether calls are held.
-    pub(super) fn holds_calls(&self) -> bool {
+    pub(super) fn has_calls(&self) -> bool {
         self.calls[self.first_held..]
             .iter()
             .any(|call| !call.released)
@@ -247,8 +247,8 @@ impl Joiner {
 
     /// Starts a call. An earlier one with the same index is complete.
     fn start(&mut self, choice: u64, index: u64, end_is_announced: bool) -> usize {
-        self.follow(choice);
-        if let Some(earlier) = self.find_held(choice, Some(index)) {
+        self.current_call_of(choice);
+        if let Some(earlier) = self.find_call(choice, Some(index)) {
             self.calls[earlier].closed = true;
         }
         self.calls.push(JoinedCall {
@@ -261,7 +261,7 @@ impl Joiner {
     }
 
     /// Notes that something follows the calls of this reply. Returns the position of the last call.
-    pub(super) fn follow(&mut self, choice: u64) -> Option<usize> {
+    pub(super) fn current_call_of(&mut self, choice: u64) -> Option<usize> {
         for call in &mut self.calls[self.first_held..] {
             call.followed |= call.choice == choice;
         }
@@ -291,19 +291,19 @@ impl Joiner {
     }
 
     /// Returns the latest call with this index, or the last call, unless it is released.
-    fn find_held(&self, choice: u64, index: Option<u64>) -> Option<usize> {
-        let index = index.or_else(|| self.last(choice).map(|call| call.index))?;
+    fn find_call(&self, choice: u64, index: Option<u64>) -> Option<usize> {
+        let index = index.or_else(|| self.last_call(choice).map(|call| call.index))?;
         self.calls
             .iter()
             .rposition(|call| call.choice == choice && call.index == index && !call.released)
     }
 
-    fn last(&self, choice: u64) -> Option<&JoinedCall> {
+    fn last_call(&self, choice: u64) -> Option<&JoinedCall> {
         self.calls.iter().rev().find(|call| call.choice == choice)
     }
 
     fn next_index(&self, choice: u64) -> u64 {
-        self.last(choice).map_or(0, |last| last.index + 1)
+        self.last_call(choice).map_or(0, |last| last.index + 1)
     }
 
     fn skip_released(&mut self) {

@@ -43,7 +43,7 @@ impl MadeIds {
     }
 
     /// Returns an id for a call of this tool.
-    pub(super) fn make(&mut self, name: &str, message: u64) -> ToolUseId {
+    pub(super) fn make_id(&mut self, name: &str, message: u64) -> ToolUseId {
         self.made += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
         let id = ToolUseId(format!("{prefix}_{}", self.made));
@@ -60,7 +60,7 @@ impl MadeIds {
 
     /// Returns the call that a result without an id belongs to: the first open one of this name (or of
     /// any), in the last message that has one.
-    pub(super) fn answer(&mut self, name: Option<&str>) -> Option<ToolUseId> {
+    pub(super) fn take_open_id(&mut self, name: Option<&str>) -> Option<ToolUseId> {
         let fits = |open: &&Open| name.is_none_or(|name| open.name == name);
         let message = self.open.iter().rev().find(fits)?.message;
         let first = |open: &Open| open.message == message && fits(&open);

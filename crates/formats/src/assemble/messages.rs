@@ -3,13 +3,13 @@
 use super::blocks::{BlockBuilder, Output};
 use super::draft::Draft;
 use super::made_ids::MadeIds;
-use crate::api::{Chunk, Contents, Extent, Spoken, read_conversation};
+use crate::api::{Chunk, Contents, DialogContent, Extent, read_conversation};
 use turnpipe_core::message::{Block, Message, Origin, Role, split_typed};
 
 /// Reads messages from the records of APIs, one after the other.
 #[derive(Debug, Default)]
 pub struct MessageReader {
-    streamed: Option<Streamed>,
+    streamed: Option<StreamedMessage>,
     /// The id of the last streamed message.
     last_id: Option<String>,
     made_ids: MadeIds,
@@ -20,7 +20,7 @@ pub struct MessageReader {
 
 /// A message whose deltas are still arriving.
 #[derive(Debug)]
-struct Streamed {
+struct StreamedMessage {
     id: Option<String>,
     model: Option<String>,
     draft: Draft,
@@ -44,22 +44,22 @@ impl MessageReader {
     pub fn record(&mut self, record: &Contents<'_>) -> Option<Vec<Message>> {
         let mut messages = Vec::new();
         match read_conversation(&record.record)? {
-            Spoken::Instructions(text) => self.instructions.push_str(&text),
-            Spoken::User(blocks) => {
+            DialogContent::Instructions(text) => self.instructions.push_str(&text),
+            DialogContent::User(blocks) => {
                 messages.extend(self.flush());
                 messages.extend(self.user(blocks));
             }
-            Spoken::Reply(chunk) if chunk.extent == Extent::Whole => {
+            DialogContent::Reply(chunk) if chunk.extent == Extent::Whole => {
                 let is_repeated =
                     chunk.id.is_some() && chunk.id.as_deref() == self.last_id.as_deref();
                 if !is_repeated {
                     messages.extend(self.finish());
-                    let mut whole = Streamed::new(&chunk);
+                    let mut whole = StreamedMessage::new(&chunk);
                     whole.take(chunk);
                     messages.extend(self.complete(whole));
                 }
             }
-            Spoken::Reply(chunk) => messages.extend(self.chunk(chunk)),
+            DialogContent::Reply(chunk) => messages.extend(self.chunk(chunk)),
         }
         Some(messages)
     }
@@ -84,7 +84,7 @@ impl MessageReader {
         };
         if begins {
             messages.extend(self.finish());
-            self.streamed = Some(Streamed::new(&chunk));
+            self.streamed = Some(StreamedMessage::new(&chunk));
         }
         if let Some(open) = &mut self.streamed {
             open.take(chunk);
@@ -115,7 +115,7 @@ impl MessageReader {
         self.complete(open)
     }
 
-    fn complete(&mut self, mut open: Streamed) -> Option<Message> {
+    fn complete(&mut self, mut open: StreamedMessage) -> Option<Message> {
         let is_whole = open.draft.end.is_some() || open.draft.closed;
         // A call whose input is whole has a result, even if it was cut off.
         let mut rest = open.builder.take_complete();
@@ -138,7 +138,7 @@ impl MessageReader {
             if let Block::Call(call) = block
                 && call.id.is_empty()
             {
-                call.id = self.made_ids.make(&call.name, self.messages).0;
+                call.id = self.made_ids.make_id(&call.name, self.messages).0;
             }
         }
         message
@@ -152,7 +152,7 @@ impl MessageReader {
             if let Block::Result(result) = &mut block {
                 if result.id.is_empty() {
                     let name = Some(&*name).filter(|name| !name.is_empty());
-                    let id = self.made_ids.answer(name);
+                    let id = self.made_ids.take_open_id(name);
                     result.id = id.map(|id| id.0).unwrap_or_default();
                 }
                 results.push(block);
@@ -175,13 +175,13 @@ impl MessageReader {
     }
 }
 
-impl Streamed {
+impl StreamedMessage {
     fn new(chunk: &Chunk<'_>) -> Self {
         Self {
             id: chunk.id.as_ref().map(ToString::to_string),
             model: chunk.model.as_ref().map(ToString::to_string),
             draft: Draft::default(),
-            builder: BlockBuilder::verbatim(),
+            builder: BlockBuilder::with_verbatim_ids(),
             blocks: Vec::new(),
         }
     }

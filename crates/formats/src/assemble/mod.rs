@@ -18,7 +18,7 @@ pub use blocks::{BlockBuilder, Output};
 pub use decoder::{Decoded, Decoder, Source};
 pub use dialog_stream::{CopyError, DialogStream};
 pub use draft::ReplyPart;
-pub use draft::{Draft, Drafted, DraftedCall};
+pub use draft::{Draft, DraftedCall, FinishedDraft};
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
 pub use fragments::without_think_tags;
 pub use made_ids::own_id;

@@ -71,14 +71,14 @@ fn any_record() -> impl Strategy<Value = String> {
         if is_plain {
             record.to_string()
         } else {
-            escaped(&record.to_string())
+            escape_randomly(&record.to_string())
         }
     })
 }
 
 /// Returns the same JSON with one letter of each string escaped. In strings, a letter follows a
 /// quote.
-fn escaped(json: &str) -> String {
+fn escape_randomly(json: &str) -> String {
     let mut out = String::new();
     let mut after_quote = false;
     for character in json.chars() {
@@ -97,7 +97,7 @@ fn lines(events: &[Event]) -> Vec<String> {
 }
 
 fn run(records: &[String]) -> Vec<String> {
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let mut events: Vec<Event> = records
         .iter()
         .flat_map(|record| decoder.record(record))
@@ -137,7 +137,7 @@ fn pieces(input: &str, cuts: &[usize]) -> Vec<String> {
 }
 
 /// Interleaves the pieces of several calls as `order` decides, keeping the order of each call.
-fn dealt(pieces: &[Vec<String>], order: &[usize]) -> Vec<(usize, String)> {
+fn deal(pieces: &[Vec<String>], order: &[usize]) -> Vec<(usize, String)> {
     let mut left: Vec<_> = pieces.iter().map(|pieces| pieces.iter()).collect();
     let mut dealt = Vec::new();
     let mut order = order
@@ -154,7 +154,7 @@ fn dealt(pieces: &[Vec<String>], order: &[usize]) -> Vec<(usize, String)> {
     dealt
 }
 
-fn expected(inputs: &[(String, Vec<usize>)]) -> Vec<String> {
+fn expected_calls(inputs: &[(String, Vec<usize>)]) -> Vec<String> {
     let call =
         |(number, (input, _)): (usize, &(String, _))| format!("call t{number} Read {input} @m");
     std::iter::once("message m".to_owned())
@@ -218,7 +218,7 @@ proptest! {
             inputs.iter().map(|(input, cuts)| pieces(input, cuts)).collect();
         if stops_come_last {
             records.extend((0..cut.len()).map(start));
-            records.extend(dealt(&cut, &order).iter().map(|(number, piece)| delta(*number, piece)));
+            records.extend(deal(&cut, &order).iter().map(|(number, piece)| delta(*number, piece)));
             records.extend((0..cut.len()).map(stop));
         } else {
             for (number, pieces) in cut.iter().enumerate() {
@@ -230,7 +230,7 @@ proptest! {
         records.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
         records.push(json!({"type": "message_stop"}));
         let records: Vec<String> = records.iter().map(Value::to_string).collect();
-        prop_assert_eq!(run(&records), expected(&inputs));
+        prop_assert_eq!(run(&records), expected_calls(&inputs));
     }
 
     #[test]
@@ -262,7 +262,7 @@ proptest! {
         let mut records = vec![json!({"id": "m", "choices": [{"delta": {"role": "assistant"}}]})];
         if begins_with_all {
             records.push(chunk((0..cut.len()).map(start).collect()));
-            records.extend(dealt(&cut, &order).iter().map(|(number, piece)| delta(*number, piece)));
+            records.extend(deal(&cut, &order).iter().map(|(number, piece)| delta(*number, piece)));
         } else {
             for (number, pieces) in cut.iter().enumerate() {
                 records.push(chunk(vec![start(number)]));
@@ -272,7 +272,7 @@ proptest! {
         records.push(json!({"id": "m", "choices": [{"delta": {}, "finish_reason": "tool_calls"}]}));
         records.push(json!({"id": "m", "choices": [], "usage": {}}));
         let records: Vec<String> = records.iter().map(Value::to_string).collect();
-        prop_assert_eq!(run(&records), expected(&inputs));
+        prop_assert_eq!(run(&records), expected_calls(&inputs));
     }
 
     #[test]

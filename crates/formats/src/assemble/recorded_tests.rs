@@ -72,7 +72,7 @@ fn recorded_turns_have_the_expected_events() {
     for path in paths {
         let records = std::fs::read_to_string(&path).unwrap();
         let expected = std::fs::read_to_string(path.with_extension("events")).unwrap_or_default();
-        let found = events_of(&records, Decoder::detecting());
+        let found = events_of(&records, Decoder::with_detection());
         assert_eq!(found, expected, "{}:\n{found}", path.display());
     }
 }
@@ -81,7 +81,7 @@ fn recorded_turns_have_the_expected_events() {
 #[test]
 fn the_first_chunk_with_a_part_of_a_reply_begins_it() {
     let begins = |chunk: &str| {
-        let events = Decoder::detecting().record(chunk);
+        let events = Decoder::with_detection().record(chunk);
         events
             .iter()
             .any(|event| matches!(event, Event::Message(_)))
@@ -114,7 +114,7 @@ fn the_first_chunk_with_a_part_of_a_reply_begins_it() {
 fn a_line_without_a_needle_changes_nothing() {
     for path in recordings() {
         let records = std::fs::read_to_string(&path).unwrap();
-        let (mut all, mut filtered) = (Decoder::detecting(), Decoder::detecting());
+        let (mut all, mut filtered) = (Decoder::with_detection(), Decoder::with_detection());
         for record in records.lines() {
             let expected: Vec<String> = all.record(record).iter().map(line).collect();
             let wanted = prefilter_needles()
@@ -158,10 +158,10 @@ fn escapes_hide_no_record_from_the_prefilter() {
     for path in recordings() {
         let records = std::fs::read_to_string(&path).unwrap();
         for record in records.lines().filter(|record| !record.contains("\\u")) {
-            let expected = Decoder::detecting().record(record);
+            let expected = Decoder::with_detection().record(record);
             for character in &spelled {
                 let record = with_escape(record, *character);
-                let events = Decoder::detecting().record(&record);
+                let events = Decoder::with_detection().record(&record);
                 assert_eq!(events.len(), expected.len(), "{record}");
                 let has_needle = prefilter_needles()
                     .iter()
@@ -220,7 +220,10 @@ fn most_records_of_other_kinds_have_no_needle() {
             .iter()
             .find(|needle| record.contains(**needle));
         assert_eq!(needle, None, "{record}");
-        assert!(Decoder::detecting().record(record).is_empty(), "{record}");
+        assert!(
+            Decoder::with_detection().record(record).is_empty(),
+            "{record}"
+        );
     }
 }
 
@@ -242,7 +245,7 @@ fn depth_does_not_matter() {
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     let record =
         format!(r#"{{"type":"tool_use","id":"a","name":"n","x":{deep},"input":{{"a":{deep}}}}}"#);
-    let [Event::Call(call)] = &Decoder::detecting().record(&record)[..] else {
+    let [Event::Call(call)] = &Decoder::with_detection().record(&record)[..] else {
         panic!("no call");
     };
     assert_eq!(
@@ -253,7 +256,7 @@ fn depth_does_not_matter() {
 
 /// Returns the ids and names of the calls in records, with calls that were cut off.
 fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut decoder = Decoder::detecting();
+    let mut decoder = Decoder::with_detection();
     let mut events: Vec<Event> = records.flat_map(|record| decoder.record(record)).collect();
     events.extend(decoder.finish());
     let call = |event: &Event| match event {
@@ -281,7 +284,7 @@ fn replies_are_sent_back_with_the_same_calls() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/wire");
     for (name, api) in rows {
         let records = std::fs::read_to_string(folder.join(name).with_extension("jsonl")).unwrap();
-        let (mut decoder, mut messages) = (Decoder::detecting(), VerbatimReply::of(api));
+        let (mut decoder, mut messages) = (Decoder::with_detection(), VerbatimReply::of(api));
         let mut sent = Vec::new();
         for record in records.lines() {
             let events = decoder.record(record);

@@ -175,7 +175,7 @@ impl VerbatimReply {
         self.streaming = false;
         self.joiner = Joiner::default();
         let parts = std::mem::take(&mut self.parts).into_iter();
-        let mut parts: Vec<Value> = parts.map(NumberedPart::whole).collect();
+        let mut parts: Vec<Value> = parts.map(NumberedPart::into_part).collect();
         self.form
             .set_call_ids(&mut parts, std::mem::take(&mut self.ids));
         self.form
@@ -197,7 +197,7 @@ impl NumberedPart {
         }
     }
 
-    fn whole(mut self) -> Value {
+    fn into_part(mut self) -> Value {
         // Without deltas the block has its input; an unfinished one is of no use.
         if let Value::Object(block) = &mut self.content
             && let Some(Value::String(input)) = block.remove(PARTIAL_INPUT)

@@ -38,6 +38,7 @@ constants! {
 
 /// Returns the name of a value in records.
 pub fn name_of(value: impl Serialize) -> String {
+    // Values of enums always serialize.
     let name = serde_json::to_value(value).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
 }

@@ -8,7 +8,7 @@ use super::constant::{
     ExecutorSubtype, HookStoppedSubtype, InitSubtype, PlanSubtype, RetrySubtype, TurnEndSubtype,
 };
 use super::tool_result::{Lane, Outcome, VerdictReport, Version, VersionOnly};
-use turnpipe_core::message::{SessionId, ToolUseId, Usage, rounded_dollars};
+use turnpipe_core::message::{SessionId, ToolUseId, Usage, serialize_rounded};
 
 /// Announces an executor, before the first line with a call that it will run. Executors later in
 /// the pipeline then run nothing.
@@ -326,7 +326,7 @@ pub struct TurnResultRecord {
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
+        serialize_with = "serialize_rounded"
     )]
     pub total_cost_usd: Option<f64>,
     /// Token counts.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::StartSubtype;
-use turnpipe_core::message::{SessionId, Usage, rounded_dollars};
+use turnpipe_core::message::{SessionId, Usage, serialize_rounded};
 use turnpipe_core::text::names;
 
 /// A session in a list.
@@ -221,7 +221,7 @@ pub struct Spending {
     #[serde(
         rename = "recorded_cost_usd",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "rounded_dollars"
+        serialize_with = "serialize_rounded"
     )]
     pub recorded_cost: Option<f64>,
     /// Models without a known price, whose tokens are not in the cost, and models with a part in parentheses

@@ -271,7 +271,7 @@ fn block(block: Block) -> MessageBlock {
         Block::Call(call) => MessageBlock::ToolUse {
             id: ToolUseId(call.id),
             name: call.name,
-            input: on_one_line(call.input),
+            input: remove_newlines(call.input),
             thought_signature: call.signature,
         },
         Block::Result(result) => MessageBlock::ToolResult {
@@ -285,7 +285,7 @@ fn block(block: Block) -> MessageBlock {
 
 /// Replaces line breaks in JSON by spaces, so that the record fits on one line. JSON strings contain
 /// no literal line breaks.
-fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
+fn remove_newlines(json: Box<RawValue>) -> Box<RawValue> {
     if !json.get().contains(['\n', '\r']) {
         return json;
     }

@@ -12,7 +12,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
 use super::{Action, Behavior, Request};
-use turnpipe_core::tool_facts::{Purpose, is_known, similar_tool, started_name};
+use turnpipe_core::tool_facts::{Purpose, is_known, similar_tool, subagent_or_skill_name};
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -131,7 +131,7 @@ impl Rule {
     fn is_given(&self, argument: &Argument, request: &Request<'_>) -> bool {
         let Some(name) = &argument.name else {
             let may_be_any = self.behavior != Behavior::Allow && self.arguments.len() == 1;
-            let started = started_name(request.tool, request.input);
+            let started = subagent_or_skill_name(request.tool, request.input);
             return started.map_or(may_be_any, |name| argument.value.covers(name));
         };
         match request.input.get(name) {

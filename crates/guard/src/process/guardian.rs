@@ -26,8 +26,8 @@ use super::posix_spawn::spawn;
 use super::start::{Start, c_string};
 use turnpipe_core::io::Lock;
 use turnpipe_core::process_table::{
-    ProcessTable, has_variable, living_descendants, now, parse_children, read_table, signal_if,
-    stat,
+    ProcessTable, clock_ticks, find_living_descendants, has_variable, parse_children, read_table,
+    signal_if, stat,
 };
 
 /// First argument of a guardian process.
@@ -105,7 +105,7 @@ impl Guardian {
                 entries.used - 1
             })
         };
-        self.table.set(entry, 0, now().max(1));
+        self.table.set(entry, 0, clock_ticks().max(1));
         entry
     }
 
@@ -348,7 +348,7 @@ impl Watch {
 
     fn victims(&self, table: &ProcessTable, sessions: &BTreeSet<i32>) -> ProcessTable {
         let own = rustix::process::getpid().as_raw_pid();
-        let mut victims = living_descendants(table, |pid, stat| {
+        let mut victims = find_living_descendants(table, |pid, stat| {
             sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.began)
         });
         victims.remove(&own);

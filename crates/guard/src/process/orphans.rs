@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::escalation::OrphanAction;
 use turnpipe_core::io::Lock;
-use turnpipe_core::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
+use turnpipe_core::process_table::{ProcessTable, Stat, has_open_pipe, parse_children, stat};
 
 /// Maximum size of the list of children that the kernel returns at once, in bytes.
 const LIST_BYTES: usize = 4096;
@@ -213,7 +213,7 @@ fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool
     // The first process of a system or container inherits orphans that no call made.
     let is_only_ours =
         !is_of_rival && claim.began <= stat.began && !rustix::process::getpid().is_init();
-    is_only_ours || holds_pipe(orphan.as_raw_pid(), claim.pipes)
+    is_only_ours || has_open_pipe(orphan.as_raw_pid(), claim.pipes)
 }
 
 /// Returns the session of a process, or our own for 0. Returns 0 if its leader is outside our container.

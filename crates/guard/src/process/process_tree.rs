@@ -15,7 +15,7 @@ use rustix::process::{
 use super::ExitStatus;
 use super::escalation::Descendants;
 #[cfg(target_os = "linux")]
-use turnpipe_core::process_table::{ProcessTable, Stat, living_family, signal_if};
+use turnpipe_core::process_table::{ProcessTable, Stat, find_living_family, signal_if};
 
 /// A child that leads its own group, with its descendants.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl ProcessTree {
                 || known.is_some_and(|known| known.began == stat.began)
         };
         let seen = self.known.keys().copied().chain([self.leader.as_raw_pid()]);
-        let members = living_family(seen, self.adopts_orphans, is_known);
+        let members = find_living_family(seen, self.adopts_orphans, is_known);
         self.known.clone_from(&members);
         if !self.adopts_orphans {
             let sessions = members.values().map(|stat| stat.session);

@@ -231,7 +231,7 @@ impl Supervision<'_> {
             .tree
             .descriptor()
             .filter(|_| seen.leader == Leader::Alive);
-        let token = self.cancel.beyond(seen.token);
+        let token = self.cancel.descriptor_above(seen.token);
         let must_poll = (seen.leader == Leader::Alive && leader.is_none())
             || (seen.token < Level::Killed && token.is_none())
             || (seen.leader == Leader::Ended && seen.pipes == Pipes::AtEnd);

@@ -120,7 +120,7 @@ impl Supervisor {
     /// Registers a child that is about to be started.
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
-        let (guarded, began) = (self.enter_guarded(), process_table::now());
+        let (guarded, began) = (self.enter_guarded(), process_table::clock_ticks());
         let mut children = self.shared.children.lock_anyway();
         let key = children.next_key;
         children.next_key += 1;
@@ -191,7 +191,7 @@ impl Supervisor {
         }
         let is_root = |_: i32, stat: &process_table::Stat| sessions.contains(&stat.session);
         let leaders = sessions.iter().copied();
-        let victims = process_table::living_family(leaders, self.adopts_orphans(), is_root);
+        let victims = process_table::find_living_family(leaders, self.adopts_orphans(), is_root);
         for (pid, seen) in victims {
             let is_same = |now: &process_table::Stat| now.began == seen.began;
             process_table::signal_if(pid, is_same, rustix::process::Signal::KILL);

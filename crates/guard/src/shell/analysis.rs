@@ -191,7 +191,7 @@ fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
 
 impl Analysis {
     /// Returns the conditions that the caller must provide, as named in records; call it before
-    /// `settled`. Calls of a session provide all of them, except enforcement if the kernel has
+    /// `check_requirements`. Calls of a session provide all of them, except enforcement if the kernel has
     /// none.
     pub fn conditions(&self) -> Vec<&'static str> {
         let Verdict::ReadOnly { requires } = &self.verdict else {

@@ -273,7 +273,7 @@ impl ArchiveDir {
                     branch: None,
                     parent: None,
                     uuid: "",
-                    timestamp: &bundle.facts.activity().to_string(),
+                    timestamp: &bundle.facts.last_activity_or_min().to_string(),
                 };
                 let record = new_record(&at, title, ManualTitle::Keep);
                 writeln!(lines, "{record}").map_err(|error| Problem::of(&path, error))?;

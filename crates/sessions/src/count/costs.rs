@@ -351,7 +351,7 @@ impl Session {
             }
             said.add_message(&message);
             tally.message(&message, &mut current.borrow_mut());
-            pairs.note(&message);
+            pairs.add(&message);
             counts.errors += u64::from(message.origin == Origin::Error);
             counts.compactions += u64::from(message.origin == Origin::Compaction);
             for result in message.results() {

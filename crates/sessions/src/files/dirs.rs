@@ -16,7 +16,7 @@ use crate::files::open::is_database;
 use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use turnpipe_core::io::Lock;
 use turnpipe_formats::agent::{
-    is_among_subagents, is_subagent_file, names_subagents, session_stem,
+    is_among_subagents, is_subagent_dir, is_subagent_file, session_stem,
 };
 
 /// The dir that holds the files of subagents.
@@ -230,7 +230,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
             subagents: dir.subagents_beside
                 || is_among_subagents(&entry.path())
                 || dirs.contains(own_dir)
-                || dirs.iter().any(|dir| names_subagents(own_dir, dir)),
+                || dirs.iter().any(|dir| is_subagent_dir(own_dir, dir)),
             is_named: false,
             stored_size: None,
             side_file: !side_files.is_empty()

@@ -14,8 +14,8 @@ use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::io::open_regular;
 use turnpipe_core::jsonl::{Beginning, read_at};
 use turnpipe_formats::agent::{
-    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, stored_rows,
-    stored_sessions,
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, list_sessions, may_be_trajectory,
+    visit_rows,
 };
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
@@ -251,7 +251,7 @@ pub(crate) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
 
 /// Returns the sessions in a database, with their names. Empty if none can be read.
 pub(crate) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
-    let sessions = stored_sessions(path).unwrap_or_default().into_iter();
+    let sessions = list_sessions(path).unwrap_or_default().into_iter();
     let named = sessions.map(|session| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!("#{}", session.id));
@@ -285,7 +285,7 @@ fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
 
 fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<ScratchFile> {
     let mut rows = BufWriter::new(ScratchFile::new()?);
-    stored_rows(database, id, extent, &mut |row| {
+    visit_rows(database, id, extent, &mut |row| {
         if rows.get_ref().size > MAX_SIZE {
             return Err(io::Error::other("contains more than 1 GiB"));
         }

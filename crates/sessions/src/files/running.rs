@@ -16,9 +16,12 @@ impl RunningProcesses {
     /// Reads the processes.
     #[cfg(target_os = "linux")]
     pub(crate) fn read() -> Self {
-        use turnpipe_core::process_table::{now, read_table};
+        use turnpipe_core::process_table::{clock_ticks, read_table};
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let (now, ticks) = (now(), rustix::param::clock_ticks_per_second().max(1));
+        let (now, ticks) = (
+            clock_ticks(),
+            rustix::param::clock_ticks_per_second().max(1),
+        );
         let time = SystemTime::now();
         let started = |began: u64| {
             let age = now.saturating_sub(began);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
-use turnpipe_core::io::in_temporary_directory;
+use turnpipe_core::io::create_temporary;
 
 /// Maximum size in memory, in bytes.
 const MAX_IN_MEMORY: u64 = 16 * 1024 * 1024;
@@ -51,7 +51,7 @@ impl Write for ScratchFile {
 }
 
 fn temporary_file() -> io::Result<File> {
-    in_temporary_directory(|directory| tempfile::tempfile_in(directory))
+    create_temporary(|directory| tempfile::tempfile_in(directory))
 }
 
 #[cfg(target_os = "linux")]

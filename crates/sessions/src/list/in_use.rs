@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use crate::files::open::Identity;
 use crate::files::running::RunningProcesses;
 use crate::read::session::Session;
-use turnpipe_formats::agent::{Agent, Facts, serves_sessions};
+use turnpipe_formats::agent::{Agent, Facts, is_session_server};
 
 /// A file that changed within this time may be in use.
 pub(crate) const IN_USE: Duration = Duration::from_mins(10);
@@ -71,7 +71,7 @@ impl SessionUsers {
             if let Some(agent) = Agent::of_process(&arguments) {
                 users
                     .agents
-                    .insert(pid, (agent, serves_sessions(&arguments)));
+                    .insert(pid, (agent, is_session_server(&arguments)));
             }
         }
         for pid in running.ids() {

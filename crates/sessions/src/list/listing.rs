@@ -172,8 +172,8 @@ fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ord
 fn sort(listed: &mut [Box<Listed>]) {
     listed.sort_by(|one, other| {
         in_order(
-            (one.facts.activity(), &one.path),
-            (other.facts.activity(), &other.path),
+            (one.facts.last_activity_or_min(), &one.path),
+            (other.facts.last_activity_or_min(), &other.path),
         )
     });
 }
@@ -257,8 +257,8 @@ impl Listing {
         listed.truncate(limit.get());
         let ends = listed.first().zip(listed.get(limit.get() - 1));
         ends.is_some_and(|(first, last)| {
-            newest.is_some_and(|newest| first.facts.activity() <= timestamp(newest))
-                && last.facts.activity() >= timestamp(next.changed)
+            newest.is_some_and(|newest| first.facts.last_activity_or_min() <= timestamp(newest))
+                && last.facts.last_activity_or_min() >= timestamp(next.changed)
         })
     }
 

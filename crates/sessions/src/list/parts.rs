@@ -58,7 +58,7 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
             session.is_stream,
             continued.contains(&&session.path),
             facts.first_prompt.is_none() && facts.model.is_none(),
-            Reverse(facts.activity()),
+            Reverse(facts.last_activity_or_min()),
             Reverse(session.subagents),
             Reverse(session.size),
         )
@@ -79,7 +79,7 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
     // A file of the session has all that streams have.
     for (other, is_continued) in ordered.filter(|(other, _)| !other.is_stream) {
         let other = *other;
-        let has_ended = || start.is_some_and(|start| other.facts.activity() <= start);
+        let has_ended = || start.is_some_and(|start| other.facts.last_activity_or_min() <= start);
         newest.others.push(OtherFile {
             is_earlier: is_continued || has_ended(),
             path: other.path,

@@ -63,7 +63,7 @@ impl Selection {
     pub(crate) fn admits_agent(&self, agent: Agent, path: &Path) -> bool {
         let written_by = self.written_by.as_deref();
         self.agent.is_none_or(|wanted| wanted == agent)
-            && written_by.is_none_or(|wanted| self.named_roots.fork_at(path) == Some(wanted))
+            && written_by.is_none_or(|wanted| self.named_roots.fork_name_at(path) == Some(wanted))
     }
 
     /// Whether the title decides.
@@ -83,7 +83,7 @@ impl Selection {
 
     /// Whether a session with these facts is selected, except by agent.
     pub(crate) fn admits(&self, facts: &Facts) -> bool {
-        let active = facts.activity();
+        let active = facts.last_activity_or_min();
         let started = facts.started.unwrap_or(active);
         let is_in_time = self.since.is_none_or(|since| active >= since)
             && self.until.is_none_or(|until| started < until)

@@ -239,7 +239,7 @@ impl Check {
     fn pairs(&mut self, session: &Session) -> io::Result<()> {
         let mut pairs = Pairs::default();
         for message in session.messages(Scope::AllBranches)? {
-            pairs.note(&message?);
+            pairs.add(&message?);
         }
         let found = [
             (DamageKind::OrphanResult, "result", pairs.orphans()),

@@ -301,7 +301,7 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     assert_eq!((counts.calls, counts.unanswered), (1, 0));
     let mut live = turnpipe_core::message::Pairs::default();
     for message in session.messages(Scope::Live).unwrap() {
-        live.note(&message.unwrap());
+        live.add(&message.unwrap());
     }
     assert!(live.unanswered_calls().is_empty() && live.orphans().is_empty());
 }

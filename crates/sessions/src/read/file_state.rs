@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use turnpipe_formats::agent::{
-    EditKind, FileEdit, Hunk, apply_hunks, parse_hunks, unified_hunks, written_hunks,
+    EditKind, FileEdit, Hunk, apply_hunks, format_hunks, parse_hunks, unified_hunks,
 };
 
 /// The known lines of a file.
@@ -84,7 +84,7 @@ impl FileText {
                 };
             }
         }
-        self.apply(&written_hunks(&hunks)).is_some()
+        self.apply(&format_hunks(&hunks)).is_some()
     }
 
     /// Applies hunks. Returns them with all bytes, or nothing if they do not follow from the known lines.
@@ -92,7 +92,7 @@ impl FileText {
         let mut hunks = parse_hunks(hunks);
         // Backwards, because the numbers of lines are those of the old text.
         let is_applied = hunks.iter_mut().rev().all(|hunk| self.replace(hunk));
-        is_applied.then(|| written_hunks(&hunks))
+        is_applied.then(|| format_hunks(&hunks))
     }
 }
 

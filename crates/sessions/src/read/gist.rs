@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use turnpipe_core::message::Call;
 use turnpipe_core::text::marked_diff;
-use turnpipe_core::tool_facts::{Parameter, command_line, parameters, patched_files};
+use turnpipe_core::tool_facts::{Parameter, command_line, parameters, patch_files};
 use turnpipe_formats::records::FileChange;
 use turnpipe_guard::shell::inside_sandbox;
 
@@ -101,7 +101,7 @@ pub fn patch_in(members: &Map<String, Value>) -> Option<&str> {
         text.split_once("*** Begin Patch")
             .is_some_and(|(before, patch)| {
                 let is_applied = before.is_empty() || before.contains("apply_patch");
-                is_applied && patched_files(patch).next().is_some()
+                is_applied && patch_files(patch).next().is_some()
             })
     })
 }
@@ -118,7 +118,7 @@ fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
 fn patch_changes(patch: &str) -> Vec<FileChange> {
     let mut changes: Vec<FileChange> = Vec::new();
     for line in patch.lines() {
-        if let Some(path) = patched_files(line).next() {
+        if let Some(path) = patch_files(line).next() {
             changes.push(FileChange {
                 path: path.to_owned(),
                 added: 0,

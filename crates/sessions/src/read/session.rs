@@ -92,7 +92,7 @@ impl Session {
             container,
         } = SessionContent::detect(file, wanted, named)?;
         Ok(Self {
-            beside: (format.layout.beside)(&file.path),
+            beside: (format.layout.side_rows)(&file.path),
             file,
             format,
             named_roots: named.clone(),
@@ -126,7 +126,7 @@ impl Session {
 
     /// Returns the name of the agent that wrote it, if that uses the format of another one.
     pub fn written_by(&self) -> Option<&str> {
-        self.named_roots.fork_at(&self.file.path)
+        self.named_roots.fork_name_at(&self.file.path)
     }
 
     /// Returns the format of its records.

@@ -113,7 +113,7 @@ mod tests {
     use turnpipe_formats::assemble::Decoder;
 
     fn continuation(lines: &[&str]) -> Continuation {
-        let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::detecting());
+        let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::with_detection());
         for line in lines {
             decoder
                 .record(line)

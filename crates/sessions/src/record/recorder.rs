@@ -225,7 +225,7 @@ impl Recorder {
             uuid: &self.moment.uuid(),
             timestamp: &timestamp,
         };
-        own_record::aside(&at, members)
+        own_record::side_record(&at, members)
     }
 }
 

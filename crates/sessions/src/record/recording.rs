@@ -83,7 +83,7 @@ impl Recording {
         // Unique to this recording, because the rows of one message share an id in the file.
         let message_ids = format!("msg_{}", moment.ids.uuid().simple());
         Self {
-            decoder: Decoder::detecting().with_message_ids(message_ids),
+            decoder: Decoder::with_detection().with_message_ids(message_ids),
             understanding: Understanding::default(),
             target,
             transcript: None,
@@ -113,7 +113,7 @@ impl Recording {
         let mut decoder = std::mem::take(&mut self.decoder);
         let mut taken = Ok(());
         decoder.decode(record, |decoded| {
-            self.understanding.note(&[], &decoded.events);
+            self.understanding.update(&[], &decoded.events);
             if taken.is_ok() {
                 taken = self
                     .record_decoded(decoded)

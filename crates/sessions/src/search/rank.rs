@@ -234,7 +234,7 @@ impl Counter<'_> {
             let is_typed = field == Field::Prompt;
             if (words, is_typed) > self.best {
                 self.best = (words, is_typed);
-                let found = (MatchExcerpt::around(text, first), words as u64);
+                let found = (MatchExcerpt::new(text, first), words as u64);
                 let hit = SearchHit::new(line, message, block, found);
                 self.counts.passage = hit.map(Box::new);
             }

@@ -310,7 +310,7 @@ impl Query {
                 if first.is_none() {
                     let range = range.start()..range.end();
                     first = Some(match self.context {
-                        0 => MatchExcerpt::around(text, range),
+                        0 => MatchExcerpt::new(text, range),
                         lines => MatchExcerpt::with_lines(text, range, lines),
                     });
                 }

@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 
 use super::SessionKey;
 use super::file_lock::FileLock;
-use turnpipe_core::io::{open_regular, unwritable};
+use turnpipe_core::io::{open_regular, unwritable_error};
 
 /// The variable and the option that name the state directory.
 pub const STATE_SETTING: &str = "XDG_STATE_HOME or `--state-dir`";
@@ -198,7 +198,7 @@ const OPEN_TO_OTHERS: u32 = 0o077;
 fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
-    let failed = |error| StateError::Unwritable(unwritable(path, &error, STATE_SETTING));
+    let failed = |error| StateError::Unwritable(unwritable_error(path, &error, STATE_SETTING));
     builder.create(path).map_err(failed)?;
     let metadata = fs::symlink_metadata(path).map_err(StateError::io(path))?;
     let reason = if !metadata.is_dir() {

@@ -18,7 +18,7 @@ pub(in crate::run::tools) fn assess(
     analysis: &Analysis,
     context: &DecisionContext,
 ) -> Assessment {
-    let mut settled = settled(analysis.clone(), context);
+    let mut settled = check_requirements(analysis.clone(), context);
     let is_ambiguous = context.shell.is_ambiguous(command, &analysis.line);
     let unclear = if is_ambiguous {
         Some("bash, zsh and dash do not parse it alike")
@@ -67,7 +67,7 @@ fn keeps_ascii(context: &DecisionContext) -> bool {
 /// Returns the analysis of a command line after checking conditions outside its text: `context`
 /// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
-pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
+pub fn check_requirements(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
@@ -118,7 +118,9 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             let is_foreign = !context.shell.keeps_git_from_writing;
             found
                 .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
-                .or_else(|| is_foreign.then(|| workspace.unclear_variable(context, &programs))?)
+                .or_else(|| {
+                    is_foreign.then(|| workspace.find_unclear_variable(context, &programs))?
+                })
         }
     };
     if let Some(why) = refusal {
@@ -144,7 +146,7 @@ fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) ->
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
         part.only_reads = is_open && workspace.find(names).is_none();
         if part.only_reads && !part.requires.is_empty() {
-            let settled = settled(analysis.of_command(part), context);
+            let settled = check_requirements(analysis.of_command(part), context);
             part.only_reads = settled.verdict.is_read_only();
         }
     }
@@ -162,7 +164,7 @@ pub(super) struct Start {
 
 /// The directory of the next call, if it changes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Move {
+pub(super) struct DirectoryChange {
     /// An allowed directory.
     pub(super) to: PathBuf,
     /// A note for the model if the command went to another directory.
@@ -196,7 +198,7 @@ pub(super) fn directory_after(
     context: &ToolContext,
     started: &Path,
     end: FinalDirectory,
-) -> Option<Move> {
+) -> Option<DirectoryChange> {
     let to = match end {
         FinalDirectory::Unknown => started.to_owned(),
         FinalDirectory::At(end) if context.allows_directory(&end) => {
@@ -208,13 +210,13 @@ pub(super) fn directory_after(
             }
         }
         FinalDirectory::At(_) | FinalDirectory::Gone => {
-            return Some(Move {
+            return Some(DirectoryChange {
                 to: context.home_directory.clone(),
                 note: Some(reset_to(&context.home_directory)),
             });
         }
     };
-    (to != context.directory).then_some(Move { to, note: None })
+    (to != context.directory).then_some(DirectoryChange { to, note: None })
 }
 
 fn reset_to(directory: &Path) -> String {

@@ -46,17 +46,17 @@ fn git(session: &Session, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-fn assessed(session: &Session, command: &str) -> Assessment {
+fn assess_command(session: &Session, command: &str) -> Assessment {
     assess(command, &analyse(command), &session.context)
 }
 
-fn reads(session: &Session, command: &str) -> bool {
-    assessed(session, command).access == Access::reads_everything()
+fn is_read_only(session: &Session, command: &str) -> bool {
+    assess_command(session, command).access == Access::reads_everything()
 }
 
 /// Whether the first command of a line only reads on its own.
-fn first_reads(session: &Session, command: &str) -> bool {
-    let Action::Command { line, .. } = assessed(session, command).action else {
+fn is_first_read_only(session: &Session, command: &str) -> bool {
+    let Action::Command { line, .. } = assess_command(session, command).action else {
         return false;
     };
     line.commands.first().is_some_and(|first| first.only_reads)
@@ -65,37 +65,37 @@ fn first_reads(session: &Session, command: &str) -> bool {
 #[test]
 fn git_in_a_list_only_reads_if_its_configuration_is_clean() {
     let session = session();
-    assert!(first_reads(&session, "git log -3 && npm test"));
-    assert!(!first_reads(
+    assert!(is_first_read_only(&session, "git log -3 && npm test"));
+    assert!(!is_first_read_only(
         &session,
         "git -C elsewhere log -3 && npm test"
     ));
     git(&session, &["config", "log.showSignature", "true"]);
-    assert!(!first_reads(&session, "git log -3 && npm test"));
-    assert!(first_reads(&session, "ls && npm test"));
+    assert!(!is_first_read_only(&session, "git log -3 && npm test"));
+    assert!(is_first_read_only(&session, "ls && npm test"));
 }
 
 #[test]
 fn commands_that_only_read_have_access_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
-        let Assessment { access, why, .. } = assessed(&session, command);
+        let Assessment { access, why, .. } = assess_command(&session, command);
         assert_eq!(access, Access::reads_everything(), "{command}: {why}");
     }
     for command in ["touch x", "cd .. && make", "make", "git add .", "ls >x"] {
         assert_eq!(
-            assessed(&session, command).access,
+            assess_command(&session, command).access,
             Access::everything(),
             "{command}"
         );
     }
     // The next call starts elsewhere, but no file changes.
-    let moves = assessed(&session, "cd .. && ls").access;
+    let moves = assess_command(&session, "cd .. && ls").access;
     assert!(moves.is_read_only() && !moves.is_side_effect_free());
     assert!(
         moves.conflicts_with(&Access::reads("/a")) && !moves.conflicts_with(&Access::nothing())
     );
-    assert!(assessed(&session, "ls | tee x").why.contains("tee"));
+    assert!(assess_command(&session, "ls | tee x").why.contains("tee"));
 }
 
 /// A call and `check shell` have the same verdict.
@@ -143,10 +143,10 @@ fn settings_that_run_programs_make_git_a_writer() {
     ];
     for (key, value, command) in rows {
         let session = session();
-        assert!(reads(&session, command), "{command} before");
+        assert!(is_read_only(&session, command), "{command} before");
         git(&session, &["config", key, value]);
-        assert!(!reads(&session, command), "{command} with {key}");
-        let why = assessed(&session, command).why;
+        assert!(!is_read_only(&session, command), "{command} with {key}");
+        let why = assess_command(&session, command).why;
         let name = key.to_lowercase();
         let name = name.replace(".x.", ".*.").replace(".origin.", ".*.");
         assert!(why.contains(&name), "{why}");
@@ -158,7 +158,7 @@ fn included_and_separate_settings_count() {
     let session = session();
     fs::write(session.path("more"), "[core]\n\tfsmonitor = evil\n").unwrap();
     git(&session, &["config", "include.path", "../more"]);
-    assert!(!reads(&session, "git status"));
+    assert!(!is_read_only(&session, "git status"));
 
     let session = self::session();
     git(&session, &["config", "extensions.worktreeConfig", "true"]);
@@ -167,7 +167,7 @@ fn included_and_separate_settings_count() {
         "[core]\n\tfsmonitor = evil\n",
     )
     .unwrap();
-    assert!(!reads(&session, "git status"));
+    assert!(!is_read_only(&session, "git status"));
 }
 
 #[test]
@@ -181,17 +181,17 @@ fn settings_that_are_known_to_be_harmless_do_not_count() {
     ] {
         git(&session, &["config", key, value]);
     }
-    assert!(reads(&session, "git status"));
+    assert!(is_read_only(&session, "git status"));
     git(&session, &["config", "alias.st", "!evil"]);
-    assert!(!reads(&session, "git status"));
+    assert!(!is_read_only(&session, "git status"));
 }
 
 #[test]
 fn other_repositories_have_their_own_settings() {
     let session = session();
     fs::create_dir(session.path("sub")).unwrap();
-    assert!(reads(&session, "git -C sub status"));
-    assert!(reads(&session, "(cd sub && git status)"));
+    assert!(is_read_only(&session, "git -C sub status"));
+    assert!(is_read_only(&session, "(cd sub && git status)"));
     let inner = session.path("sub");
     assert!(
         std::process::Command::new("git")
@@ -202,11 +202,11 @@ fn other_repositories_have_their_own_settings() {
             .success()
     );
     fs::write(inner.join(".git/config"), "[core]\n\tfsmonitor = evil\n").unwrap();
-    assert!(!reads(&session, "git -C sub status"));
-    assert!(!reads(&session, "(cd sub && git status)"));
-    assert!(!reads(&session, "(cd sub; cd ..; git status)"));
-    assert!(reads(&session, "git status"));
-    assert!(!reads(&session, "git -C missing status"));
+    assert!(!is_read_only(&session, "git -C sub status"));
+    assert!(!is_read_only(&session, "(cd sub && git status)"));
+    assert!(!is_read_only(&session, "(cd sub; cd ..; git status)"));
+    assert!(is_read_only(&session, "git status"));
+    assert!(!is_read_only(&session, "git -C missing status"));
 }
 
 /// Only our shell is known to prevent git from writing its index and running a hook.
@@ -225,7 +225,7 @@ fn a_hook_after_writing_the_index_counts_unless_the_shell_prevents_it() {
         fs::write(session.path(hooks).join("post-index-change"), "").unwrap();
         assert!(!reads_there("git status"), "{hooks}");
         assert!(reads_there("git log"), "{hooks}");
-        assert!(reads(&session, "git status"), "{hooks}");
+        assert!(is_read_only(&session, "git status"), "{hooks}");
         fs::remove_file(session.path(hooks).join("post-index-change")).unwrap();
         git(&session, &["config", "core.hooksPath", "elsewhere"]);
         assert!(reads_there("git status"), "{hooks}");
@@ -236,8 +236,8 @@ fn a_hook_after_writing_the_index_counts_unless_the_shell_prevents_it() {
 fn submodules_have_their_own_settings() {
     let session = session();
     fs::write(session.path(".gitmodules"), "[submodule \"x\"]\n").unwrap();
-    assert!(!reads(&session, "git status"));
-    assert!(reads(&session, "git log"));
+    assert!(!is_read_only(&session, "git status"));
+    assert!(is_read_only(&session, "git log"));
 }
 
 #[test]
@@ -248,23 +248,23 @@ fn programs_of_the_workspace_are_not_those_of_the_table() {
     fs::write(bin.join("ls"), "").unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
-    assert!(!reads(&session, "cat a.txt | xargs ls"));
-    assert!(reads(&session, "cat a.txt"));
+    assert!(!is_read_only(&session, "cat a.txt | xargs ls"));
+    assert!(is_read_only(&session, "cat a.txt"));
     // The directory of the session may be a link to the workspace.
     let link = session.path("link");
     std::os::unix::fs::symlink(".", &link).unwrap();
     let directory = std::mem::replace(&mut session.context.directory, link.clone());
     let allowed = std::mem::replace(&mut session.context.allowed_directories, vec![link]);
-    assert!(!reads(&session, "ls"));
+    assert!(!is_read_only(&session, "ls"));
     session.context.directory = directory;
     session.context.allowed_directories = allowed;
     // Programs started by a command are found in the same directories.
     fs::write(bin.join("xz"), "").unwrap();
-    assert!(reads(&session, "sed -n 1p a.txt"));
-    assert!(!reads(&session, "tar -tf a.tar"));
+    assert!(is_read_only(&session, "sed -n 1p a.txt"));
+    assert!(!is_read_only(&session, "tar -tf a.tar"));
     // The agent may name any of these shells.
     fs::write(bin.join("zsh"), "").unwrap();
-    assert!(!reads(&session, "cat a.txt"));
+    assert!(!is_read_only(&session, "cat a.txt"));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn scripts_may_start_programs_of_the_workspace() {
     let elsewhere = elsewhere.path().display();
     let mut with = |path: String| {
         session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
-        reads(&session, "wc a.txt")
+        is_read_only(&session, "wc a.txt")
     };
     assert!(with(format!("{elsewhere}:/usr/bin")));
     assert!(!with(format!("{}:{elsewhere}:/usr/bin", bin.display())));
@@ -292,11 +292,11 @@ fn an_empty_search_path_of_another_shell_is_the_working_directory() {
     fs::write(directory.join("ls"), "").unwrap();
     let with = |path: &str| std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     session.context.environment = with("/usr/bin:/bin");
-    assert!(reads(&session, "ls"));
+    assert!(is_read_only(&session, "ls"));
     session.context.environment = with("");
-    assert!(!reads(&session, "ls"));
+    assert!(!is_read_only(&session, "ls"));
     session.context.environment = std::sync::Arc::default();
-    assert!(!reads(&session, "ls"), "without PATH");
+    assert!(!is_read_only(&session, "ls"), "without PATH");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn variables_that_change_how_commands_read_their_words_need_approval() {
     let mut with = |name, value| {
         let set = Environment::from_iter([("PATH", "/usr/bin:/bin"), (name, value)]);
         session.context.environment = std::sync::Arc::new(set);
-        ["(command cd x && ls)", "sed -n -e p a.txt"].map(|command| reads(&session, command))
+        ["(command cd x && ls)", "sed -n -e p a.txt"].map(|command| is_read_only(&session, command))
     };
     assert_eq!(with("CDPATH", "/o"), [false, true]);
     assert_eq!(with("CDPATH", ""), [true, true]);
@@ -338,7 +338,7 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
         "sed -n 1p a.txt | awk '{print \"\\t\" $1}'",
     ];
     for command in languages {
-        assert!(reads(&session, command), "{command}");
+        assert!(is_read_only(&session, command), "{command}");
     }
     // The children of a test session do not run in a lane.
     session.context.shell.protection = WriteProtection::Lane;
@@ -378,7 +378,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
         session.context.directory = directory.into();
         session.context.allowed_directories = vec![directory.into()];
         session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
-        let analysis = settled(analyse("ls"), &session.context);
+        let analysis = check_requirements(analyse("ls"), &session.context);
         assert_eq!(
             analysis.verdict.is_read_only(),
             *expected,
@@ -393,7 +393,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
         session.context.directory = directory.into();
         session.context.allowed_directories = vec![directory.into()];
         assert!(
-            !settled(analyse("ls"), &session.context)
+            !check_requirements(analyse("ls"), &session.context)
                 .verdict
                 .is_read_only()
         );
@@ -404,7 +404,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
     let path = format!("{}:{system}", elsewhere.path().display());
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", &path)]));
     assert!(
-        !settled(analyse("ls"), &session.context)
+        !check_requirements(analyse("ls"), &session.context)
             .verdict
             .is_read_only()
     );
@@ -420,7 +420,7 @@ fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     let only_read = |command: &str| {
-        let action = assessed(&session, command).action;
+        let action = assess_command(&session, command).action;
         let Action::Command { line, .. } = action else {
             panic!("{action:?}");
         };
@@ -454,7 +454,11 @@ fn text_that_the_locale_may_read_otherwise_is_not_known_to_read() {
     ] {
         let variables = [("PATH", path.as_str()), ("LANG", locale)];
         session.context.environment = std::sync::Arc::new(Environment::from_iter(variables));
-        assert_eq!(reads(&session, command), is_known, "{locale}: {command}");
+        assert_eq!(
+            is_read_only(&session, command),
+            is_known,
+            "{locale}: {command}"
+        );
     }
 }
 
@@ -466,6 +470,6 @@ fn directories_of_path_that_differ_by_process_are_refused() {
     for first in ["/proc/self/cwd/b", session.path("here").to_str().unwrap()] {
         let path = format!("{first}:{usual}");
         session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
-        assert!(!reads(&session, "wc a.txt"), "{first}");
+        assert!(!is_read_only(&session, "wc a.txt"), "{first}");
     }
 }

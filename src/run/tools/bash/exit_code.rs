@@ -34,7 +34,7 @@ pub(super) fn interpretation(
 }
 
 /// Whether a command line prints nothing on success.
-pub(super) fn expects_no_output(line: &CommandLine) -> bool {
+pub(super) fn is_silent_on_success(line: &CommandLine) -> bool {
     let is_silent = |command| SILENT.contains(&program_of(command));
     is_certain(line) && !line.commands.is_empty() && line.commands.iter().all(is_silent)
 }
@@ -159,14 +159,14 @@ mod tests {
     #[test]
     fn silent_commands_are_known() {
         for command in ["mkdir -p a", "cd a && rm b", "/bin/cp a b; touch c"] {
-            assert!(expects_no_output(&parse(command)), "{command}");
+            assert!(is_silent_on_success(&parse(command)), "{command}");
         }
         for command in ["ls", "rm a; ls", "make; touch x", "git rm a", ""] {
-            assert!(!expects_no_output(&parse(command)), "{command}");
+            assert!(!is_silent_on_success(&parse(command)), "{command}");
         }
     }
 
-    fn words(command: &CommandPart) -> String {
+    fn join_words(command: &CommandPart) -> String {
         let words: Vec<&str> = command.words.iter().map(PartWord::label).collect();
         words.join(" ")
     }
@@ -210,7 +210,8 @@ mod tests {
         ];
         for (line, expected) in rows {
             let line_read = parse(line);
-            let found = last_command(&line_read).map(|last| (words(last.command), last.after_cd));
+            let found =
+                last_command(&line_read).map(|last| (join_words(last.command), last.after_cd));
             let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
             assert_eq!(found, expected, "{line}");
         }

@@ -37,7 +37,7 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     if set.any(|path| !path.as_os_str().is_empty() && !path.is_absolute() || is_of_process(path)) {
         return Err("the directory of the user's settings differs by process".to_owned());
     }
-    let directory = reached(git, &context.directory, variable(&"PWD"))
+    let directory = find_git_dir(git, &context.directory, variable(&"PWD"))
         .ok_or("the directory of git is missing, or the shell may take another one")?;
     let Some(repository) = Repository::find(&directory)? else {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
 
 /// Returns the directory of git without links; `None` if it is missing or differs by process, or if `..` removes a
 /// name from the path, as `cd` does, with another effect than following the link before it, as git does.
-fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
+fn find_git_dir(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
     let named = git.directory(directory);
     let real = named.canonicalize().ok()?;
     let mut steps = git.steps.iter().map(Path::new);
@@ -104,10 +104,10 @@ impl Repository {
         let (own, common) = if symlink_metadata(git).ok()?.is_dir() {
             (git.to_owned(), git.to_owned())
         } else {
-            let own = named_path(git, "gitdir: ")?;
+            let own = read_link_file(git, "gitdir: ")?;
             // Git always writes this.
             let shared = read(&own.join("commondir")).ok()??;
-            let is_linked = shared == b"../..\n" && named_path(&own.join("gitdir"), "")? == git;
+            let is_linked = shared == b"../..\n" && read_link_file(&own.join("gitdir"), "")? == git;
             let common = own.ancestors().nth(2).filter(|_| is_linked)?.to_owned();
             (own, common)
         };
@@ -132,9 +132,10 @@ impl Repository {
         let mut hooks = vec![self.common.join("hooks")];
         for file in [self.common.join("config"), self.own.join("config.worktree")] {
             let text = read(&file)?.unwrap_or_default();
-            let settings = String::from_utf8(text).ok();
-            let settings = settings.and_then(|text| parse_settings(&text));
-            let settings = settings.ok_or("git's configuration is not in a form that is known")?;
+            let settings = String::from_utf8(text)
+                .ok()
+                .and_then(|text| parse_settings(&text))
+                .ok_or("git's configuration is not in a form that is known")?;
             for setting in settings {
                 let (name, value) = &setting;
                 let path = self.top.join(value);
@@ -159,7 +160,7 @@ fn is_head(text: &[u8]) -> bool {
 }
 
 /// Returns the path that a file names, without links; `None` if git may read the name in another way.
-fn named_path(file: &Path, prefix: &str) -> Option<PathBuf> {
+fn read_link_file(file: &Path, prefix: &str) -> Option<PathBuf> {
     let text = String::from_utf8(read(file).ok()??).ok()?;
     let name = text.strip_prefix(prefix)?;
     let name = name.strip_suffix('\n').unwrap_or(name);

@@ -9,5 +9,5 @@ mod tool;
 mod workspace_programs;
 
 pub(super) use assessment::assess;
-pub use assessment::settled;
+pub use assessment::check_requirements;
 pub(super) use tool::Bash;

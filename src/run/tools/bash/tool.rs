@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::assessment::{Move, Start, assess, directory_after, start_directory};
-use super::exit_code::{expects_no_output, interpretation};
+use super::assessment::{DirectoryChange, Start, assess, directory_after, start_directory};
+use super::exit_code::{interpretation, is_silent_on_success};
 use super::script::{REPORT, arguments, final_directory};
 use crate::io::{Environment, milliseconds};
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::child_environment::{keep_git_from_writing, search_path};
-use crate::run::tools::printed::{Printed, Streams, failure_of, joined_lines};
+use crate::run::tools::printed::{DisplayedOutput, Streams, describe_failure, join_lines};
 use crate::run::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,
     PreparedCall, ResultLimit, ShellTimeouts, ToolFailure, ToolKind, ToolReply,
@@ -165,9 +165,9 @@ impl ShellCall {
         mut finished: Finished,
         timeout: Duration,
         start: &Start,
-        moved: Option<Move>,
+        moved: Option<DirectoryChange>,
     ) -> Result<ToolReply, ToolFailure> {
-        let printed = Printed::by(&mut finished)?;
+        let printed = DisplayedOutput::by(&mut finished)?;
         let left_behind = match finished.leftovers {
             Leftovers::Ended => Some("A process that the command left running was ended"),
             Leftovers::Running => {
@@ -177,16 +177,16 @@ impl ShellCall {
         };
         let moved_note = moved.as_ref().and_then(|moved| moved.note.as_deref());
         let notes = [start.note.as_deref(), left_behind, moved_note];
-        let notes = joined_lines(notes.into_iter().flatten());
+        let notes = join_lines(notes.into_iter().flatten());
 
         let mut structured = json!({
             "stdout": printed.stdout(INLINE_LIMIT),
-            "stderr": joined_lines([printed.stderr(INLINE_LIMIT).as_str(), &notes]),
+            "stderr": join_lines([printed.stderr(INLINE_LIMIT).as_str(), &notes]),
             "interrupted": finished.ended == Ended::Cancelled,
             "isImage": false,
-            "noOutputExpected": expects_no_output(&self.analysis.line),
+            "noOutputExpected": is_silent_on_success(&self.analysis.line),
         });
-        let failure = failure_of(&finished, "Command", timeout);
+        let failure = describe_failure(&finished, "Command", timeout);
         let is_error = matches!(failure, Some((CallStatus::Error, _)));
         let code = finished.status.shell_code();
         let meaning = interpretation(&self.analysis.line, code, printed.has_errors());
@@ -209,7 +209,7 @@ impl ShellCall {
         let failed = matches!(status, CallStatus::Error | CallStatus::TimedOut);
         Ok(ToolReply {
             status,
-            content: Content::Text(joined_lines([content.as_str(), &notes])),
+            content: Content::Text(join_lines([content.as_str(), &notes])),
             structured,
             changes: moved
                 .map(|moved| ContextChange::Directory(moved.to))

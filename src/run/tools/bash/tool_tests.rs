@@ -18,7 +18,7 @@ fn run(session: &TestSession, command: &str) -> ToolReply {
 }
 
 /// Applies the changes of a call, like the session.
-fn follow(session: &mut TestSession, reply: &ToolReply) {
+fn apply(session: &mut TestSession, reply: &ToolReply) {
     for change in &reply.changes {
         if let ContextChange::Directory(directory) = change {
             session.context.directory.clone_from(directory);
@@ -118,7 +118,7 @@ fn the_directory_stays_inside_the_allowed_ones() {
 
     let reply = run(&session, "mkdir -p 'a b/c' && cd 'a b'");
     assert_eq!(reply.changes, [ContextChange::Directory(home.join("a b"))]);
-    follow(&mut session, &reply);
+    apply(&mut session, &reply);
     assert_eq!(
         text(&run(&session, "pwd")),
         home.join("a b").to_str().unwrap()
@@ -163,7 +163,7 @@ fn a_removed_directory_is_replaced() {
 
     let reply = run(&session, "mkdir d; cd d; rmdir ../d");
     assert_eq!(text(&reply), reset);
-    follow(&mut session, &reply);
+    apply(&mut session, &reply);
 
     session.context.directory = home.join("d");
     let reply = run(&session, "pwd");

@@ -67,7 +67,7 @@ impl WorkspacePrograms {
     }
 
     /// Returns why a variable of another agent's shell makes it unclear what programs do.
-    pub(super) fn unclear_variable(
+    pub(super) fn find_unclear_variable(
         &mut self,
         context: &DecisionContext,
         programs: &[&str],
@@ -191,7 +191,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    use crate::run::tools::bash::settled;
+    use crate::run::tools::bash::check_requirements;
     use crate::run::tools::test_context::Session;
     use crate::run::tools::{ShellGuarantees, WriteProtection};
     use crate::shell::analyse;
@@ -210,7 +210,7 @@ mod tests {
         let usual = [("PATH", "/usr/bin:/bin"), ("HOME", &*home)];
         let set = usual.into_iter().chain(set.iter().copied());
         session.context.environment = Arc::new(set.collect());
-        settled(analyse(command), &session.context)
+        check_requirements(analyse(command), &session.context)
             .verdict
             .is_read_only()
     }

@@ -32,7 +32,7 @@ use crate::run::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Too
 const MAX_NAME_LENGTH: usize = 64;
 
 /// A tool of a manifest, with its aliases.
-pub struct Declared {
+pub struct DeclaredTool {
     pub tool: CommandTool,
     pub aliases: Vec<String>,
 }
@@ -73,7 +73,7 @@ pub enum ManifestProblem {
 ///
 /// # Errors
 /// The manifest is invalid.
-pub fn load_manifest(file: &Path) -> Result<Vec<Declared>, ManifestError> {
+pub fn load_manifest(file: &Path) -> Result<Vec<DeclaredTool>, ManifestError> {
     fs::read_to_string(file)
         .map_err(ManifestProblem::from)
         .and_then(|text| parse_manifest(file, &text))
@@ -83,7 +83,7 @@ pub fn load_manifest(file: &Path) -> Result<Vec<Declared>, ManifestError> {
         })
 }
 
-fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestProblem> {
+fn parse_manifest(file: &Path, text: &str) -> Result<Vec<DeclaredTool>, ManifestProblem> {
     let malformed = |reason: String| {
         let lines: Vec<&str> = reason.lines().map(str::trim).collect();
         ManifestProblem::Malformed(lines.join(" "))
@@ -193,7 +193,7 @@ fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
     })
 }
 
-fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, Problem> {
+fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredTool, Problem> {
     let keys = keys_of(tool)?;
     let missing = |key| Problem::new(key, "is missing");
     let name = keys.name.ok_or_else(|| missing("name"))?;
@@ -214,7 +214,7 @@ fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, P
         return Err(Problem::new("environment", reason));
     }
     let access = access(keys.access, &schema)?;
-    Ok(Declared {
+    Ok(DeclaredTool {
         tool: CommandTool::new(Declaration {
             name,
             description,
@@ -266,17 +266,17 @@ fn command_line(
 ) -> Result<(OsString, Vec<Template>), Problem> {
     const KEY: &str = "command";
     let mut templates = words.iter().map(|word| template(KEY, word, schema));
-    let program = templates
+    let first = templates
         .next()
         .ok_or_else(|| Problem::new(KEY, "must name a program"))??;
-    let program = program
+    let name = first
         .as_literal()
-        .filter(|program| !program.is_empty() && !program.contains('\0'))
+        .filter(|name| !name.is_empty() && !name.contains('\0'))
         .ok_or_else(|| Problem::new(KEY, "the program must not depend on the input"))?;
-    let program = if program.contains('/') {
-        directory.join(program).into_os_string()
+    let program = if name.contains('/') {
+        directory.join(name).into_os_string()
     } else {
-        program.into()
+        name.into()
     };
     Ok((program, templates.collect::<Result<_, _>>()?))
 }

@@ -98,14 +98,16 @@ impl Template {
     /// null): the argument is then omitted. In a longer argument, such a field is empty.
     pub(super) fn expand(&self, input: &Input) -> Option<String> {
         if let Some(name) = self.as_field() {
-            return value_of(input, name).map(spelling);
+            return input_value(input, name).map(spelling);
         }
         Some(
             self.parts
                 .iter()
                 .map(|part| match part {
                     Segment::Literal(text) => text.clone(),
-                    Segment::Field(name) => value_of(input, name).map(spelling).unwrap_or_default(),
+                    Segment::Field(name) => {
+                        input_value(input, name).map(spelling).unwrap_or_default()
+                    }
                 })
                 .collect(),
         )
@@ -125,7 +127,7 @@ impl fmt::Display for Template {
 }
 
 /// Returns a field that is present and not null.
-pub(super) fn value_of<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
+pub(super) fn input_value<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
     input.get(name).filter(|value| !value.is_null())
 }
 

@@ -12,15 +12,15 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::template::{Template, value_of};
+use super::template::{Template, input_value};
 use crate::io::milliseconds;
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::run::tools::access::resolve_links;
-use crate::run::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of};
+use crate::run::tools::printed::{DisplayedOutput, MAX_LIMIT, Streams, describe_failure};
 use crate::run::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InterruptBehavior,
-    InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch,
+    InvalidInput, PathSet, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply,
 };
 
 /// Default size of inline output, in UTF-16 units.
@@ -147,11 +147,11 @@ impl PreparedCall for CommandCall {
         };
         let action = match &access {
             Ok(access) if access.is_read_only() => match &access.reads {
-                Touch::Paths(paths) => Action::Files {
+                PathSet::Paths(paths) => Action::Files {
                     reads: paths.clone(),
                     writes: Vec::new(),
                 },
-                Touch::Nothing | Touch::Session | Touch::Everything => Action::Harmless,
+                PathSet::Nothing | PathSet::Session | PathSet::Everything => Action::Harmless,
             },
             _ => Action::Anything,
         };
@@ -210,7 +210,7 @@ impl CommandCall {
     }
 
     fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
-        let printed = Printed::by(&mut finished)?;
+        let printed = DisplayedOutput::by(&mut finished)?;
         let limit = inline_limit(self.declaration.result_limit);
         let mut structured = json!({
             "stdout": printed.stdout(limit),
@@ -218,7 +218,7 @@ impl CommandCall {
             "exitCode": finished.status.shell_code(),
             "interrupted": finished.ended == Ended::Cancelled,
         });
-        let Some((status, headline)) = failure_of(&finished, &self.declaration.name, timeout)
+        let Some((status, headline)) = describe_failure(&finished, &self.declaration.name, timeout)
         else {
             let shown = printed.success(Streams::Stdout, limit);
             return Ok(ToolReply {
@@ -244,18 +244,18 @@ fn inline_limit(limit: ResultLimit) -> usize {
     }
 }
 
-fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Touch, String> {
+fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<PathSet, String> {
     let mut paths = Vec::new();
     for template in templates {
         if let Some(missing) = template
             .fields()
-            .find(|name| value_of(input, name).is_none())
+            .find(|name| input_value(input, name).is_none())
         {
             return Err(format!("`{missing}` is missing"));
         }
         let list = template
             .as_field()
-            .and_then(|name| value_of(input, name))
+            .and_then(|name| input_value(input, name))
             .and_then(Value::as_array);
         match list {
             Some(list) => {
@@ -263,24 +263,24 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
                     let path = path
                         .as_str()
                         .ok_or_else(|| format!("{path} is not a path"))?;
-                    paths.push(place(directory, path)?);
+                    paths.push(resolve_directory(directory, path)?);
                 }
             }
             None => {
                 if let Some(path) = template.expand(input) {
-                    paths.push(place(directory, &path)?);
+                    paths.push(resolve_directory(directory, &path)?);
                 }
             }
         }
     }
     if paths.is_empty() {
-        return Ok(Touch::Nothing);
+        return Ok(PathSet::Nothing);
     }
-    Ok(Touch::Paths(paths))
+    Ok(PathSet::Paths(paths))
 }
 
 /// Returns the canonical path of a path in the input.
-fn place(directory: &Path, path: &str) -> Result<PathBuf, String> {
+fn resolve_directory(directory: &Path, path: &str) -> Result<PathBuf, String> {
     resolve_links(&directory.join(path)).map_err(|error| format!("{path}: {error}"))
 }
 

@@ -143,7 +143,7 @@ fn the_access_of_a_call_is_declared() {
     let home = session.context.directory.clone();
     fs::create_dir(home.join("real")).unwrap();
     symlink("real", home.join("link")).unwrap();
-    let paths = |paths: &[&str]| Touch::Paths(paths.iter().map(|path| home.join(path)).collect());
+    let paths = |paths: &[&str]| PathSet::Paths(paths.iter().map(|path| home.join(path)).collect());
     let with = |access: &str| {
         tool(
             &session,
@@ -173,14 +173,14 @@ fn the_access_of_a_call_is_declared() {
             json!({"paths": ["p", "/q"]}),
             Ok(Access {
                 reads: paths(&["p", "/q"]),
-                writes: Touch::Nothing,
+                writes: PathSet::Nothing,
             }),
         ),
         (
             "access = { writes = [\"link/new/{a}\"] }",
             json!({"a": "f"}),
             Ok(Access {
-                reads: Touch::Nothing,
+                reads: PathSet::Nothing,
                 writes: paths(&["real/new/f"]),
             }),
         ),

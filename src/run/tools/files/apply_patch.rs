@@ -8,9 +8,11 @@ use serde_json::json;
 
 use super::edit::contents;
 use super::regular_file::{Freshness, Target};
-use crate::agent::{EditKind, FileEdit, Hunk, apply_hunks, foreign_line, parse_hunks, patch_edits};
+use crate::agent::{
+    EditKind, FileEdit, Hunk, apply_hunks, find_foreign_line, parse_hunks, patch_edits,
+};
 use crate::run::tools::builtin::Parameters;
-use crate::run::tools::paths::absolute;
+use crate::run::tools::paths::absolute_path;
 use crate::run::tools::{
     Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
@@ -31,7 +33,7 @@ impl Parameters for ApplyPatch {
     const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
 
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        if let Some(line) = foreign_line(&self.input) {
+        if let Some(line) = find_foreign_line(&self.input) {
             let problem = format!("The patch has an invalid line: {line:?}");
             return Err(InvalidInput(problem));
         }
@@ -47,9 +49,10 @@ type Change = (Target, Option<String>);
 
 impl PreparedCall for Patch {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        let paths = self.0.iter();
-        let paths = paths.flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to));
-        let paths = paths.map(|path| absolute(path, context));
+        let edits = self.0.iter();
+        let paths = edits
+            .flat_map(|edit| std::iter::once(&edit.path).chain(&edit.moved_to))
+            .map(|path| absolute_path(path, context));
         Assessment::writes(ApplyPatch::NAME, paths.collect())
     }
 
@@ -96,7 +99,7 @@ fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, To
     };
     let hunks = parse_hunks(&edit.hunks);
     let new = String::from_utf8(old).ok();
-    let Some(new) = new.and_then(|old| patched_with_line_ends(&old, &hunks)) else {
+    let Some(new) = new.and_then(|old| patch_line_ends(&old, &hunks)) else {
         return failed("A hunk does not apply: the file does not have its lines.");
     };
     let Some(path) = &edit.moved_to else {
@@ -109,7 +112,7 @@ fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, To
 }
 
 /// Returns a text after hunks. New lines end as all others do.
-fn patched_with_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
+fn patch_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
     let folded = old.replace("\r\n", "\n");
     if folded.contains('\n') && folded.replace('\n', "\r\n") == old {
         return Some(apply_hunks(&folded, hunks)?.replace('\n', "\r\n"));

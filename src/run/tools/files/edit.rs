@@ -12,10 +12,10 @@ use super::regular_file::{
     self, FileKind, Freshness, HEAD_BYTES, NotReadable, READ_AGAIN, RegularFile, Target,
 };
 use super::replacement::{
-    Haystack, Quotes, Replaced, fold_newlines, with_quotes_like, with_straight_quotes,
+    Haystack, Quotes, ReplacedText, fold_newlines, with_quotes_like, with_straight_quotes,
 };
 use crate::run::tools::builtin::Parameters;
-use crate::run::tools::paths::absolute;
+use crate::run::tools::paths::absolute_path;
 use crate::run::tools::{
     Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
@@ -69,7 +69,7 @@ impl Parameters for Edit {
 
 impl PreparedCall for Edit {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writes(Self::NAME, vec![absolute(&self.file_path, context)])
+        Assessment::writes(Self::NAME, vec![absolute_path(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -83,26 +83,26 @@ impl PreparedCall for Edit {
         let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
         // A file that the session has not read, or that has changed since, stays in that state: the edit matched,
         // but a `Write` could still overwrite changes that the model has not seen.
-        let seen = (freshness == Freshness::Current).then(|| target.seen_range());
+        let seen = (freshness == Freshness::Current).then(|| target.read_range());
         target.replace(&edited.after.bytes, seen, call)?;
         Ok(reply)
     }
 }
 
 /// An edit that has not been written yet.
-struct Edited {
+struct PendingEdit {
     /// `None` for a new file.
     before: Option<Vec<u8>>,
-    after: Replaced,
+    after: ReplacedText,
     replacements: usize,
 }
 
-fn create_file(parameters: &Edit) -> Edited {
+fn create_file(parameters: &Edit) -> PendingEdit {
     let bytes = parameters.new_string.clone().into_bytes();
     let first = 0..bytes.len();
-    Edited {
+    PendingEdit {
         before: None,
-        after: Replaced { bytes, first },
+        after: ReplacedText { bytes, first },
         replacements: 1,
     }
 }
@@ -117,13 +117,13 @@ pub(super) fn contents(source: RegularFile) -> Result<Vec<u8>, ToolFailure> {
     bytes.ok_or_else(|| ToolFailure(too_large()))
 }
 
-fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
+fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<PendingEdit, String> {
     if parameters.old_string.is_empty() {
         if !before.is_empty() {
             return Err("Cannot create new file - file already exists.".to_owned());
         }
         let created = create_file(parameters);
-        return Ok(Edited {
+        return Ok(PendingEdit {
             before: Some(before),
             ..created
         });
@@ -160,7 +160,7 @@ fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Edit
     let after = haystack
         .replace(haystack.matches(&old), &new, MAX_FILE_BYTES)
         .ok_or_else(too_large)?;
-    Ok(Edited {
+    Ok(PendingEdit {
         before: Some(before),
         after,
         replacements,
@@ -199,7 +199,7 @@ fn check_count(
     }
 }
 
-fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -> ToolReply {
+fn reply(path: &str, parameters: &Edit, edited: &PendingEdit, freshness: Freshness) -> ToolReply {
     let count = match edited.replacements {
         1 => String::new(),
         many => format!(" All {many} occurrences were replaced."),
@@ -246,7 +246,7 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
 }
 
 /// Returns the first replacement with its line numbers and context.
-fn snippet(after: &Replaced) -> String {
+fn snippet(after: &ReplacedText) -> String {
     let lines =
         |bytes: &[u8]| u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0);
     let changed = lines(&after.bytes[..after.first.start]) + 1;
@@ -287,7 +287,7 @@ impl Parameters for Write {
 
 impl PreparedCall for Write {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writes(Self::NAME, vec![absolute(&self.file_path, context)])
+        Assessment::writes(Self::NAME, vec![absolute_path(&self.file_path, context)])
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -302,9 +302,9 @@ impl PreparedCall for Write {
             (Some(found), Freshness::Current) => (
                 "update",
                 format!("The file {path} has been updated successfully."),
-                original(found)?,
+                read_original(found)?,
             ),
-            (Some(found), Freshness::Unread) => return Err(not_read(found)),
+            (Some(found), Freshness::Unread) => return Err(not_read_failure(found)),
             (Some(_), Freshness::Changed) => return Err(ToolFailure(READ_AGAIN.to_owned())),
         };
         target.replace(self.content.as_bytes(), Some(ReadRange::Whole), call)?;
@@ -325,7 +325,7 @@ impl PreparedCall for Write {
     }
 }
 
-fn not_read(found: RegularFile) -> ToolFailure {
+fn not_read_failure(found: RegularFile) -> ToolFailure {
     let mut head = Vec::new();
     // If the file cannot be read, it is treated as an empty file.
     let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
@@ -333,7 +333,7 @@ fn not_read(found: RegularFile) -> ToolFailure {
 }
 
 /// Returns the old content, with invalid UTF-8 replaced, or `None` if it is too large for a patch.
-fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
+fn read_original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
     let bytes = regular_file::bytes(source, MAX_COMPARED_BYTES as u64)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -119,7 +119,7 @@ fn a_changed_file_is_edited_if_unambiguous() {
     session.write("a", "one\ntwo\n");
     read(&session, "a");
     session.write("a", "zero\none\ntwo\ntwo\n");
-    session.touch("a", 1);
+    session.set_modified("a", 1);
     let failure = session.failure::<Edit>(edit_all(&session, "a", "two", "2"));
     assert!(failure.contains("modified since read"), "{failure}");
     let failure = session.failure::<Edit>(edit(&session, "a", "three", "3"));

@@ -2,7 +2,7 @@
 
 use crate::io::milliseconds;
 use crate::run::tools::context::normalised;
-use crate::run::tools::paths::{absolute, absolute_or_current};
+use crate::run::tools::paths::{absolute_path, path_or_current};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::regular_file::check_place;
-use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
+use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, UnreadableFiles};
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
@@ -69,17 +69,17 @@ struct Search {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Glob::NAME, self.root(context))
+        Assessment::reads(Glob::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&absolute_or_current(self.path.as_deref(), call.session))?;
+        check_directory(&path_or_current(self.path.as_deref(), call.session))?;
         let root = self.root(call.session);
         check_place(&root)?;
         let mut found = NewestFiles::new(MAX_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
-        let mut unread = Unread::default();
+        let mut unread = UnreadableFiles::default();
         let end = walk::walk(
             &root,
             call.session,
@@ -105,9 +105,9 @@ impl Search {
     /// Returns the directory where the walk starts.
     fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
-            absolute(&self.fixed, context)
+            absolute_path(&self.fixed, context)
         } else {
-            let directory = absolute_or_current(self.path.as_deref(), context);
+            let directory = path_or_current(self.path.as_deref(), context);
             normalised(&directory.join(&self.fixed))
         }
     }
@@ -144,7 +144,12 @@ fn modification_time(entry: &DirEntry) -> Option<SystemTime> {
         .then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) -> ToolReply {
+fn reply(
+    found: NewestFiles,
+    end: SearchEnd,
+    unread: &UnreadableFiles,
+    took: Duration,
+) -> ToolReply {
     let seen = found.count();
     let filenames: Vec<String> = found
         .into_paths()
@@ -159,7 +164,7 @@ fn reply(found: NewestFiles, end: SearchEnd, unread: &Unread, took: Duration) ->
     if seen > filenames.len() {
         text.push_str("\n(Results are truncated. Consider using a more specific path or pattern.)");
     }
-    if let Some(note) = unread.note() {
+    if let Some(note) = unread.describe() {
         text = format!("{text}\n{note}");
     }
     let status = match end {

@@ -6,7 +6,7 @@ use super::*;
 use crate::run::tools::Access;
 use crate::run::tools::test_context::Session;
 
-fn found(session: &Session, input: Value) -> Vec<String> {
+fn find(session: &Session, input: Value) -> Vec<String> {
     let (_, structured) = session.ok::<Glob>(input);
     let base = format!("{}/", session.name(""));
     let names = structured["filenames"].as_array().unwrap();
@@ -23,18 +23,18 @@ fn found(session: &Session, input: Value) -> Vec<String> {
         .collect()
 }
 
-fn tree(files: &[&str]) -> Session {
+fn create_files(files: &[&str]) -> Session {
     let session = Session::new();
     for (age, file) in files.iter().enumerate() {
         session.write(file, "");
-        session.touch(file, 1000 - u64::try_from(age).unwrap());
+        session.set_modified(file, 1000 - u64::try_from(age).unwrap());
     }
     session
 }
 
 #[test]
 fn patterns_match_whole_paths() {
-    let session = tree(&[
+    let session = create_files(&[
         "a.rs",
         "src/b.rs",
         "src/deep/c.rs",
@@ -63,26 +63,26 @@ fn patterns_match_whole_paths() {
     ];
     for (pattern, expected) in table {
         assert_eq!(
-            found(&session, json!({ "pattern": pattern })),
+            find(&session, json!({ "pattern": pattern })),
             expected,
             "{pattern}"
         );
         let absolute = format!("{}/{pattern}", session.name(""));
         assert_eq!(
-            found(&session, json!({ "pattern": absolute })),
+            find(&session, json!({ "pattern": absolute })),
             expected,
             "{absolute}"
         );
     }
     let inside = json!({ "pattern": "*.rs", "path": session.name("src") });
-    assert_eq!(found(&session, inside), ["src/b.rs"]);
+    assert_eq!(find(&session, inside), ["src/b.rs"]);
     let outside = json!({ "pattern": "../*.rs", "path": "src" });
-    assert_eq!(found(&session, outside), ["a.rs"]);
+    assert_eq!(find(&session, outside), ["a.rs"]);
 }
 
 #[test]
 fn ignored_files_and_repositories_are_omitted() {
-    let session = tree(&[
+    let session = create_files(&[
         "kept",
         "out/x",
         "sub/out/y",
@@ -92,23 +92,23 @@ fn ignored_files_and_repositories_are_omitted() {
     ]);
     session.write(".gitignore", "out/\n");
     session.write("sub/.gitignore", "*.txt\n");
-    let mut names = found(&session, json!({ "pattern": "**/*" }));
+    let mut names = find(&session, json!({ "pattern": "**/*" }));
     names.sort();
     assert_eq!(names, [".env", ".gitignore", "kept", "sub/.gitignore"]);
 }
 
 #[test]
 fn links_to_files_count_and_links_to_directories_are_not_followed() {
-    let session = tree(&["real/file"]);
+    let session = create_files(&["real/file"]);
     symlink("real", session.path("circle")).unwrap();
     symlink("..", session.path("real/up")).unwrap();
     symlink("real/file", session.path("alias")).unwrap();
     symlink("gone", session.path("dangling")).unwrap();
-    let mut names = found(&session, json!({ "pattern": "**" }));
+    let mut names = find(&session, json!({ "pattern": "**" }));
     names.sort();
     assert_eq!(names, ["alias", "real/file"]);
     assert_eq!(
-        found(&session, json!({ "pattern": "*", "path": "circle" })),
+        find(&session, json!({ "pattern": "*", "path": "circle" })),
         ["circle/file"]
     );
 }
@@ -119,7 +119,7 @@ fn the_newest_hundred_are_listed() {
     for number in 0..120 {
         let name = format!("f{number:03}");
         session.write(&name, "");
-        session.touch(&name, number);
+        session.set_modified(&name, number);
     }
     let (text, structured) = session.ok::<Glob>(json!({ "pattern": "*" }));
     assert_eq!(structured["numFiles"], 100);
@@ -133,8 +133,8 @@ fn the_newest_hundred_are_listed() {
 
 #[test]
 fn a_directory_that_cannot_be_read_is_named() {
-    let session = tree(&["file"]);
-    session.deepen("");
+    let session = create_files(&["file"]);
+    session.add_read_file("");
     let (text, structured) = session.ok::<Glob>(json!({ "pattern": "fil*" }));
     assert!(text.contains("\n(1 file or directory could not be searched"));
     assert_eq!(structured["filenames"], json!([session.name("file")]));
@@ -153,7 +153,7 @@ fn an_empty_result_is_reported() {
 
 #[test]
 fn invalid_input_is_refused() {
-    let session = tree(&["file"]);
+    let session = create_files(&["file"]);
     let failure = session.failure::<Glob>(json!({ "pattern": "{a" }));
     assert!(
         failure.starts_with("validation: invalid glob pattern"),
@@ -167,7 +167,7 @@ fn invalid_input_is_refused() {
 
 #[test]
 fn a_cancelled_search_is_reported() {
-    let session = tree(&["a"]);
+    let session = create_files(&["a"]);
     session.cancel.cancel();
     let reply = session.call::<Glob>(json!({ "pattern": "*" })).unwrap();
     assert_eq!(reply.status, CallStatus::Cancelled);
@@ -176,7 +176,7 @@ fn a_cancelled_search_is_reported() {
 
 #[test]
 fn a_call_reads_its_directory() {
-    let session = tree(&["src/a"]);
+    let session = create_files(&["src/a"]);
     let access = |input: Value| session.access::<Glob>(&input);
     assert_eq!(
         access(json!({ "pattern": "*" })),

@@ -2,11 +2,9 @@
 //!
 //! A state machine over chunks of bytes, without I/O. Chunk boundaries do not matter.
 
-use std::fmt::Write as _;
-
 use memchr::{memchr, memchr_iter};
 
-use crate::text::utf16_length;
+use crate::text::{append, utf16_length};
 
 /// Maximum length of a line, in characters. Longer lines are truncated.
 pub(super) const MAX_LINE_CHARACTERS: usize = 2000;
@@ -120,7 +118,7 @@ impl LineWindow {
     }
 
     fn end_line(&mut self) {
-        let (text, was_cut) = self.shown_line();
+        let (text, was_cut) = self.format_line();
         let characters = NUMBER_WIDTH + 1 + utf16_length(&text);
         self.line.clear();
         self.dropped = 0;
@@ -133,7 +131,7 @@ impl LineWindow {
         self.page.lines.push(text);
     }
 
-    fn shown_line(&self) -> (String, bool) {
+    fn format_line(&self) -> (String, bool) {
         let mut bytes = self.line.as_slice();
         if self.page.total_lines == 0 {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
@@ -166,8 +164,7 @@ pub(super) fn number_lines<'a>(first: u64, lines: impl IntoIterator<Item = &'a s
         if !text.is_empty() {
             text.push('\n');
         }
-        // Writing to a string does not fail.
-        let _ = write!(text, "{number:>6}\t{line}");
+        append!(text, "{number:>6}\t{line}");
     }
     text
 }

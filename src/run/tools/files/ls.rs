@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::regular_file::check_place;
-use super::walk::FirstFew;
+use super::walk::SmallestItems;
 use crate::run::tools::builtin::Parameters;
-use crate::run::tools::paths::absolute;
+use crate::run::tools::paths::absolute_path;
 use crate::run::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
     ToolReply,
@@ -55,14 +55,14 @@ struct ListDirectory {
 
 impl PreparedCall for ListDirectory {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Ls::NAME, absolute(&self.path, context))
+        Assessment::reads(Ls::NAME, absolute_path(&self.path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = absolute(&self.path, call.session);
+        let path = absolute_path(&self.path, call.session);
         check_place(&path)?;
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
-        let mut entries = FirstFew::new(MAX_ENTRIES);
+        let mut entries = SmallestItems::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;
         for entry in std::fs::read_dir(&path).map_err(failed)? {
             if call.cancel.is_cancelled() {
@@ -97,7 +97,7 @@ fn display_name(entry: &DirEntry) -> String {
     name
 }
 
-fn listing(entries: FirstFew<String>, path: &Path, status: CallStatus) -> String {
+fn listing(entries: SmallestItems<String>, path: &Path, status: CallStatus) -> String {
     let path = path.display().to_string();
     let seen = entries.count();
     let mut lines = vec![format!("- {}/", path.trim_end_matches('/'))];

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     /// Applies a patch as `patch` would.
-    fn applied(old: &str, hunks: &[Hunk]) -> String {
+    fn apply(old: &str, hunks: &[Hunk]) -> String {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let mut result = String::new();
         let mut next = 0;
@@ -124,7 +124,7 @@ mod tests {
         result
     }
 
-    fn numbers(prefix: &str, count: usize) -> String {
+    fn numbered_lines(prefix: &str, count: usize) -> String {
         let lines: Vec<String> = (0..count)
             .map(|number| format!("{prefix}{number}\n"))
             .collect();
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn distant_changes_have_separate_hunks() {
-        let old = numbers("", 40);
+        let old = numbered_lines("", 40);
         let new = old.replace("5\n", "five\n");
         let starts: Vec<_> = hunks(&old, &new)
             .iter()
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn large_different_texts_are_replaced_as_a_whole() {
         let (old, new) = (
-            format!("head\n{}", numbers("a", 15_000)),
-            format!("head\n{}", numbers("b", 15_000)),
+            format!("head\n{}", numbered_lines("a", 15_000)),
+            format!("head\n{}", numbered_lines("b", 15_000)),
         );
         let hunks = hunks(&old, &new);
         assert_eq!(hunks.len(), 1);
-        assert_eq!(applied(&old, &hunks), new);
+        assert_eq!(apply(&old, &hunks), new);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
             old in "([abc]{0,2}\n){0,30}[abc]{0,2}",
             new in "([abc]{0,2}\n){0,30}[abc]{0,2}",
         ) {
-            prop_assert_eq!(applied(&old, &hunks(&old, &new)), new);
+            prop_assert_eq!(apply(&old, &hunks(&old, &new)), new);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::io::retry_interrupted;
 use crate::run::tools::builtin::{Parameters, WholeNumber};
-use crate::run::tools::paths::absolute;
+use crate::run::tools::paths::absolute_path;
 use crate::run::tools::reply::{MAX_IMAGE_BYTES, dimensions, image_block};
 use crate::run::tools::{
     Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
@@ -61,11 +61,11 @@ impl Parameters for Read {
 
 impl PreparedCall for Read {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Self::NAME, absolute(&self.file_path, context))
+        Assessment::reads(Self::NAME, absolute_path(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = absolute(&self.file_path, call.session);
+        let path = absolute_path(&self.file_path, call.session);
         regular_file::check_place(&path)?;
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
@@ -173,23 +173,23 @@ fn stream(
     }
 }
 
-fn shown_lines(page: &Page) -> u64 {
+fn line_count(page: &Page) -> u64 {
     page.lines.len() as u64
 }
 
 fn range(page: &Page, window: Window) -> ReadRange {
-    if shown_lines(page) == page.total_lines && page.cut_lines == 0 {
+    if line_count(page) == page.total_lines && page.cut_lines == 0 {
         ReadRange::Whole
     } else {
         ReadRange::Lines {
             offset: window.first,
-            limit: shown_lines(page),
+            limit: line_count(page),
         }
     }
 }
 
 fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
-    let shown = shown_lines(page);
+    let shown = line_count(page);
     let reaches_end = window.first + shown > page.total_lines;
     let mut content = page.lines.join("\n");
     if reaches_end && shown > 0 && page.ends_with_newline {
@@ -224,7 +224,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
 /// Tells the model that the file is empty, or that the page is not the whole file.
 fn notice(page: &Page, window: Window, reaches_end: bool) -> Option<String> {
     let total = page.total_lines;
-    let last = window.first + shown_lines(page) - u64::from(!page.lines.is_empty());
+    let last = window.first + line_count(page) - u64::from(!page.lines.is_empty());
     if total == 0 {
         Some("Warning: the file exists but the contents are empty.".to_owned())
     } else if window.first > total {

@@ -15,7 +15,7 @@ fn read(session: &Session, name: &str) -> (String, Value) {
     session.ok::<Read>(json!({ "file_path": session.name(name) }))
 }
 
-fn numbered_file(session: &Session, name: &str, lines: usize) {
+fn write_numbered(session: &Session, name: &str, lines: usize) {
     let lines: Vec<String> = (1..=lines).map(|line| format!("line {line}\n")).collect();
     session.write(name, lines.concat());
 }
@@ -53,7 +53,7 @@ fn relative_paths_start_in_the_working_directory() {
 #[test]
 fn offset_and_limit_select_lines() {
     let session = Session::new();
-    numbered_file(&session, "a", 10);
+    write_numbered(&session, "a", 10);
     let input = json!({ "file_path": session.name("a"), "offset": 3, "limit": 2.0 });
     let (text, structured) = session.ok::<Read>(input);
     assert_eq!(
@@ -76,7 +76,7 @@ fn offset_and_limit_select_lines() {
 #[test]
 fn the_first_page_of_a_long_file_is_returned() {
     let session = Session::new();
-    numbered_file(&session, "a", 2001);
+    write_numbered(&session, "a", 2001);
     let (text, structured) = read(&session, "a");
     assert!(
         text.contains(
@@ -220,7 +220,7 @@ fn an_image_with_too_many_pixels_is_refused() {
 #[test]
 fn reads_are_logged_under_the_resolved_name() {
     let session = Session::new();
-    numbered_file(&session, "real", 3);
+    write_numbered(&session, "real", 3);
     std::os::unix::fs::symlink("real", session.path("alias")).unwrap();
     read(&session, "alias");
     let entry = session.context.read_log.get(&session.path("real")).unwrap();

@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 
 use super::replace_file::replace;
 use crate::io::{is_of_process, is_procfs, open_regular};
-use crate::run::tools::paths::absolute;
+use crate::run::tools::paths::absolute_path;
 use crate::run::tools::reply::media_type;
 use crate::run::tools::{CallContext, ToolContext, ToolFailure, access};
 use crate::state::{FileStamp, ReadEntry, ReadRange};
@@ -88,7 +88,7 @@ pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
     let file = open_regular(path, File::options().read(true), OFlags::empty())?;
     let metadata = file.metadata()?;
-    // Decides by the opened file: its name may have led elsewhere before.
+    // Checks the opened file, since its name may have led elsewhere before.
     if is_procfs(rustix::fs::fstatfs(&file)) && !is_of_machine(&metadata) {
         return Err(NotReadable::OfProcess);
     }
@@ -217,7 +217,7 @@ impl Target {
         name: &str,
         call: &CallContext<'_>,
     ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
-        let path = absolute(name, call.session);
+        let path = absolute_path(name, call.session);
         check_place(&path)?;
         let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
@@ -247,7 +247,7 @@ impl Target {
     }
 
     /// Returns the part of the file that the session has seen: the whole file if it is missing.
-    pub(super) fn seen_range(&self) -> ReadRange {
+    pub(super) fn read_range(&self) -> ReadRange {
         self.seen
             .as_ref()
             .map_or(ReadRange::Whole, |seen| seen.range)

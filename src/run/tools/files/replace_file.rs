@@ -70,7 +70,7 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
     }
     let draft = if metadata.nlink() == 1 {
         draft_beside(target, 0o600)
-            .and_then(|draft| liken(draft.as_file(), &file, &metadata).map(|()| draft))
+            .and_then(|draft| copy_metadata(draft.as_file(), &file, &metadata).map(|()| draft))
             .ok()
     } else {
         None
@@ -98,7 +98,7 @@ fn draft_beside(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
 }
 
 /// Copies the owner, attributes and mode of the target.
-fn liken(draft: &File, target: &File, metadata: &Metadata) -> io::Result<()> {
+fn copy_metadata(draft: &File, target: &File, metadata: &Metadata) -> io::Result<()> {
     let own = draft.metadata()?;
     if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
         fchown(draft, Some(metadata.uid()), Some(metadata.gid()))?;
@@ -263,9 +263,9 @@ mod tests {
     fn a_changed_file_is_not_replaced() {
         let session = Session::new();
         session.write("file", "old");
-        session.touch("file", 1);
+        session.set_modified("file", 1);
         let stamp = FileStamp::of(&session.path("file")).unwrap();
-        session.touch("file", 2);
+        session.set_modified("file", 2);
         let result = replace(&session.path("file"), b"new", Some(stamp));
         assert!(matches!(result, Err(ReplaceError::Changed)));
         assert_eq!(session.content("file"), "old");

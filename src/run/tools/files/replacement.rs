@@ -1,11 +1,8 @@
 //! Exact replacement in the bytes of a file, ignoring the difference between LF and CRLF, and optionally between
 //! straight and curly quotes.
 //!
-//! A model sees `\
-//! ` where the file may have `\\r\
-//! `. So both sides are compared with `\
-//! `, and inserted text gets the line endings of the text it replaces. All other bytes are unchanged, valid
-//! UTF-8 or not.
+//! A model sees LF where the file may have CRLF. So both sides are compared with LF, and inserted text gets the
+//! line endings of the text it replaces. All other bytes are unchanged, valid UTF-8 or not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,7 +37,7 @@ enum LineEnd {
 
 /// The result of a replacement.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Replaced {
+pub(super) struct ReplacedText {
     /// The new content.
     pub(super) bytes: Vec<u8>,
     /// The position of the first replacement.
@@ -63,7 +60,7 @@ const CURLY: [(&str, &str); 4] = [("‘", "'"), ("’", "'"), ("“", "\""), ("�
 const CURLY_BEGINS: u8 = 0xe2;
 
 /// Returns the number of bytes at the start of `text` that are removed, and their replacement.
-fn fold(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
+fn fold_at(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
     if text.starts_with(b"\r\n") {
         return Some((1, ""));
     }
@@ -102,7 +99,7 @@ impl<'a> Haystack<'a> {
         let mut left_out = Vec::new();
         let (mut start, mut crlf) = (0, 0);
         for at in memchr2_iter(b'\r', CURLY_BEGINS, raw) {
-            let Some((length, stands_for_it)) = fold(&raw[at..], quotes) else {
+            let Some((length, stands_for_it)) = fold_at(&raw[at..], quotes) else {
                 continue;
             };
             bytes.extend_from_slice(&raw[start..at]);
@@ -146,7 +143,7 @@ impl<'a> Haystack<'a> {
         matches: impl Iterator<Item = Range<usize>>,
         with: &str,
         limit: usize,
-    ) -> Option<Replaced> {
+    ) -> Option<ReplacedText> {
         let with_crlf = with.replace('\n', "\r\n");
         let mut bytes = Vec::with_capacity(self.raw.len());
         let mut first = None;
@@ -165,7 +162,7 @@ impl<'a> Haystack<'a> {
             }
         }
         bytes.extend_from_slice(&self.raw[rest..]);
-        (bytes.len() <= limit).then(|| Replaced {
+        (bytes.len() <= limit).then(|| ReplacedText {
             bytes,
             first: first.unwrap_or(0..0),
         })

@@ -58,13 +58,13 @@ impl<'a> Budget<'a> {
 
 /// Files and directories that could not be read.
 #[derive(Debug, Default)]
-pub(super) struct Unread {
+pub(super) struct UnreadableFiles {
     count: u64,
     /// The name of the first one, with the reason.
     pub(super) first: Option<String>,
 }
 
-impl Unread {
+impl UnreadableFiles {
     pub(super) fn add(&mut self, name_and_reason: String) {
         self.count += 1;
         self.first.get_or_insert(name_and_reason);
@@ -76,7 +76,7 @@ impl Unread {
     }
 
     /// Returns a note for the model.
-    pub(super) fn note(&self) -> Option<String> {
+    pub(super) fn describe(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let places = match self.count {
             1 => "1 file or directory".to_owned(),
@@ -115,7 +115,7 @@ pub(super) fn walk(
     session: &ToolContext,
     filters: Filters,
     budget: Budget<'_>,
-    unread: &mut Unread,
+    unread: &mut UnreadableFiles,
     visit: &mut dyn FnMut(DirEntry) -> ControlFlow<SearchEnd>,
 ) -> SearchEnd {
     let walk = WalkBuilder::new(root)
@@ -182,14 +182,14 @@ fn is_of_processes(entry: &DirEntry) -> bool {
 
 /// Keeps the smallest items.
 #[derive(Debug)]
-pub(super) struct FirstFew<Item> {
+pub(super) struct SmallestItems<Item> {
     limit: usize,
     /// The largest kept item is on top.
     kept: BinaryHeap<Item>,
     seen: usize,
 }
 
-impl<Item: Ord> FirstFew<Item> {
+impl<Item: Ord> SmallestItems<Item> {
     /// Keeps at most `limit` items.
     pub(super) fn new(limit: usize) -> Self {
         Self {
@@ -219,7 +219,7 @@ impl<Item: Ord> FirstFew<Item> {
 }
 
 /// The newest of many files. Files of the same age are sorted by path.
-pub(super) type NewestFiles = FirstFew<(Reverse<SystemTime>, PathBuf)>;
+pub(super) type NewestFiles = SmallestItems<(Reverse<SystemTime>, PathBuf)>;
 
 impl NewestFiles {
     pub(super) fn add_file(&mut self, path: PathBuf, modified: SystemTime) {

@@ -75,7 +75,7 @@ fn only_own_writes_count_as_read() {
     session.ok::<Write>(write(&session, "a", "1"));
     session.ok::<Write>(write(&session, "a", "2"));
     session.write("a", "foreign");
-    session.touch("a", 1);
+    session.set_modified("a", 1);
     let failure = session.failure::<Write>(write(&session, "a", "3"));
     assert!(failure.contains("modified since read"), "{failure}");
     assert_eq!(session.content("a"), "foreign");

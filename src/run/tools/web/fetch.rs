@@ -1,13 +1,11 @@
 //! `WebFetch`: fetches a web page as Markdown.
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::page::{PageBody, WebPage, reason};
-use super::page_client::Found;
+use super::page::{PageBody, WebPage, status_reason};
+use super::page_client::FetchOutcome;
 use crate::client::http::Address;
 use crate::io::milliseconds;
 use crate::permission::Action;
@@ -16,6 +14,7 @@ use crate::run::tools::{
     Access, Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
     PreparedCall, ResultLimit, ToolFailure, ToolReply,
 };
+use crate::text::append;
 
 /// Maximum number of characters of a page in one result.
 const MAX_PAGE_CHARACTERS: usize = 40_000;
@@ -69,11 +68,11 @@ impl PreparedCall for FetchPage {
         let took = call.session.clock.elapsed().saturating_sub(started);
         let found = found.map_err(|reason| ToolFailure(format!("Fetch failed: {reason}")))?;
         let (status, bytes, content) = match found {
-            Found::Page(page) => (page.status, page.bytes, self.content(&page)?),
-            Found::Elsewhere { status, to } => {
+            FetchOutcome::Page(page) => (page.status, page.bytes, self.content(&page)?),
+            FetchOutcome::Elsewhere { status, to } => {
                 (status, 0, Content::Text(self.redirect(status, &to)))
             }
-            Found::Cancelled => {
+            FetchOutcome::Cancelled => {
                 let text = "The fetch was cancelled.";
                 return Ok(ToolReply::with_status(
                     CallStatus::Cancelled,
@@ -85,7 +84,7 @@ impl PreparedCall for FetchPage {
         let structured = json!({
             "bytes": bytes,
             "code": status,
-            "codeText": reason(status),
+            "codeText": status_reason(status),
             "result": match &content {
                 Content::Text(text) => text,
                 Content::Blocks(blocks) => match blocks.first() {
@@ -127,8 +126,7 @@ impl FetchPage {
         let end = self.offset.saturating_add(MAX_PAGE_CHARACTERS).min(total);
         let mut shown = text[position(self.offset)..position(end)].to_owned();
         if end < total {
-            // Writing to a string does not fail.
-            let _ = write!(
+            append!(
                 shown,
                 "\n\n<system-reminder>PARTIAL view: characters {} to {end} of {total}. Fetch the \
                  page again with offset {end} to read on.</system-reminder>",
@@ -144,7 +142,7 @@ impl FetchPage {
             "REDIRECT DETECTED: {} redirects to another server (status code {status} {}).\n\n\
              Redirect URL: {to}\n\nCall WebFetch with that address to fetch the page.",
             self.address,
-            reason(status)
+            status_reason(status)
         )
     }
 }

@@ -42,7 +42,7 @@ impl Server {
     }
 
     /// Creates a server that sends the same response to every request.
-    fn answering(head: &'static str, body: impl Into<Vec<u8>>) -> Self {
+    fn with_response(head: &'static str, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self::new(move |_, stream| respond(stream, head, &body))
     }
@@ -58,10 +58,12 @@ impl Server {
 
 fn respond(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let length = body.len();
+    // The client may have closed the connection.
     let _ = write!(
         stream,
         "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
     );
+    // The client may have closed the connection.
     let _ = stream.write_all(body);
 }
 
@@ -79,11 +81,11 @@ fn session(reach: Reach, total: Duration) -> Session {
 }
 
 /// Returns a session that may fetch from this machine.
-fn nearby() -> Session {
+fn local_session() -> Session {
     session(Reach::PublicAndPrivate, Duration::from_mins(1))
 }
 
-fn fetched(session: &Session, url: &str) -> Result<String, String> {
+fn fetch(session: &Session, url: &str) -> Result<String, String> {
     match session.call::<WebFetch>(json!({ "url": url })) {
         Ok(reply) => match reply.content {
             Content::Text(text) => Ok(text),
@@ -98,9 +100,9 @@ fn fetched(session: &Session, url: &str) -> Result<String, String> {
 
 #[test]
 fn a_page_is_converted_to_markdown() {
-    let server = Server::answering("200 OK\r\ncontent-type: text/html", "<h1>Hi</h1><p>you");
+    let server = Server::with_response("200 OK\r\ncontent-type: text/html", "<h1>Hi</h1><p>you");
     let input = json!({ "url": server.url("/a#b"), "prompt": "What does it say?" });
-    let (text, mut structured) = nearby().ok::<WebFetch>(input);
+    let (text, mut structured) = local_session().ok::<WebFetch>(input);
     assert_eq!(text, "# Hi\n\nyou");
     assert_eq!(structured["url"].take(), Value::from(server.url("/a#b")));
     assert_eq!(
@@ -119,8 +121,8 @@ fn a_page_is_converted_to_markdown() {
 #[test]
 fn a_page_is_requested_once_and_continued_with_an_offset() {
     let body = "ä".repeat(MAX_PAGE_CHARACTERS) + "end";
-    let server = Server::answering("200 OK\r\ncontent-type: text/plain", body);
-    let session = nearby();
+    let server = Server::with_response("200 OK\r\ncontent-type: text/plain", body);
+    let session = local_session();
     let page = |offset: usize| {
         session.call::<WebFetch>(json!({ "url": server.url("/"), "offset": offset }))
     };
@@ -174,8 +176,8 @@ fn redirects_are_only_followed_on_one_server() {
         ),
         _ => respond(stream, "304 Not Modified", b""),
     });
-    let session = nearby();
-    let seen = |path: &str| fetched(&session, &server.url(path));
+    let session = local_session();
+    let seen = |path: &str| fetch(&session, &server.url(path));
     assert_eq!(seen("/a"), Ok("here".to_owned()));
     assert_eq!(
         seen("/loop"),
@@ -203,30 +205,30 @@ fn redirects_are_only_followed_on_one_server() {
 
 #[test]
 fn addresses_out_of_reach_are_not_connected_to() {
-    let server = Server::answering("200 OK", "secret");
+    let server = Server::with_response("200 OK", "secret");
     let port = server.port;
     let public = session(Reach::Public, Duration::from_mins(1));
     let hosts = "127.0.0.1 127.1 2130706433 0x7f.1 0177.0.0.1 0.0.0.0 localhost LOCALHOST [::1] [::] \
         [::ffff:127.0.0.1] 169.254.169.254 10.0.0.1";
     for host in hosts.split_whitespace() {
         for scheme in ["http", "https"] {
-            let error = fetched(&public, &format!("{scheme}://{host}:{port}/")).unwrap_err();
+            let error = fetch(&public, &format!("{scheme}://{host}:{port}/")).unwrap_err();
             assert!(error.contains("must not be accessed"), "{host}: {error}");
         }
     }
     // Nearby addresses may be allowed; other special addresses never are.
     for host in ["0.0.0.0", "169.254.169.254", "[::]", "[fe80::1]"] {
-        let error = fetched(&nearby(), &format!("http://{host}:{port}/")).unwrap_err();
+        let error = fetch(&local_session(), &format!("http://{host}:{port}/")).unwrap_err();
         assert!(error.contains("must not be accessed"), "{host}: {error}");
     }
     assert_eq!(server.requests(), 0);
-    let allowed = fetched(&nearby(), &format!("http://localhost:{port}/"));
+    let allowed = fetch(&local_session(), &format!("http://localhost:{port}/"));
     assert_eq!(allowed, Ok("secret".to_owned()));
 }
 
 #[test]
 fn names_are_looked_up_even_if_a_proxy_would_connect() {
-    let proxy = Server::answering("200 OK", "through the proxy");
+    let proxy = Server::with_response("200 OK", "through the proxy");
     let settings = HttpSettings {
         proxies: crate::client::http::Proxies {
             all: Some(crate::client::http::Secret::new(proxy.url(""))),
@@ -237,13 +239,13 @@ fn names_are_looked_up_even_if_a_proxy_would_connect() {
     let mut session = Session::new();
     session.context.web = Arc::new(Web::new(Reach::Public, settings.clone()));
     for url in ["http://localhost/", "http://127.0.0.1/"] {
-        let error = fetched(&session, url).unwrap_err();
+        let error = fetch(&session, url).unwrap_err();
         assert!(error.contains("must not be accessed"), "{error}");
     }
     assert_eq!(proxy.requests(), 0);
     session.context.web = Arc::new(Web::new(Reach::PublicAndPrivate, settings));
     assert_eq!(
-        fetched(&session, "http://localhost/"),
+        fetch(&session, "http://localhost/"),
         Ok("through the proxy".to_owned())
     );
 }
@@ -273,11 +275,11 @@ fn responses_that_are_not_pages_are_errors() {
         ),
     ];
     for (head, body, expected) in rows {
-        let server = Server::answering(head, body);
-        let error = fetched(&nearby(), &server.url("/")).unwrap_err();
+        let server = Server::with_response(head, body);
+        let error = fetch(&local_session(), &server.url("/")).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
         // Failures are not cached.
-        fetched(&nearby(), &server.url("/")).unwrap_err();
+        fetch(&local_session(), &server.url("/")).unwrap_err();
         assert_eq!(server.requests(), 2);
     }
 }
@@ -285,25 +287,26 @@ fn responses_that_are_not_pages_are_errors() {
 #[test]
 fn a_picture_is_returned_as_an_image() {
     let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
-    let server = Server::answering("200 OK\r\ncontent-type: image/gif", gif);
+    let server = Server::with_response("200 OK\r\ncontent-type: image/gif", gif);
     assert_eq!(
-        fetched(&nearby(), &server.url("/")),
+        fetch(&local_session(), &server.url("/")),
         Ok("image/gif".to_owned())
     );
     let wide = b"GIF89a\xff\xff\x07\x01\0\0\0";
-    let server = Server::answering("200 OK\r\ncontent-type: image/gif", wide);
-    let error = fetched(&nearby(), &server.url("/")).unwrap_err();
+    let server = Server::with_response("200 OK\r\ncontent-type: image/gif", wide);
+    let error = fetch(&local_session(), &server.url("/")).unwrap_err();
     assert!(error.contains("65535 x 263 pixels"), "{error}");
 }
 
 #[test]
 fn a_body_without_end_is_cut_off() {
     let server = Server::new(|_, stream| {
+        // The client may have closed the connection.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
         while stream.write_all(&[b'x'; 1 << 14]).is_ok() {}
     });
     assert_eq!(
-        fetched(&nearby(), &server.url("/")),
+        fetch(&local_session(), &server.url("/")),
         Err("Fetch failed: the page (text/plain) has more than 10485760 bytes".to_owned())
     );
 }
@@ -311,6 +314,7 @@ fn a_body_without_end_is_cut_off() {
 #[test]
 fn a_slow_server_times_out() {
     let server = Server::new(|_, stream| {
+        // The client may have closed the connection.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
             std::thread::sleep(Duration::from_millis(10));
@@ -318,7 +322,7 @@ fn a_slow_server_times_out() {
     });
     let session = session(Reach::PublicAndPrivate, Duration::from_millis(200));
     assert_eq!(
-        fetched(&session, &server.url("/")),
+        fetch(&session, &server.url("/")),
         Err("Fetch failed: no complete response within 0.2 s".to_owned())
     );
 }
@@ -327,9 +331,10 @@ fn a_slow_server_times_out() {
 fn a_cancelled_fetch_ends_at_once() {
     let (arrived, waits) = mpsc::channel();
     let server = Server::new(move |_, stream| {
+        // The test may have ended.
         let _ = arrived.send(stream.try_clone().unwrap());
     });
-    let session = nearby();
+    let session = local_session();
     let cancel = session.cancel.clone();
     let canceller = std::thread::spawn(move || {
         let connection = waits.recv().unwrap();
@@ -345,7 +350,7 @@ fn a_cancelled_fetch_ends_at_once() {
 
 #[test]
 fn only_web_addresses_are_accepted() {
-    let session = nearby();
+    let session = local_session();
     for url in [
         "",
         "docs.rs",
@@ -354,7 +359,7 @@ fn only_web_addresses_are_accepted() {
         "https://me:canary@a/",
         "https://",
     ] {
-        let error = fetched(&session, url).unwrap_err();
+        let error = fetch(&session, url).unwrap_err();
         assert!(!error.contains("canary"), "{error}");
     }
 }

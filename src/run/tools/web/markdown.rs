@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    fn converted(html: &str) -> Result<String, String> {
+    fn convert_page(html: &str) -> Result<String, String> {
         markdown(html, &CancelToken::default())
     }
 
@@ -152,7 +152,7 @@ mod tests {
             <script>alert('<p>no')</script><h2>Use</h2><p>See <a href=/b>b</a> &amp; <code>c</code>.\
             <ul><li>one<li>two</ul><pre><code>a\n  b</code></pre>\
             <table><tr><th>x<th>y<tr><th>1<td>2|<br>3</table><noscript>no</noscript></body></html>";
-        let text = converted(page).unwrap();
+        let text = convert_page(page).unwrap();
         let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(
             lines,
@@ -190,16 +190,16 @@ mod tests {
             "<p>".to_owned() + &attributes + &"<p>x".repeat(100_000),
         ];
         for monster in monsters {
-            assert!(converted(&monster).is_err(), "{}", &monster[..40]);
+            assert!(convert_page(&monster).is_err(), "{}", &monster[..40]);
         }
         let deep = "<div>".repeat(MAX_DEPTH - 5) + "x";
-        assert_eq!(converted(&deep), Ok("x".to_owned()));
+        assert_eq!(convert_page(&deep), Ok("x".to_owned()));
     }
 
     #[test]
     fn unclosed_elements_are_accepted() {
         let list = "<ul>".to_owned() + &"<li>one<p>two".repeat(2000);
-        assert!(converted(&list).unwrap().lines().count() > 4000);
+        assert!(convert_page(&list).unwrap().lines().count() > 4000);
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
             "x".repeat(5000),
             "<tr><td>y".repeat(5000)
         );
-        assert!(converted(&table).unwrap().len() < 50_000);
+        assert!(convert_page(&table).unwrap().len() < 50_000);
     }
 
     proptest! {
@@ -229,7 +229,7 @@ mod tests {
                     }
                 })
                 .collect();
-            prop_assert!(converted(&page).is_ok(), "{page}");
+            prop_assert!(convert_page(&page).is_ok(), "{page}");
         }
     }
 
@@ -240,6 +240,6 @@ mod tests {
     #[test]
     fn chunks_do_not_split_characters() {
         let text = "ä€😀".repeat(CHUNK_BYTES);
-        assert_eq!(converted(&text), Ok(text));
+        assert_eq!(convert_page(&text), Ok(text));
     }
 }

@@ -63,7 +63,7 @@ impl WebPage {
 }
 
 /// Returns the name of a status.
-pub(super) fn reason(status: u16) -> &'static str {
+pub(super) fn status_reason(status: u16) -> &'static str {
     let known = StatusCode::from_u16(status).ok();
     known
         .and_then(|status| status.canonical_reason())
@@ -78,7 +78,7 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
     }
     let is_html = match ContentType::of(header) {
         ContentType::Html => true,
-        ContentType::Missing => begins_as_html(bytes),
+        ContentType::Missing => has_html_start(bytes),
         _ => false,
     };
     let text = decode_page(bytes, charset(header, bytes, is_html));
@@ -96,7 +96,7 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
     Ok(PageBody::Text(text))
 }
 
-fn begins_as_html(bytes: &[u8]) -> bool {
+fn has_html_start(bytes: &[u8]) -> bool {
     let start = bytes.trim_ascii_start();
     let start = start[..start.len().min(14)].to_ascii_lowercase();
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")

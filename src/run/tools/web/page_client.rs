@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
-use super::page::{WebPage, reason};
+use super::page::{WebPage, status_reason};
 use crate::client::http::{
-    Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled,
+    Address, Client, Engine, HttpSettings, Reach, Response, Task, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Lock};
 
@@ -36,7 +36,7 @@ pub struct Web {
 
 /// The result of a fetch.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FetchOutcome {
     /// A response to show.
     Page(Arc<WebPage>),
     /// A redirect to another server.
@@ -67,17 +67,21 @@ impl Web {
     ///
     /// # Errors
     /// The page cannot be fetched, for this reason (one line).
-    pub(super) fn fetch(&self, address: Address, cancel: &CancelToken) -> Result<Found, String> {
+    pub(super) fn fetch(
+        &self,
+        address: Address,
+        cancel: &CancelToken,
+    ) -> Result<FetchOutcome, String> {
         let address = self.reach.prefer_https(address);
         let name = address.to_string();
         if let Some(page) = self.cache.get(&name, Instant::now()) {
-            return Ok(Found::Page(page));
+            return Ok(FetchOutcome::Page(page));
         }
         let (client, reach, total) = (Arc::clone(&self.client), self.reach, self.total);
         let waiting = cancel.clone();
         let task = move |_: Task<()>| async move {
-            let fetched = timeout(total, follow(&client, reach, address));
-            match unless_cancelled(waiting, fetched).await {
+            let fetched = timeout(total, follow_redirects(&client, reach, address));
+            match run_unless_cancelled(waiting, fetched).await {
                 None => Ok(None),
                 Some(Ok(fetched)) => fetched.map(Some),
                 Some(Err(_)) => Err(format!(
@@ -88,36 +92,40 @@ impl Web {
         };
         let fetched = self.engine.run(task, |()| ());
         match fetched.map_err(|error| format!("cannot make requests: {error}"))?? {
-            None => Ok(Found::Cancelled),
-            Some((response, Err(to))) => Ok(Found::Elsewhere {
+            None => Ok(FetchOutcome::Cancelled),
+            Some((response, Err(to))) => Ok(FetchOutcome::Elsewhere {
                 status: response.status,
                 to,
             }),
             Some((response, Ok(body))) => {
                 let page = WebPage::of(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
-                    return Ok(Found::Cancelled);
+                    return Ok(FetchOutcome::Cancelled);
                 }
                 let page = Arc::new(page);
                 self.cache.put(name, Arc::clone(&page), Instant::now());
-                Ok(Found::Page(page))
+                Ok(FetchOutcome::Page(page))
             }
         }
     }
 }
 
 /// A response with its body, or a redirect to an address on another server.
-type Fetched = (Response, Result<Vec<u8>, Address>);
+type FetchedResponse = (Response, Result<Vec<u8>, Address>);
 
 /// Sends the request, and follows redirects to the same server.
-async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched, String> {
+async fn follow_redirects(
+    client: &Client,
+    reach: Reach,
+    first: Address,
+) -> Result<FetchedResponse, String> {
     let mut address = first;
     for _ in 0..=MAX_REDIRECTS {
         let response = client.get(&address, ACCEPT).await;
         let response = response.map_err(|failure| failure.to_string())?;
         let location = response.headers.get("location");
         let (301 | 302 | 303 | 307 | 308, Some(location)) = (response.status, location) else {
-            return answer(response).await;
+            return read_response(response).await;
         };
         let next = address.resolve_redirect(location).map_err(|unusable| {
             format!("the server redirects to an unusable address: {unusable}")
@@ -130,12 +138,12 @@ async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched
     Err(format!("more than {MAX_REDIRECTS} redirects"))
 }
 
-async fn answer(mut response: Response) -> Result<Fetched, String> {
+async fn read_response(mut response: Response) -> Result<FetchedResponse, String> {
     if !(200..300).contains(&response.status) {
         let status = response.status;
         return Err(format!(
             "the request failed with status code {status} {}",
-            reason(status)
+            status_reason(status)
         ));
     }
     let body = response.body(MAX_PAGE_BYTES as u64).await;

@@ -9,7 +9,7 @@ use super::act::{Act, Verb};
 use crate::agent::{exit_code, has_failed};
 use crate::message::CallOutcome;
 use crate::text::{redact, redact_strings};
-use crate::tool_facts::{Parameter, Purpose, parameters, patched_files};
+use crate::tool_facts::{Parameter, Purpose, parameters, patch_files};
 
 /// A finished call of a batch.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> Call<'a> {
             (false, true) => Verb::Delete,
             (false, false) => Verb::Change,
         };
-        Act::on_files(verb, patched_files(patch), self.cwd)
+        Act::on_files(verb, patch_files(patch), self.cwd)
     }
 
     /// Returns the words for the end of a call that did not succeed.

@@ -4,7 +4,7 @@ use super::act::{Act, Effect, Failure, Told, Verb, quoted};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
-use crate::agent::{goes_on, is_stopped_at_limit};
+use crate::agent::{is_running, is_stopped_at_limit};
 use crate::message::CallOutcome;
 use crate::session::command_of;
 use crate::shell::{CommandLine, CommandPart, Follows, parse};
@@ -104,7 +104,7 @@ impl Line<'_> {
         let is_ok = self.call.outcome == CallOutcome::Ok;
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
-        let all_go_on = is_ok && (self.call.is_in_background() || goes_on(self.output));
+        let all_go_on = is_ok && (self.call.is_in_background() || is_running(self.output));
         let line = text.trim_end();
         let last_goes_on = line.ends_with('&') && !line.ends_with("&&");
         let is_echo = |last: &CommandPart| last.own_program() == "echo";

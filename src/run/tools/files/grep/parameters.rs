@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run::tools::builtin::{Parameters, WholeNumber};
-use crate::run::tools::paths::absolute_or_current;
+use crate::run::tools::paths::path_or_current;
 use crate::run::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit};
 
 /// Default number of entries in a result.
@@ -48,7 +48,7 @@ pub(in crate::run::tools) struct Grep {
     )]
     context: Option<WholeNumber>,
     #[schemars(description = "Show line numbers; with output_mode content")]
-    #[serde(rename = "-n", default = "shown")]
+    #[serde(rename = "-n", default = "default_line_numbers")]
     numbers: bool,
     /// Ignore case
     #[serde(rename = "-i", default)]
@@ -78,7 +78,7 @@ pub(super) enum OutputMode {
     Count,
 }
 
-fn shown() -> bool {
+fn default_line_numbers() -> bool {
     true
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Search {
 impl Search {
     /// Returns the absolute path of the file or directory to search.
     pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
-        absolute_or_current(self.path.as_deref(), context)
+        path_or_current(self.path.as_deref(), context)
     }
 
     /// Builds the globs like `rg --glob`: relative to the working directory if it contains the searched

@@ -7,7 +7,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use serde_json::{Value, json};
 
-use super::super::walk::{SearchEnd, Unread};
+use super::super::walk::{SearchEnd, UnreadableFiles};
 use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::run::tools::{CallStatus, ToolReply};
 use crate::text::count_noun;
@@ -82,7 +82,7 @@ pub(super) struct Report {
     pub(super) matches: u64,
     pub(super) cut: Cut,
     pub(super) end: SearchEnd,
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadableFiles,
 }
 
 impl Report {
@@ -95,7 +95,7 @@ impl Report {
             matches: 0,
             cut: lines.cut,
             end: SearchEnd::Complete,
-            unread: Unread::default(),
+            unread: UnreadableFiles::default(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Report {
         if bounds.offset > 0 {
             structured["appliedOffset"] = json!(bounds.offset);
         }
-        if let Some(note) = self.unread.note() {
+        if let Some(note) = self.unread.describe() {
             text = format!("{text}\n\n{note}");
         }
         let (status, note) = match self.end {
@@ -245,7 +245,7 @@ impl ContentSink<'_> {
 
     fn push_matches(&mut self, found: &SinkMatch<'_>) -> io::Result<()> {
         let matcher = self.matcher;
-        each_match(matcher, found, |buffer, start, matched| {
+        visit_matches(matcher, found, |buffer, start, matched| {
             if matched.is_empty() {
                 return;
             }
@@ -344,7 +344,7 @@ impl Sink for CountSink<'_> {
         if self.style.unit == Unit::Lines && !self.style.multiline {
             *self.count += 1;
         } else {
-            each_match(self.matcher, found, |_, _, _| *self.count += 1)?;
+            visit_matches(self.matcher, found, |_, _, _| *self.count += 1)?;
         }
         Ok(true)
     }
@@ -361,7 +361,7 @@ impl Sink for CountSink<'_> {
 
 /// Calls `visit` for each match in the reported lines, with their buffer, the start of the lines in it, and the
 /// range of the match.
-fn each_match(
+fn visit_matches(
     matcher: &RegexMatcher,
     found: &SinkMatch<'_>,
     mut visit: impl FnMut(&[u8], usize, grep_matcher::Match),

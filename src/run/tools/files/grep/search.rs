@@ -11,7 +11,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
 use super::super::regular_file;
-use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
+use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, UnreadableFiles};
 use super::parameters::{Grep, OutputMode, Search};
 use super::report::{ContentSink, CountSink, Cut, Lines, Report};
 use crate::run::tools::builtin::Parameters;
@@ -39,7 +39,7 @@ enum Origin {
 
 impl PreparedCall for Search {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Grep::NAME, self.root(context))
+        Assessment::reads(Grep::NAME, self.root(context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -75,7 +75,7 @@ struct Run<'a> {
     directory: &'a Path,
     searcher: Searcher,
     budget: Budget<'a>,
-    unread: Unread,
+    unread: UnreadableFiles,
 }
 
 impl<'a> Run<'a> {
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
             directory: &call.session.directory,
             searcher,
             budget: Budget::new(call.cancel, TIME_LIMIT),
-            unread: Unread::default(),
+            unread: UnreadableFiles::default(),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
     /// Lists matching lines with their context.
     fn content(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
-        let end = self.each_file(globs, &mut |run, path| {
+        let end = self.visit_files(globs, &mut |run, path| {
             let name = match run.origin {
                 Origin::Named => None,
                 Origin::Walked => Some(display_path(path, run.directory)),
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
     fn files(mut self, globs: Override) -> Report {
         let bounds = self.search.bounds;
         let mut newest = NewestFiles::new(bounds.end().min(MAX_FILES));
-        let end = self.each_file(globs, &mut |run, path| {
+        let end = self.visit_files(globs, &mut |run, path| {
             let mut found = false;
             let first = |_, _: &[u8]| {
                 found = true;
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
     fn counts(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
         let (mut files, mut matches) = (0, 0);
-        let end = self.each_file(globs, &mut |run, path| {
+        let end = self.visit_files(globs, &mut |run, path| {
             let mut count = 0;
             let sink = CountSink {
                 matcher: &run.search.matcher,
@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
         let result = regular_file::open(path)
             .map_err(io::Error::other)
             .and_then(|found| {
-                let file = Stoppable {
+                let file = StoppableFile {
                     file: found.file,
                     budget,
                 };
@@ -228,7 +228,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn each_file(
+    fn visit_files(
         &mut self,
         globs: Override,
         visit: &mut dyn FnMut(&mut Self, &Path) -> ControlFlow<SearchEnd>,
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
                 SearchEnd::Complete
             }
             Origin::Walked => {
-                let mut unread = Unread::default();
+                let mut unread = UnreadableFiles::default();
                 let end = walk::walk(
                     &root,
                     self.session,
@@ -270,12 +270,12 @@ impl<'a> Run<'a> {
 }
 
 /// A file whose reads fail when the budget is used up.
-struct Stoppable<'a> {
+struct StoppableFile<'a> {
     file: File,
     budget: Budget<'a>,
 }
 
-impl Read for Stoppable<'_> {
+impl Read for StoppableFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.budget
             .check()

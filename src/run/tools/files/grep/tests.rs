@@ -19,7 +19,7 @@ fn session() -> Session {
     ];
     for (age, (name, content)) in files.iter().enumerate() {
         session.write(name, content);
-        session.touch(name, 100 - u64::try_from(age).unwrap());
+        session.set_modified(name, 100 - u64::try_from(age).unwrap());
     }
     session
 }
@@ -310,7 +310,7 @@ fn a_line_that_is_too_long_is_reported() {
 #[test]
 fn an_unreadable_directory_is_reported() {
     let session = session();
-    session.deepen("src");
+    session.add_read_file("src");
     let text = content(&session, json!({ "pattern": "two" }));
     let (found, note) = text.split_once("\n\n").unwrap();
     assert_eq!(found, "src/a.rs:2:fn two() {}");
