@@ -170,7 +170,7 @@ fn decision(command: &str, analysis: &Analysis, (mode, rules): &RuleSet) -> Stri
     let all: Vec<String> = std::iter::once(told(decided.decision, &decided.by))
         .chain(parts)
         .collect();
-    let hint = decided.hint.map(|hint| format!(" + {hint}"));
+    let hint = decided.hint.map(|hint| format!(" + {}", hint.rule));
     all.join(" | ") + &hint.unwrap_or_default()
 }
 

@@ -115,7 +115,9 @@ fn begins_with_server(name: &str) -> bool {
 fn has_several_commands(pattern: &str) -> bool {
     let known = pattern.split('*').next().unwrap_or_default();
     let commands = parse(known).commands;
-    let outer = commands.iter().filter(|command| !command.is_substituted);
+    let outer = commands
+        .iter()
+        .filter(|command| !command.context.is_substituted);
     outer.count() > 1
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use super::command::Command;
+use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::rule::{OutsideAccess, Specifier};
 use super::{Behavior, Request, Rule};
@@ -49,8 +50,12 @@ impl Rules {
                 real,
                 has_gap: false,
             };
+            let effects = Effects {
+                reads: vec![file],
+                ..Effects::default()
+            };
             self.that(Behavior::Deny)
-                .any(|rule| rule.restricts_reading(&file, &context))
+                .any(|rule| rule.restricts_effects(&effects, &context))
         };
         self.that(Behavior::Deny)
             .any(Rule::denies_files)
@@ -73,14 +78,10 @@ impl Rules {
 
     /// Whether a command needs approval because of what it evaluates. An allow rule for a program trusts the texts that
     /// the program evaluates.
-    pub(super) fn may_restrict_evaluated(
-        &self,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> bool {
+    pub(super) fn may_restrict_evaluated(&self, command: &Command<'_>) -> bool {
         let is_trusted =
             |program: &str| self.that(Behavior::Allow).any(|rule| rule.starts(program));
-        self.restricting(|rule| rule.may_restrict_evaluated(command, context, is_trusted))
+        self.restricting(|rule| rule.may_restrict_evaluated(command, is_trusted))
             .is_some()
     }
 

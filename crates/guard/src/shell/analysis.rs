@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::command_check::{CheckedCommand, GitCall};
+use super::commands::{CheckedCommand, GitCall};
 use super::line::{CommandLine, Unread};
 use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::read;
@@ -49,7 +49,7 @@ pub fn analyse(script: &str) -> Analysis {
     let mut refusals = std::mem::take(&mut line.refusals);
     let mut checked = Vec::new();
     for command in &line.commands {
-        let (found, whole) = CheckedCommand::of(script, command);
+        let (found, whole) = CheckedCommand::of(command);
         refusals.extend(whole.err());
         checked.push(found);
     }
@@ -200,7 +200,7 @@ impl Analysis {
         let mut uses = requires.iter();
         let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
         let starts_others =
-            |command: &CommandPart| command.is_substituted || command.unwrapped().is_some();
+            |command: &CommandPart| command.context.is_substituted || command.unwrapped().is_some();
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -240,6 +240,17 @@ impl Analysis {
         }
     }
 
+    /// Returns the analysis of a line that may do more than read, for this reason.
+    #[must_use]
+    pub fn doubted(self, why: String) -> Self {
+        Self {
+            verdict: Verdict::Unknown,
+            why,
+            programs: Vec::new(),
+            ..self
+        }
+    }
+
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
@@ -248,11 +259,7 @@ impl Analysis {
             return self;
         };
         match requires.iter().try_for_each(holds) {
-            Err(why) => Self {
-                verdict: Verdict::Unknown,
-                why,
-                ..self
-            },
+            Err(why) => self.doubted(why),
             Ok(()) => Self {
                 verdict: Verdict::ReadOnly {
                     requires: Vec::new(),
@@ -266,19 +273,15 @@ impl Analysis {
     /// Its requirements remain. In other directories git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {
-        let Verdict::ReadOnly { requires } = &self.verdict else {
+        let settled = self.clone().settled(|git| {
+            let directory = terminal_safe_line(&git.steps.join("/"));
+            let is_known = git.steps.is_empty() || git.scope == GitScope::Objects;
+            let unknown = || format!("git in `{directory}`, whose configuration is unknown");
+            is_known.then_some(()).ok_or_else(unknown)
+        });
+        if settled.verdict.is_read_only() {
             return self;
-        };
-        let mut uses = requires.iter();
-        let elsewhere = uses.find(|git| !git.steps.is_empty() && git.scope != GitScope::Objects);
-        let Some(git) = elsewhere else {
-            return self;
-        };
-        let directory = terminal_safe_line(&git.steps.join("/"));
-        Self {
-            verdict: Verdict::Unknown,
-            why: format!("git in `{directory}`, whose configuration is unknown"),
-            ..self
         }
+        settled
     }
 }

@@ -21,20 +21,16 @@ pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
         return None;
     }
     let subcommand = arguments.first().map(PartWord::label);
-    let subcommand =
-        subcommand.filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
+    let subcommand = subcommand.filter(|word| {
+        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+        is_one_of(WITH_SUBCOMMANDS, program)
+            && word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.bytes().all(is_sign)
+    });
     Some(match subcommand {
         Some(subcommand) => format!("{program} {subcommand}"),
         None => program.to_owned(),
     })
-}
-
-/// Whether a word looks like a subcommand: `status`, `build:all`.
-pub fn is_subcommand(word: &str) -> bool {
-    word.starts_with(|first: char| first.is_ascii_lowercase())
-        && word
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }
 
 /// Returns the name of a program without its directory.
@@ -94,27 +90,17 @@ impl CommandPart {
     pub fn discards_errors(&self) -> bool {
         self.redirections.iter().any(Redirection::discards_errors)
     }
-
-    /// Whether it is in a loop.
-    pub fn is_repeated(&self) -> bool {
-        self.context.is_repeated
-    }
-
-    /// Whether it is in a branch of `if` or `case`.
-    pub fn is_conditional(&self) -> bool {
-        self.context.is_conditional
-    }
 }
 
 /// Whether a program starts the command in its operands.
-pub fn is_wrapper(name: &str) -> bool {
+fn is_wrapper(name: &str) -> bool {
     let wrapper = LAUNCHERS.get(name);
     wrapper.is_some_and(|wrapper| wrapper.is(Property::First))
 }
 
 /// Returns the words of the command that a program starts, or that its subcommand starts, as in `npm --silent exec ls`.
 /// `None` if it starts none.
-pub fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
+pub(crate) fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
     let program = program_name(words.first()?.label());
     let mut has_option = false;
     let mut found = Some((program.to_owned(), 1)).filter(|(name, _)| is_wrapper(name));

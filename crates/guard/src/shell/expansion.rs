@@ -48,7 +48,7 @@ pub(super) fn identifier_length(text: &str) -> usize {
 }
 
 /// Whether a text is the name of a variable.
-pub fn is_identifier(text: &str) -> bool {
+pub(super) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 

@@ -15,24 +15,20 @@ pub(super) fn read<'words>(
         name,
         words,
         next: 0,
-        arguments: Arguments::default(),
+        arguments: Arguments {
+            words,
+            ..Arguments::default()
+        },
         unlimited: false,
     };
     reader.run()?;
     let arguments = reader.arguments;
-    if command
-        .rules
-        .iter()
-        .all(|only_reads| only_reads(name, &arguments))
-    {
+    let mut rules = command.rules.iter();
+    if rules.all(|only_reads| only_reads(name, &arguments)) {
         return Ok(arguments);
     }
-    Err(Refusal::new(0..0, may_change(name)))
-}
-
-/// Returns the reason against the arguments of a command.
-pub(super) fn may_change(name: &str) -> String {
-    format!("`{name}` with arguments that may change something")
+    let why = format!("`{name}` with arguments that may change something");
+    Err(Refusal::new(0..0, why))
 }
 
 struct Reader<'table, 'words> {
@@ -76,10 +72,7 @@ impl<'words> Reader<'_, 'words> {
         if let Some(most) = self.command.most_operands
             && (self.unlimited || self.arguments.operands.len() > most)
         {
-            let why = match most {
-                0 => format!("`{}` with an operand", self.name),
-                _ => format!("`{}` with more operands than it reads", self.name),
-            };
+            let why = format!("`{}` with more operands than it reads", self.name);
             return Err(word.refusal(why));
         }
         Ok(())
@@ -110,10 +103,8 @@ impl<'words> Reader<'_, 'words> {
     }
 
     fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
-        let (name, attached) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
+        let name = text.split('=').next().unwrap_or_default();
+        let attached = text.get(name.len() + 1..);
         let known = attached.is_some() || word.shape() == WordShape::Literal;
         let takes = known
             .then(|| self.command.takes_after_name(name))
@@ -145,10 +136,6 @@ impl<'words> Reader<'_, 'words> {
 
     fn letters(&mut self, word: &'words PartWord, letters: &'words str) -> Checked {
         let mut rest = letters;
-        if rest.is_empty() {
-            // A dash before something unknown.
-            return Err(self.not_accepted(word));
-        }
         while let Some(letter) = rest.chars().next() {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
@@ -165,17 +152,15 @@ impl<'words> Reader<'_, 'words> {
                     self.attached(word, std::mem::take(&mut rest))?
                 }
             };
-            let had_value = takes != Takes::Nothing;
             self.arguments.options.push(Given { name, value, word });
-            if had_value {
+            if takes != Takes::Nothing {
                 return Ok(());
             }
         }
-        if word.shape() == WordShape::Literal {
-            Ok(())
-        } else {
+        match word.shape() {
+            WordShape::Literal => Ok(()),
             // The unknown part may be further letters.
-            Err(self.may_become_option(word))
+            _ => Err(self.may_become_option(word)),
         }
     }
 
@@ -194,9 +179,10 @@ impl<'words> Reader<'_, 'words> {
 
     /// Returns a value in the next word.
     fn following(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
-        let Some(word) = self.words.get(self.next) else {
-            return Err(option.refusal(format!("`{}` without the value of the option", self.name)));
-        };
+        let word = self
+            .words
+            .get(self.next)
+            .ok_or_else(|| self.not_accepted(option))?;
         self.next += 1;
         let text = word.prefix();
         let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());

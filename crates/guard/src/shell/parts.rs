@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::expansion::assigned_name;
 use super::options;
 use super::redirection::Redirection;
-use super::table::WRAPPERS;
+use super::table::{Table, WRAPPERS};
 use super::verdict::GitUse;
 use super::word::PartWord;
 
@@ -39,24 +39,25 @@ pub struct CommandPart {
     pub only_reads: bool,
     /// The conditions of `only_reads` outside the text.
     pub requires: Vec<GitUse>,
-    /// Whether it is in a substitution of another command.
-    pub is_substituted: bool,
+    /// Where it is in the line.
+    pub context: CommandContext,
     /// Whether it is a condition in `[[ … ]]`.
     pub(crate) is_condition: bool,
     /// Whether processes of `<(…)` or `>(…)` run beside it.
     pub(crate) has_processes: bool,
-    pub(crate) context: CommandContext,
 }
 
 /// The context of a command in its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CommandContext {
+pub struct CommandContext {
     /// Whether a subshell runs it, whose directory has no effect afterwards.
-    pub(super) is_in_subshell: bool,
-    /// Whether it may run more than once.
-    pub(super) is_repeated: bool,
+    pub is_in_subshell: bool,
+    /// Whether it is in a loop.
+    pub is_repeated: bool,
     /// Whether it is in a branch of `if` or `case`.
-    pub(super) is_conditional: bool,
+    pub is_conditional: bool,
+    /// Whether it is in a substitution of another command.
+    pub is_substituted: bool,
 }
 
 /// `NAME=value` before a command.
@@ -140,9 +141,14 @@ impl CommandPart {
     /// Returns the command that this one wraps, such as `rm x` in `timeout 5 rm x`. `None` if it
     /// wraps none or has unknown options.
     pub fn unwrapped(&self) -> Option<Self> {
+        self.unwrapped_by(&WRAPPERS)
+    }
+
+    /// Returns the command that this one wraps with options that a table accepts.
+    pub(super) fn unwrapped_by(&self, table: &Table) -> Option<Self> {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
-        let wrapper = WRAPPERS.get(name)?;
+        let wrapper = table.get(name)?;
         let options = options::read(wrapper, name, arguments).ok()?.read;
         let own = options + wrapper.most_operands.unwrap_or(0);
         let (own, mut inner) = arguments.split_at_checked(own)?;
@@ -183,9 +189,10 @@ impl PartWord {
             _ => return None,
         };
         let name = name.to_owned();
+        let span = self.span.start + name.len() + 1..self.span.end;
         let word = match value {
-            Some(value) => Self::plain(self.span.clone(), value),
-            None => Self::unknown(self.span.clone(), self.text.split_once('=')?.1),
+            Some(value) => Self::plain(span, value),
+            None => Self::unknown(span, self.text.split_once('=')?.1),
         };
         Some(PartAssignment { name, word })
     }

@@ -93,7 +93,7 @@ impl Redirection {
 const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 /// Whether bash opens a connection instead of a file for this path.
-pub fn is_connection(path: &str) -> bool {
+pub(crate) fn is_connection(path: &str) -> bool {
     NETWORK.iter().any(|network| path.starts_with(network))
 }
 

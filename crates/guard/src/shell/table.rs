@@ -9,6 +9,7 @@ use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error, StrDeserializer};
 
 use super::commands::{Check, rule};
+use super::word::PartWord;
 
 /// Accepted arguments of a command. Anything else is not known to be read-only; abbreviated names
 /// are not accepted.
@@ -53,6 +54,16 @@ pub(crate) enum UseKind {
 impl Use {
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(&word)
+    }
+
+    /// Whether a word is one of its options, or has its letter.
+    pub(crate) fn is_given(&self, word: &PartWord) -> bool {
+        let text = word.value_or_text();
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        self.options().any(|option| {
+            let is_in_cluster = option.len() == 2 && is_cluster && text.contains(&option[1..]);
+            text.starts_with(option) || is_in_cluster
+        })
     }
 
     pub(crate) fn options(&self) -> impl Iterator<Item = &'static str> {

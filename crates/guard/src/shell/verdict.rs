@@ -74,7 +74,7 @@ impl Refusal {
 }
 
 /// Whether a word is among names that are separated by blanks.
-pub(super) fn is_one_of(names: &str, word: &str) -> bool {
+pub(crate) fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 

@@ -141,6 +141,8 @@ impl PartWord {
 /// Arguments as the command parses them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'words> {
+    /// All words.
+    pub(super) words: &'words [PartWord],
     /// The options with their values, in order.
     pub(super) options: Vec<Given<'words>>,
     /// The operands.
@@ -181,7 +183,12 @@ impl<'words> Given<'words> {
     }
 }
 
-impl Arguments<'_> {
+impl<'words> Arguments<'words> {
+    /// Returns the words from the first operand on, if that ends the options.
+    pub(super) fn rest(&self) -> &'words [PartWord] {
+        self.words.get(self.read..).unwrap_or_default()
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|given| given.name == name)
     }

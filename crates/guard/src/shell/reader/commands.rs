@@ -73,21 +73,16 @@ impl<'text> Reader<'text> {
         match (self.peek(), self.peek_at(1)) {
             (Some(b'\n'), _) => self.line_break()?,
             (Some(b';'), Some(b';' | b'&')) => return Ok(false),
-            (Some(b';'), _) => self.operator(1),
+            (Some(b';'), _) => self.position += 1,
             (Some(b'&'), _) => {
                 let span = self.position..self.position + 1;
                 self.refuse(span, "`&` leaves a process in the background");
                 self.scope.follows = Follows::Background;
-                self.operator(1);
+                self.position += 1;
             }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// Skips an operator.
-    pub(super) fn operator(&mut self, length: usize) {
-        self.position += length;
     }
 
     pub(super) fn comment(&mut self) -> Read<()> {
@@ -107,7 +102,7 @@ impl<'text> Reader<'text> {
                 (Some(b'|'), Some(b'|')) => Follows::Or,
                 _ => return Ok(()),
             };
-            self.operator(2);
+            self.position += 2;
             self.skip_line_breaks()?;
         }
     }
@@ -138,7 +133,7 @@ impl<'text> Reader<'text> {
             let takes_errors = self.peek_at(1) == Some(b'&');
             self.scope.input = PartInput::Pipe(first..self.line.commands.len());
             self.scope.follows = Follows::Pipe;
-            self.operator(if takes_errors { 2 } else { 1 });
+            self.position += if takes_errors { 2 } else { 1 };
             self.skip_line_breaks()?;
         }
         self.scope.input = input;
@@ -250,7 +245,6 @@ impl<'text> Reader<'text> {
             follows: std::mem::take(&mut self.scope.follows),
             input: self.scope.input.clone(),
             context: self.scope.context,
-            is_substituted: self.scope.is_substituted,
             ..CommandPart::default()
         }
     }

@@ -40,7 +40,6 @@ pub(super) struct Scope {
     pub(super) context: CommandContext,
     pub(super) input: PartInput,
     pub(super) follows: Follows,
-    pub(super) is_substituted: bool,
     /// The here-documents whose texts follow the next line break.
     pub(super) documents: Vec<Document>,
     /// Whether here-documents outside of the substitution follow the next line break.
@@ -133,10 +132,10 @@ impl<'text> Reader<'text> {
         let inner = Scope {
             context: CommandContext {
                 is_in_subshell: true,
+                is_substituted: true,
                 ..self.scope.context
             },
             input: self.scope.input.clone(),
-            is_substituted: true,
             precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
             ..Scope::default()
         };

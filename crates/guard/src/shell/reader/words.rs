@@ -1,5 +1,7 @@
 //! Words: quotes, escapes, expansions and patterns.
 
+use std::ops::Range;
+
 use super::state::{Read, Reader, ends_word, stop_at};
 use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
@@ -14,52 +16,41 @@ pub(super) struct WordBuilder {
     pieces: Vec<WordPiece>,
     shape: WordShape,
     label: String,
-    /// Start of the last known text in the label.
-    known: usize,
 }
 
 impl WordBuilder {
+    /// Adds known text.
     fn push(&mut self, text: &str) {
         self.label.push_str(text);
+        match self.pieces.last_mut() {
+            Some(WordPiece::Text(known)) => known.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(WordPiece::Text(text.to_owned())),
+        }
     }
 
     /// Adds a piece with an unknown value.
     fn push_piece(&mut self, piece: WordPiece, shape: WordShape, written: &str) {
-        self.end_known_text();
         self.pieces.push(piece);
         self.shape = self.shape.max(shape);
         self.label.push_str(written);
-        self.known = self.label.len();
     }
 
-    fn end_known_text(&mut self) {
-        let known = self.label.get(self.known..).unwrap_or_default();
-        if !known.is_empty() {
-            self.pieces.push(WordPiece::Text(known.to_owned()));
+    fn finish(self, span: Range<usize>, text: &str) -> PartWord {
+        if self.shape == WordShape::Literal {
+            let text = text.to_owned();
+            return PartWord {
+                text,
+                ..PartWord::plain(span, &self.label)
+            };
         }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.label.is_empty()
-    }
-
-    fn finish(mut self, span: std::ops::Range<usize>, text: &str) -> PartWord {
-        let is_known = self.pieces.is_empty();
-        if !is_known {
-            self.end_known_text();
-        }
-        let (value, label) = if is_known {
-            (Some(self.label), String::new())
-        } else {
-            (None, self.label)
-        };
         PartWord {
             span,
             text: text.to_owned(),
-            value,
+            value: None,
             pieces: self.pieces,
             shape: self.shape,
-            label,
+            label: self.label,
         }
     }
 }
@@ -105,9 +96,7 @@ impl<'text> Reader<'text> {
         match byte {
             b'<' | b'>' => {
                 self.substitution()?;
-                word.end_known_text();
                 word.pieces.push(WordPiece::Text("/dev/fd/".to_owned()));
-                word.known = word.label.len();
                 word.push_piece(WordPiece::Glob, WordShape::Single, "$()");
             }
             b'#' if self.position == start => {
@@ -139,7 +128,7 @@ impl<'text> Reader<'text> {
             b'[' if is_all => self.bracket(word),
             b'{' if is_all && self.begins_alternatives() => {
                 // A word that starts with alternatives may become any text, not only file names.
-                let shape = if word.is_empty() {
+                let shape = if word.label.is_empty() {
                     WordShape::Split
                 } else {
                     WordShape::Matches
