@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::commands::{CheckedCommand, GitCall};
+use super::commands::CheckedCommand;
 use super::line::{CommandLine, Unread};
 use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::read;
 use super::table::COMMANDS;
-use super::verdict::{Checked, GitScope, GitUse, Refusal, Verdict, excerpt};
+use super::verdict::{GitScope, GitUse, Refusal, Verdict, excerpt};
 use turnpipe_core::text::terminal_safe_line;
 
 /// Maximum number of commands and redirections. A shell that fails to start a process, or to open a file, may abandon a
@@ -46,13 +46,10 @@ pub fn analyse(script: &str) -> Analysis {
         let why = "the command exceeds 16 KiB, the limit of the analysis";
         return refused(Refusal::new(0..0, why), line);
     }
-    let mut refusals = std::mem::take(&mut line.refusals);
-    let mut checked = Vec::new();
-    for command in &line.commands {
-        let (found, whole) = CheckedCommand::of(command);
-        refusals.extend(whole.err());
-        checked.push(found);
-    }
+    let mut checked: Vec<_> = line.commands.iter().map(CheckedCommand::of).collect();
+    let own = checked.iter_mut().filter_map(|found| found.refusal.take());
+    let refusals = std::mem::take(&mut line.refusals).into_iter().chain(own);
+    let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let moves = line.commands.iter().zip(&checked);
     let moves =
         moves.flat_map(|(command, found)| found.moves.iter().map(|to| (command.context, to)));
@@ -81,15 +78,23 @@ pub fn analyse(script: &str) -> Analysis {
         .iter()
         .find_map(|found| found.reveals.clone())
         .or(secret);
-    if let Err(refusal) = check_whole(script, &line, refusals) {
-        return refused(refusal, line);
-    }
+    let sizes = line.commands.iter();
+    let sizes = sizes.map(|command| 1 + command.redirections.len());
     let mut git = checked.iter().flat_map(|found| &found.git);
-    if let Some(GitCall { span, .. }) = git.next().filter(|_| starts.is_empty()) {
-        return refused(
-            Refusal::new(span.clone(), "git in an unknown directory"),
-            line,
-        );
+    let refusal = if sizes.sum::<usize>() > MAX_COMMANDS {
+        Some(Refusal::new(0..0, "too many commands"))
+    } else if first_refusal.is_some() {
+        first_refusal
+    } else if script.trim_ascii().is_empty() {
+        Some(Refusal::new(0..0, "the command is empty"))
+    } else if let Some(unread) = &line.unread {
+        Some(Refusal::new(unread.token.clone(), unread.why.clone()))
+    } else {
+        let call = git.next().filter(|_| starts.is_empty());
+        call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
+    };
+    if let Some(refusal) = refusal {
+        return refused(refusal, line);
     }
     let names = distinct(checked.iter().flat_map(|found| &found.names));
     Analysis {
@@ -123,26 +128,6 @@ impl CommandLine {
             unread: Some(unread),
             ..parse(script)
         }
-    }
-}
-
-/// Returns the first reason against a command line that is about no single command, or about one of them.
-fn check_whole(script: &str, line: &CommandLine, mut refusals: Vec<Refusal>) -> Checked {
-    refusals.sort_by_key(|refusal| refusal.span.start);
-    let commands = line.commands.iter();
-    let size = commands.map(|command| 1 + command.redirections.len());
-    if size.sum::<usize>() > MAX_COMMANDS {
-        return Err(Refusal::new(0..0, "too many commands"));
-    }
-    if let Some(refusal) = refusals.into_iter().next() {
-        return Err(refusal);
-    }
-    if script.trim_ascii().is_empty() {
-        return Err(Refusal::new(0..0, "the command is empty"));
-    }
-    match &line.unread {
-        Some(unread) => Err(Refusal::new(unread.token.clone(), unread.why.clone())),
-        None => Ok(()),
     }
 }
 

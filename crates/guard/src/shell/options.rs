@@ -105,11 +105,9 @@ impl<'words> Reader<'_, 'words> {
     fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
         let name = text.split('=').next().unwrap_or_default();
         let attached = text.get(name.len() + 1..);
-        let known = attached.is_some() || word.shape() == WordShape::Literal;
-        let takes = known
-            .then(|| self.command.takes_after_name(name))
-            .flatten()
-            .ok_or_else(|| self.not_accepted(word))?;
+        let is_known = attached.is_some() || word.shape() == WordShape::Literal;
+        let takes = self.command.takes_after_name(name).filter(|_| is_known);
+        let takes = takes.ok_or_else(|| self.not_accepted(word))?;
         let value = match (takes, attached) {
             (Takes::Nothing, Some(_)) => return Err(self.not_accepted(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
@@ -139,10 +137,8 @@ impl<'words> Reader<'_, 'words> {
         while let Some(letter) = rest.chars().next() {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
-            let takes = self
-                .command
-                .takes_after_letter(letter)
-                .ok_or_else(|| self.not_accepted(word))?;
+            let takes = self.command.takes(name);
+            let takes = takes.ok_or_else(|| self.not_accepted(word))?;
             let ends = rest.is_empty() && word.shape() == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,

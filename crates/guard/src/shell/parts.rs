@@ -180,20 +180,20 @@ impl CommandPart {
 impl PartWord {
     /// Parses the word as an assignment of a wrapper.
     fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
-        let (name, value) = match wrapper {
-            "env" => {
-                let (name, value) = self.value_or_text().split_once('=')?;
-                (name, self.value.as_ref().map(|_| value))
-            }
-            "time" => (self.text.get(..assigned_name(&self.text)?)?, None),
+        let is_assignment = match wrapper {
+            "env" => true,
+            "time" => assigned_name(&self.text).is_some(),
             _ => return None,
         };
-        let name = name.to_owned();
+        let assignment = self.value_or_text().split_once('=');
+        let (name, value) = assignment.filter(|_| is_assignment)?;
         let span = self.span.start + name.len() + 1..self.span.end;
-        let word = match value {
-            Some(value) => Self::plain(span, value),
-            None => Self::unknown(span, self.text.split_once('=')?.1),
+        let word = if wrapper == "env" && self.value.is_some() {
+            Self::plain(span, value)
+        } else {
+            Self::unknown(span, value)
         };
+        let name = name.to_owned();
         Some(PartAssignment { name, word })
     }
 }

@@ -29,6 +29,8 @@ pub(in crate::shell) struct CheckedCommand {
     pub(in crate::shell) reveals: Option<String>,
     /// Whether it only reads on its own, wherever it runs.
     pub(in crate::shell) only_reads: bool,
+    /// The reason against it as a part of the line.
+    pub(in crate::shell) refusal: Option<Refusal>,
 }
 
 /// A git command.
@@ -41,8 +43,8 @@ pub(in crate::shell) struct GitCall {
 }
 
 impl CheckedCommand {
-    /// Checks a command. The second value is the reason against it as a part of the line.
-    pub(in crate::shell) fn of(command: &CommandPart) -> (Self, Checked) {
+    /// Checks a command.
+    pub(in crate::shell) fn of(command: &CommandPart) -> Self {
         let mut found = Self::default();
         let opened = command.redirections.iter().try_for_each(Redirection::check);
         let is_passed = !command.words.is_empty();
@@ -57,7 +59,8 @@ impl CheckedCommand {
             && (is_passed || assigned.is_ok())
             && found.language.is_none()
             && !command.has_processes;
-        (found, opened.and(assigned).and(words))
+        found.refusal = opened.and(assigned).and(words).err();
+        found
     }
 
     /// Checks the words of a command, which may have this number of wrappers.

@@ -47,7 +47,7 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
     }
     let shows_changes = GIT.get("@diff").is_some_and(|diff| {
         let mut given = arguments.options.iter();
-        given.any(|given| diff.lists(given.name))
+        given.any(|given| diff.takes(given.name).is_some())
     });
     let scope = if form.is(Property::Files) || (form.is(Property::Changes) && shows_changes) {
         GitScope::WorkTree

@@ -58,15 +58,16 @@ impl WordBuilder {
 impl<'text> Reader<'text> {
     /// Reads a word that may become any number of arguments. It must not be empty.
     pub(super) fn word(&mut self) -> Read<PartWord> {
-        self.word_with(true)
+        self.word_with(WordShape::Split)
     }
 
     /// Reads a word without splitting, names of files and braces: a value, a `case` word, an operand of `[[`.
     pub(super) fn unsplit_word(&mut self) -> Read<PartWord> {
-        self.word_with(false)
+        self.word_with(WordShape::Single)
     }
 
-    fn word_with(&mut self, is_all: bool) -> Read<PartWord> {
+    /// Reads a word whose expansions have this shape.
+    fn word_with(&mut self, expansions: WordShape) -> Read<PartWord> {
         let start = self.position;
         let mut word = WordBuilder::default();
         while let Some(byte) = self.peek() {
@@ -74,7 +75,7 @@ impl<'text> Reader<'text> {
             if ends_word(byte) && !is_process {
                 break;
             }
-            self.piece(byte, &mut word, start, is_all)?;
+            self.piece(byte, &mut word, start, expansions)?;
         }
         if self.position == start {
             return self.stop(1, "unexpected character");
@@ -92,7 +93,14 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the piece that starts with `byte` to the word.
-    fn piece(&mut self, byte: u8, word: &mut WordBuilder, start: usize, is_all: bool) -> Read<()> {
+    fn piece(
+        &mut self,
+        byte: u8,
+        word: &mut WordBuilder,
+        start: usize,
+        expansions: WordShape,
+    ) -> Read<()> {
+        let is_all = expansions == WordShape::Split;
         match byte {
             b'<' | b'>' => {
                 self.substitution()?;
@@ -116,7 +124,7 @@ impl<'text> Reader<'text> {
             b'$' if self.peek_at(1) == Some(b'\'') => {
                 self.ansi_c_quoted(word)?;
             }
-            b'$' | b'`' => self.dollar(word, !is_all)?,
+            b'$' | b'`' => self.dollar(word, expansions)?,
             b'*' | b'?' if is_all => {
                 // Some shells expand `**` recursively.
                 let piece = match self.peek_at(1) {
@@ -264,18 +272,13 @@ impl<'text> Reader<'text> {
                     word.push("$");
                     self.position += 1;
                 }
-                (Some(_), _) => self.dollar(word, true)?,
+                (Some(_), _) => self.dollar(word, WordShape::Single)?,
             }
         }
     }
 
     /// Reads an expansion that starts with `$`; in quotes, and for some words, its value is not split.
-    pub(super) fn dollar(&mut self, word: &mut WordBuilder, is_unsplit: bool) -> Read<()> {
-        let shape = if is_unsplit {
-            WordShape::Single
-        } else {
-            WordShape::Split
-        };
+    pub(super) fn dollar(&mut self, word: &mut WordBuilder, shape: WordShape) -> Read<()> {
         let rest = self.rest();
         if rest.starts_with('`') {
             return self.stop(1, "a substitution in backticks");
