@@ -51,7 +51,7 @@ impl Allowable {
                     continue;
                 }
                 let starts_unseen = starts_unseen(level);
-                let assigned = Some(level.assigned()).filter(|set| !set.is_empty());
+                let assigned = Some(level.assignment_text()).filter(|set| !set.is_empty());
                 let without = is_harmlessly_set(level).then(String::new);
                 spellings.extend(assigned.into_iter().chain(without).map(|set| Spelling {
                     text: format!("{set}{text}"),

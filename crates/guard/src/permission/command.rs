@@ -39,7 +39,7 @@ pub(super) fn commands<'a>(
     line: &'a CommandLine,
     context: &'a PathContext<'a>,
 ) -> Vec<Command<'a>> {
-    let start = Directories::known(context.request.directory);
+    let start = Directories::new(context.request.directory);
     let directories = directories::of(line, &start, context);
     let parts = line.commands.iter().zip(directories);
     let read = parts.map(|(part, directories)| {
@@ -55,7 +55,12 @@ pub(super) fn commands<'a>(
     if let Some(rest) = line.rest_of(script) {
         let mut started = Started::new(context);
         started.evaluate_rest("", rest);
-        commands.push(Command::new(rest, Vec::new(), started, start.opened()));
+        commands.push(Command::new(
+            rest,
+            Vec::new(),
+            started,
+            start.with_unknown(),
+        ));
     }
     if let [first, _, ..] = commands.as_mut_slice() {
         first.line = Some(script.trim());
@@ -192,7 +197,7 @@ impl<'a> Command<'a> {
             let all = self.invocations().iter();
             Effects {
                 reads: all.clone().flat_map(Invocation::reads).collect(),
-                redirected: all.clone().flat_map(Invocation::redirected).collect(),
+                redirected: all.clone().flat_map(Invocation::output_files).collect(),
                 changes: all.clone().flat_map(Invocation::changes).collect(),
                 hosts: all.flat_map(Invocation::hosts).collect(),
             }

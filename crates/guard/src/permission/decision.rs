@@ -70,9 +70,9 @@ impl Rules {
 impl Deciding<'_> {
     fn decide(&self) -> Decided {
         let request = self.call.context.request;
-        if let Some(whole) = self.rules.restricting(|rule| rule.is_about(request)) {
+        if let Some(whole) = self.rules.strictest(|rule| rule.is_about(request)) {
             // A stricter rule may apply to a part.
-            let mut denying = self.rules.that(Behavior::Deny);
+            let mut denying = self.rules.of(Behavior::Deny);
             return by_rule(
                 denying
                     .find(|rule| rule.restricts(&self.call))
@@ -143,10 +143,7 @@ impl Deciding<'_> {
 
     fn decide_command(&self, only_reads: bool, command: &Command<'_>) -> Decided {
         let (mode, context) = (self.mode, command.context);
-        if let Some(rule) = self
-            .rules
-            .restricting(|rule| rule.restricts_command(command))
-        {
+        if let Some(rule) = self.rules.strictest(|rule| rule.restricts_command(command)) {
             return by_rule(rule);
         }
         let is_long = context.script().len() > MAX_LENGTH && self.rules.are_about_commands();
@@ -173,7 +170,7 @@ impl Deciding<'_> {
                 by_mode(Decision::Ask, mode)
             };
         }
-        let mut allowing = self.rules.that(Behavior::Allow);
+        let mut allowing = self.rules.of(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.is_about(context.request)) {
             return by_rule(rule);
         }
@@ -191,7 +188,7 @@ impl Deciding<'_> {
         let rules = self.rules_for_writing(targets);
         let by_mode = (self.mode == Mode::AcceptEdits && are_inside)
             .then(|| by_mode(Decision::Allow, self.mode));
-        let mut allowing = self.rules.that(Behavior::Allow);
+        let mut allowing = self.rules.of(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
             && (rules.is_some() || by_mode.is_some())
         {
@@ -215,7 +212,7 @@ impl Deciding<'_> {
     fn decide_other(&self) -> Decided {
         let context = self.call.context;
         let request = context.request;
-        if let Some(rule) = self.rules.restricting(|rule| rule.restricts(&self.call)) {
+        if let Some(rule) = self.rules.strictest(|rule| rule.restricts(&self.call)) {
             return by_rule(rule);
         }
         let effects = &self.call.effects;
@@ -237,7 +234,7 @@ impl Deciding<'_> {
         if self.mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
             return by_mode(Decision::Ask, self.mode);
         }
-        let mut allowing = self.rules.that(Behavior::Allow);
+        let mut allowing = self.rules.of(Behavior::Allow);
         let is_about = |rule: &&Rule| rule.is_about(request) || rule.is_about_host(effects);
         if let Some(rule) = allowing.find(is_about) {
             return by_rule(rule);
@@ -258,7 +255,7 @@ impl Deciding<'_> {
     /// Returns for each file a rule that allows changing it, if all have one.
     fn rules_for_writing(&self, paths: &[ResolvedPath]) -> Option<Vec<&Rule>> {
         let allowing = |path| {
-            let mut rules = self.rules.that(Behavior::Allow);
+            let mut rules = self.rules.of(Behavior::Allow);
             rules.find(|rule| rule.allows_writing(path, self.call.context))
         };
         paths.iter().map(allowing).collect()

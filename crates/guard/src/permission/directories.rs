@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::outline::outline;
-use super::path_context::{PathContext, ResolvedPath, normalised};
+use super::path_context::{PathContext, ResolvedPath, normalise};
 use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{CommandLine, CommandPart, Follows, PartWord};
 
@@ -22,7 +22,7 @@ pub(super) struct Directories {
 
 impl Directories {
     /// Creates one known directory.
-    pub(super) fn known(directory: &Path) -> Rc<Self> {
+    pub(super) fn new(directory: &Path) -> Rc<Self> {
         Rc::new(Self {
             known: vec![directory.to_owned()],
             is_open: false,
@@ -30,7 +30,7 @@ impl Directories {
     }
 
     /// Returns these directories and unknown ones.
-    pub(super) fn opened(&self) -> Rc<Self> {
+    pub(super) fn with_unknown(&self) -> Rc<Self> {
         Rc::new(Self {
             known: self.known.clone(),
             is_open: true,
@@ -65,7 +65,7 @@ pub(super) fn of(
     let mut moves = commands.iter().zip(&targets);
     let mut current = Rc::clone(start);
     if moves.any(|(command, target)| command.context.is_repeated && target.is_some()) {
-        current = start.opened();
+        current = start.with_unknown();
     }
     let mut found = Vec::with_capacity(commands.len());
     for target in targets {
@@ -81,7 +81,7 @@ pub(super) fn of(
                     after.known.clear();
                 }
                 let from = current.known.iter();
-                let reached = from.map(|from| normalised(&from.join(&to)));
+                let reached = from.map(|from| normalise(&from.join(&to)));
                 after.known.extend(reached);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::command::Command;
 use super::domain::host;
-use super::pattern::escaped;
+use super::pattern::escape;
 use super::programs;
 use super::{Action, Behavior, Request, Rule};
 use crate::shell::{UseKind, program_name, uses};
@@ -87,7 +87,7 @@ pub(super) fn of_command(command: &Command<'_>) -> Option<Hint> {
     let (rule, also_allows) = match wide_rules().find(|(words, _)| begins(words)) {
         Some((words, effects)) => (format!("Bash({words} *)"), Some(effects)),
         None => (
-            format!("Bash({})", escaped(command.text)),
+            format!("Bash({})", escape(command.text)),
             may_be_proposed(command.text).then_some(
                 "no other command; this one may write outside the project and use the network",
             ),

@@ -9,7 +9,9 @@ use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath};
 use super::pattern::{GLOB, UNKNOWN};
 use super::program_use::ProgramUse;
-use crate::shell::{CommandPart, PartWord, UseKind, pattern_index, program_name, uses};
+use crate::shell::{
+    CommandPart, PartWord, UseKind, listed_names, pattern_index, program_name, uses,
+};
 
 /// Programs whose operands are text, not files.
 const TEXTS: [&str; 6] = ["echo", "printf", "test", "[", ":", "true"];
@@ -55,28 +57,15 @@ impl<'a> Invocation<'a> {
         self.program().contains([UNKNOWN, GLOB]) || self.program().contains("{}")
     }
 
-    /// Returns what the table says about the program and its subcommand. Each option before the subcommand may or may
-    /// not have a value.
+    /// Returns what the table says about the program and its subcommand.
     pub(super) fn uses(&self) -> Vec<ProgramUse<'_>> {
-        let behind = |at: usize| self.part.words.get(at + 1..).unwrap_or_default();
-        let of = |name: &str, at| {
-            let arguments = behind(at);
-            let uses = uses(name).iter();
+        let names = listed_names(self.outlines.iter().map(String::as_str)).into_iter();
+        let known = names.flat_map(|(at, name)| {
+            let arguments = self.part.words.get(at + 1..).unwrap_or_default();
+            let uses = uses(&name).iter();
             uses.map(move |listed| ProgramUse { listed, arguments })
-        };
-        let mut known: Vec<_> = of(self.program(), 0).collect();
-        let mut has_option = false;
-        for (at, word) in self.outlines.iter().enumerate().skip(1) {
-            if word.starts_with('-') {
-                has_option = true;
-                continue;
-            }
-            known.extend(of(&format!("{} {word}", self.program()), at));
-            if !std::mem::take(&mut has_option) {
-                break;
-            }
-        }
-        known
+        });
+        known.collect()
     }
 
     /// Returns the indexes of the words that may name files: not those of programs that print or compare their operands,
@@ -89,7 +78,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Returns the files that words, or parts of them, may name.
-    pub(super) fn named_by<'w>(
+    pub(super) fn files_in<'w>(
         &self,
         words: impl Iterator<Item = &'w PartWord>,
     ) -> Vec<ResolvedPath> {
@@ -105,11 +94,11 @@ impl<'a> Invocation<'a> {
         let operands = self.operands();
         let words = operands.filter_map(|index| self.part.words.get(index));
         let values = self.part.assignments.iter().map(|set| &set.word);
-        self.named_by(words.chain(self.part.reads()).chain(values))
+        self.files_in(words.chain(self.part.reads()).chain(values))
     }
 
     /// Returns the targets of its redirections.
-    pub(super) fn redirected(&self) -> impl Iterator<Item = ResolvedPath> {
+    pub(super) fn output_files(&self) -> impl Iterator<Item = ResolvedPath> {
         self.part.writes().flat_map(|word| {
             let name = outline(word, self.context);
             self.directories.files(&name, self.context)
@@ -126,7 +115,7 @@ impl<'a> Invocation<'a> {
                 Some((_, sources)) if writer.listed.has("last") => outputs.split_at(sources.len()),
                 _ => (&[][..], &outputs[..]),
             };
-            files.extend(self.named_by(outputs.iter().copied()));
+            files.extend(self.files_in(outputs.iter().copied()));
             // The copies in a directory have the same names.
             for (source, directory) in sources.iter().zip(outputs.iter().cycle()) {
                 let source = outline(source, self.context);

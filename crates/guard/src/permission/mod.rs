@@ -36,7 +36,7 @@ pub use denied_files::{DeniedFiles, FileUse};
 pub use domain::DomainPattern;
 pub use file_list::{is_named_protected_from_commands, is_of_system, is_protected_from_commands};
 pub use hint::Hint;
-pub use path_context::normalised;
+pub use path_context::normalise;
 pub use path_pattern::RuleSource;
 pub use request::{Action, Request};
 pub use rule::{OutsideAccess, Rule};

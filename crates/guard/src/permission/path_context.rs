@@ -43,7 +43,7 @@ pub(super) struct PathContext<'a> {
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
-pub fn normalised(path: &Path) -> PathBuf {
+pub fn normalise(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {
@@ -117,11 +117,11 @@ impl<'a> PathContext<'a> {
 
     /// Resolves an absolute path.
     pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
-        let (name, has_gap) = (normalised(path), has_gap(path));
+        let (name, has_gap) = (normalise(path), has_gap(path));
         let real = if has_gap {
             self.real_start(&name)
         } else {
-            self.opened(path)
+            self.follow(path)
         };
         ResolvedPath {
             name,
@@ -140,7 +140,7 @@ impl<'a> PathContext<'a> {
     }
 
     /// Resolves a path as the kernel does: links are followed before `..` applies.
-    fn opened(&self, path: &Path) -> Option<Rc<Path>> {
+    fn follow(&self, path: &Path) -> Option<Rc<Path>> {
         let mut reached = PathBuf::new();
         for component in path.components() {
             if component == Component::ParentDir {

@@ -5,13 +5,13 @@ use std::path::Path;
 use super::command::Command;
 use super::outline::{names_in, outline};
 use super::path_context::{PathContext, ResolvedPath, has_gap};
-use super::pattern::{GLOB, Pattern, UNKNOWN, escaped};
+use super::pattern::{GLOB, Pattern, UNKNOWN, escape};
 use crate::shell::CommandPart;
 
 /// Whether the shell may expand a name with wildcards to a link in a directory, or to `..`, as dash and old versions of
 /// bash do with `.*`.
 fn may_lead_elsewhere(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
-    let pattern = Pattern::of_text(&escaped(name).replace(GLOB, "*"));
+    let pattern = Pattern::of_text(&escape(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);
     name.starts_with('.') && pattern.covers("..")
         || links.is_none_or(|links| links.iter().any(|link| pattern.covers(link)))

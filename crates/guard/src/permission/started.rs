@@ -51,7 +51,7 @@ impl<'a> Started<'a> {
     ) {
         let mut part = command.clone();
         if let PartInput::Pipe(before) = &command.input {
-            part.input = PartInput::Text(line.commands.get(before.clone()).and_then(printed_by));
+            part.input = PartInput::Text(line.commands.get(before.clone()).and_then(output_of));
         }
         for set in &part.assignments {
             self.add_assignment(&set.name, set.word.value.as_deref());
@@ -174,7 +174,7 @@ impl<'a> Started<'a> {
 }
 
 /// Returns what commands print, if each prints its operands or its here-document.
-fn printed_by(commands: &[CommandPart]) -> Option<String> {
+fn output_of(commands: &[CommandPart]) -> Option<String> {
     let texts = commands.iter().map(|command| match command.program()? {
         "echo" | "printf" => {
             let operands = joined_values(command.words.iter().skip(1))?;

@@ -44,7 +44,7 @@ pub fn analyse(script: &str) -> Analysis {
     let mut line = read(script);
     if script.len() > MAX_LENGTH {
         let why = "the command exceeds 16 KiB, the limit of the analysis";
-        return refused(Refusal::new(0..0, why), line);
+        return refuse(Refusal::new(0..0, why), line);
     }
     let mut checked: Vec<_> = line.commands.iter().map(CheckedCommand::of).collect();
     let own = checked.iter_mut().filter_map(|found| found.refusal.take());
@@ -94,11 +94,11 @@ pub fn analyse(script: &str) -> Analysis {
         call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
     };
     if let Some(refusal) = refusal {
-        return refused(refusal, line);
+        return refuse(refusal, line);
     }
     let names = distinct(checked.iter().flat_map(|found| &found.names));
     Analysis {
-        why: harmless(&names),
+        why: acceptance(&names),
         verdict: Verdict::ReadOnly {
             requires: distinct(requires),
         },
@@ -118,7 +118,7 @@ pub fn parse(script: &str) -> CommandLine {
 
 impl CommandLine {
     /// Reads a line that may mean something else where it is run: all of it counts as not read.
-    pub fn guessed(script: &str) -> Self {
+    pub fn guess(script: &str) -> Self {
         let unread = Unread {
             start: 0,
             token: 0..0,
@@ -131,7 +131,7 @@ impl CommandLine {
     }
 }
 
-fn refused(refusal: Refusal, line: CommandLine) -> Analysis {
+fn refuse(refusal: Refusal, line: CommandLine) -> Analysis {
     Analysis {
         verdict: Verdict::Unknown,
         // The reason quotes parts of the command.
@@ -145,7 +145,7 @@ fn refused(refusal: Refusal, line: CommandLine) -> Analysis {
 }
 
 /// Returns the reason for accepting commands.
-fn harmless(names: &[&String]) -> String {
+fn acceptance(names: &[&String]) -> String {
     /// Maximum number of names in the reason.
     const NAMED: usize = 6;
     if names.is_empty() {
@@ -184,8 +184,9 @@ impl Analysis {
         };
         let mut uses = requires.iter();
         let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
-        let starts_others =
-            |command: &CommandPart| command.context.is_substituted || command.unwrapped().is_some();
+        let starts_others = |command: &CommandPart| {
+            command.context.is_substituted || command.inner_command().is_some()
+        };
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -216,7 +217,7 @@ impl Analysis {
             verdict: Verdict::ReadOnly {
                 requires: command.requires.clone(),
             },
-            why: harmless(&names),
+            why: acceptance(&names),
             span: Some(command.span.clone()),
             changes_directory: self.changes_directory,
             programs: programs(&names),
@@ -227,7 +228,7 @@ impl Analysis {
 
     /// Returns the analysis of a line that may do more than read, for this reason.
     #[must_use]
-    pub fn doubted(self, why: String) -> Self {
+    pub fn with_refusal(self, why: String) -> Self {
         Self {
             verdict: Verdict::Unknown,
             why,
@@ -239,12 +240,12 @@ impl Analysis {
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
-    pub fn settled(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
+    pub fn settle(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
         match requires.iter().try_for_each(holds) {
-            Err(why) => self.doubted(why),
+            Err(why) => self.with_refusal(why),
             Ok(()) => Self {
                 verdict: Verdict::ReadOnly {
                     requires: Vec::new(),
@@ -258,7 +259,7 @@ impl Analysis {
     /// Its requirements remain. In other directories git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {
-        let settled = self.clone().settled(|git| {
+        let settled = self.clone().settle(|git| {
             let directory = terminal_safe_line(&git.steps.join("/"));
             let is_known = git.steps.is_empty() || git.scope == GitScope::Objects;
             let unknown = || format!("git in `{directory}`, whose configuration is unknown");

@@ -22,7 +22,7 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse, parse};
-pub(crate) use command_words::behind_wrapper;
+pub(crate) use command_words::{behind_wrapper, listed_names};
 pub use command_words::{program_and_subcommand, program_name};
 pub use line::{CommandLine, Unread};
 pub use parts::{CommandContext, CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};

@@ -61,7 +61,7 @@ impl<'words> Reader<'_, 'words> {
         let rest = self.words.get(self.next..).unwrap_or_default();
         let mut operands = self.arguments.operands.iter().copied().chain(rest);
         match operands.find(|word| self.command.is(Property::Plain) && !word.cannot_be_option()) {
-            Some(word) => Err(self.may_become_option(word)),
+            Some(word) => Err(self.refusal_of_expansion(word)),
             None => Ok(()),
         }
     }
@@ -93,7 +93,7 @@ impl<'words> Reader<'_, 'words> {
             return if is_safe {
                 self.operand(word)
             } else {
-                Err(self.may_become_option(word))
+                Err(self.refusal_of_expansion(word))
             };
         };
         if self.command.is(Property::Whole) {
@@ -107,12 +107,12 @@ impl<'words> Reader<'_, 'words> {
         let attached = text.get(name.len() + 1..);
         let is_known = attached.is_some() || word.shape() == WordShape::Literal;
         let takes = self.command.takes_after_name(name).filter(|_| is_known);
-        let takes = takes.ok_or_else(|| self.not_accepted(word))?;
+        let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
         let value = match (takes, attached) {
-            (Takes::Nothing, Some(_)) => return Err(self.not_accepted(word)),
+            (Takes::Nothing, Some(_)) => return Err(self.refusal_of_option(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
             (Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue, Some(value)) => {
-                self.attached(word, value)?
+                self.attached_value(word, value)?
             }
             (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
             (Takes::Value | Takes::ValueUnlessLast, None) => {
@@ -123,9 +123,9 @@ impl<'words> Reader<'_, 'words> {
                     next.filter(|next| may_be_option(next) && next.literal().is_none())
                     && !self.command.is(Property::Harmless)
                 {
-                    return Err(self.may_become_option(next));
+                    return Err(self.refusal_of_expansion(next));
                 }
-                self.following(word)?
+                self.next_value(word)?
             }
         };
         self.arguments.options.push(Given { name, value, word });
@@ -138,14 +138,14 @@ impl<'words> Reader<'_, 'words> {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
             let takes = self.command.takes(name);
-            let takes = takes.ok_or_else(|| self.not_accepted(word))?;
+            let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
             let ends = rest.is_empty() && word.shape() == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
-                Takes::Value if ends => self.following(word)?,
+                Takes::Value if ends => self.next_value(word)?,
                 Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
-                    self.attached(word, std::mem::take(&mut rest))?
+                    self.attached_value(word, std::mem::take(&mut rest))?
                 }
             };
             self.arguments.options.push(Given { name, value, word });
@@ -156,12 +156,12 @@ impl<'words> Reader<'_, 'words> {
         match word.shape() {
             WordShape::Literal => Ok(()),
             // The unknown part may be further letters.
-            _ => Err(self.may_become_option(word)),
+            _ => Err(self.refusal_of_expansion(word)),
         }
     }
 
     /// Returns a value in the same word.
-    fn attached(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
+    fn attached_value(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape() {
             WordShape::Literal => Ok(Value::Text(text)),
             WordShape::Single => Ok(Value::Begins(text)),
@@ -169,16 +169,16 @@ impl<'words> Reader<'_, 'words> {
             WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(text))
             }
-            WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
+            WordShape::Matches | WordShape::Split => Err(self.refusal_of_expansion(word)),
         }
     }
 
     /// Returns a value in the next word.
-    fn following(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
+    fn next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
         let word = self
             .words
             .get(self.next)
-            .ok_or_else(|| self.not_accepted(option))?;
+            .ok_or_else(|| self.refusal_of_option(option))?;
         self.next += 1;
         let text = word.prefix();
         let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());
@@ -186,10 +186,10 @@ impl<'words> Reader<'_, 'words> {
             let why = format!("`{}` could be a value or an option", excerpt(text));
             return Err(word.refusal(why));
         }
-        self.attached(word, text)
+        self.attached_value(word, text)
     }
 
-    fn not_accepted(&self, word: &PartWord) -> Refusal {
+    fn refusal_of_option(&self, word: &PartWord) -> Refusal {
         let option = excerpt(word.prefix());
         word.refusal(format!(
             "`{}`: the option `{option}` is not in the accepted set",
@@ -197,7 +197,7 @@ impl<'words> Reader<'_, 'words> {
         ))
     }
 
-    fn may_become_option(&self, word: &PartWord) -> Refusal {
+    fn refusal_of_expansion(&self, word: &PartWord) -> Refusal {
         word.refusal(format!("`{}`: its expansion could be an option", self.name))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::expansion::assigned_name;
+use super::expansion::assignment_name_length;
 use super::options;
 use super::redirection::Redirection;
 use super::table::{Table, WRAPPERS};
@@ -109,7 +109,7 @@ impl PartInput {
 
 impl CommandPart {
     /// Returns the source text of its assignments, each followed by a space.
-    pub fn assigned(&self) -> String {
+    pub fn assignment_text(&self) -> String {
         let set = self.assignments.iter();
         let set = set.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
         set.collect()
@@ -134,18 +134,18 @@ impl CommandPart {
 
     /// Returns this command and the commands it wraps, outermost first.
     pub fn levels(&self) -> Vec<Self> {
-        let levels = std::iter::successors(Some(self.clone()), Self::unwrapped);
+        let levels = std::iter::successors(Some(self.clone()), Self::inner_command);
         levels.take(MAX_LEVELS).collect()
     }
 
     /// Returns the command that this one wraps, such as `rm x` in `timeout 5 rm x`. `None` if it
     /// wraps none or has unknown options.
-    pub fn unwrapped(&self) -> Option<Self> {
-        self.unwrapped_by(&WRAPPERS)
+    pub fn inner_command(&self) -> Option<Self> {
+        self.inner_command_by(&WRAPPERS)
     }
 
     /// Returns the command that this one wraps with options that a table accepts.
-    pub(super) fn unwrapped_by(&self, table: &Table) -> Option<Self> {
+    pub(super) fn inner_command_by(&self, table: &Table) -> Option<Self> {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
         let wrapper = table.get(name)?;
@@ -158,7 +158,7 @@ impl CommandPart {
         }
         let mut assignments = self.assignments.clone();
         while let Some((word, rest)) = inner.split_first()
-            && let Some(variable) = word.assigned_by(name)
+            && let Some(variable) = word.as_assignment(name)
         {
             assignments.push(variable);
             inner = rest;
@@ -166,7 +166,7 @@ impl CommandPart {
         let mut words = inner.to_vec();
         let start = words.first()?.span.start;
         if name == "xargs" {
-            words.push(PartWord::unknown(self.span.end..self.span.end, "\"$@\""));
+            words.push(PartWord::unknown(first.span.clone(), "\"$@\""));
         }
         Some(Self {
             span: start..self.span.end,
@@ -179,10 +179,10 @@ impl CommandPart {
 
 impl PartWord {
     /// Parses the word as an assignment of a wrapper.
-    fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
+    fn as_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
         let is_assignment = match wrapper {
             "env" => true,
-            "time" => assigned_name(&self.text).is_some(),
+            "time" => assignment_name_length(&self.text).is_some(),
             _ => return None,
         };
         let assignment = self.value_or_text().split_once('=');

@@ -200,10 +200,10 @@ impl Command {
                         .map_err(|_| format!("{word} is not a number"))?,
                 );
             } else if let Some((kind, words)) = word.split_once('=') {
-                let (kind, words) = (listed(kind)?, words.split(',').collect());
+                let (kind, words) = (parse_name(kind)?, words.split(',').collect());
                 self.uses.push(Use { kind, words });
             } else {
-                self.properties.push(listed(word)?);
+                self.properties.push(parse_name(word)?);
             }
         }
         Ok(())
@@ -211,7 +211,7 @@ impl Command {
 }
 
 /// Parses a word of the tables.
-fn listed<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
+fn parse_name<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
     let word: StrDeserializer<'_, Error> = word.into_deserializer();
     T::deserialize(word).map_err(|error| error.to_string())
 }

@@ -28,7 +28,7 @@ pub(in crate::run::tools) fn assess(
         None
     };
     if let Some(why) = unclear.filter(|_| settled.verdict.is_read_only()) {
-        settled = settled.doubted(why.to_owned());
+        settled = settled.with_refusal(why.to_owned());
     }
     let only_reads = settled.verdict.is_read_only();
     let access = match (only_reads, settled.changes_directory) {
@@ -82,9 +82,9 @@ fn settle(
         return analysis;
     }
     match doubt(&analysis, context, workspace) {
-        Some(why) => analysis.doubted(why),
-        None if !context.shell.reads_git_settings => analysis.settled(|_| Ok(())),
-        None => analysis.settled(|git| git_repository::check(git, context)),
+        Some(why) => analysis.with_refusal(why),
+        None if !context.shell.reads_git_settings => analysis.settle(|_| Ok(())),
+        None => analysis.settle(|git| git_repository::check(git, context)),
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 use super::git_files::{is_harmless, parse_settings};
 use crate::io::{is_of_process, open_regular};
-use crate::permission::normalised;
+use crate::permission::normalise;
 use crate::run::tools::DecisionContext;
 use crate::shell::{GitScope, GitUse};
 
@@ -37,7 +37,7 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     if set.any(|path| !path.as_os_str().is_empty() && !path.is_absolute() || is_of_process(path)) {
         return Err("the directory of the user's settings differs by process".to_owned());
     }
-    let directory = reached(git, &context.directory, variable(&"PWD"))
+    let directory = directory_of(git, &context.directory, variable(&"PWD"))
         .ok_or("the directory of git is missing, or the shell may take another one")?;
     let Some(repository) = Repository::find(&directory)? else {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
 
 /// Returns the directory of git without links; `None` if it is missing or differs by process, or if `..` removes a
 /// name from the path, as `cd` does, with another effect than following the link before it, as git does.
-fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
+fn directory_of(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
     let named = git.directory(directory);
     let real = named.canonicalize().ok()?;
     let mut steps = git.steps.iter().map(Path::new);
@@ -71,7 +71,7 @@ fn reached(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathB
     // The calling shell may name its directory by a link.
     let shell = shell.filter(|shell| shell.canonicalize().ok() == start);
     let mut starts = [directory, shell.unwrap_or(directory)].into_iter();
-    let is_clear = !goes_up || starts.all(|start| normalised(&git.directory(start)) == real);
+    let is_clear = !goes_up || starts.all(|start| normalise(&git.directory(start)) == real);
     (is_clear && !is_of_process(&named) && !is_of_process(&real)).then_some(real)
 }
 

@@ -96,7 +96,10 @@ impl CheckedCommand {
             }
             "find" => conditions::find(self, words),
             "git" => git::check(self, first, words),
-            _ => options::read(listed, name, words).map(|_| ()),
+            _ => match options::read(listed, name, words) {
+                Err(refusal) => Err(refusal.at(&first.span)),
+                Ok(_) => Ok(()),
+            },
         }
     }
 
@@ -122,7 +125,7 @@ impl CheckedCommand {
         if name == "command" && given.has_one_of(&["v", "V"]) {
             return Ok(());
         }
-        let Some(inner) = command.unwrapped_by(&COMMANDS) else {
+        let Some(inner) = command.inner_command_by(&COMMANDS) else {
             return match name {
                 "env" => {
                     self.reveals = Some(name.to_owned());

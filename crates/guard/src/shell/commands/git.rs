@@ -12,9 +12,7 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
     let steps = steps(&global)?;
     let refused = |word: &PartWord| {
         let shown = excerpt(word.value_or_text());
-        word.refusal(format!(
-            "`{shown}`: git in a form not known to be read-only"
-        ))
+        word.refusal(format!("`git {shown}` in a form not known to be read-only"))
     };
     let dashes = |words: &[PartWord]| {
         let mut words = words.iter();
@@ -26,7 +24,8 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
         call.names.push("git --version".to_owned());
         return Ok(());
     }
-    let (subcommand, rest) = global.rest().split_first().ok_or_else(|| refused(name))?;
+    let without = || name.refusal("`git` without a subcommand");
+    let (subcommand, rest) = global.rest().split_first().ok_or_else(without)?;
     let text = subcommand.literal().ok_or_else(|| refused(subcommand))?;
     let (form, rest) = form(text, rest).ok_or_else(|| refused(subcommand))?;
     if text == "config" {

@@ -2,7 +2,7 @@
 
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, Scope, ends_word};
-use crate::shell::expansion::{assigned_name, identifier_length};
+use crate::shell::expansion::{assignment_name_length, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
 use crate::shell::redirection::Redirection;
 use crate::shell::verdict::is_one_of;
@@ -194,7 +194,7 @@ impl<'text> Reader<'text> {
             } else if rest.starts_with('(') {
                 return self.stop(1, "a function, a list of values or an extended pattern");
             } else if part.words.is_empty()
-                && let Some(length) = assigned_name(rest)
+                && let Some(length) = assignment_name_length(rest)
             {
                 let assignment = self.assignment(rest, length)?;
                 part.assignments.push(assignment);
@@ -290,7 +290,7 @@ fn refuse_other_command(words: &[PartWord]) -> Read<()> {
     if first.text == "time" {
         // The keyword precedes a pipeline.
         match written.find(|word| !word.text.starts_with('-') && word.text != "time") {
-            Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
+            Some(word) if word.value.is_none() && assignment_name_length(&word.text).is_some() => {
                 let why = "`time` before a variable that is known only at run time";
                 return super::state::stop_at(word.span.clone(), why);
             }

@@ -12,7 +12,7 @@ impl Reader<'_> {
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
         self.line.is_flat = false;
         let outer = self.scope.context;
-        self.nested(read)?;
+        self.nest(read)?;
         self.scope.context = outer;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();

@@ -110,7 +110,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    pub(super) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub(super) fn nest<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth == MAX_DEPTH {
             return self.stop(1, "too deeply nested");
         }
@@ -141,7 +141,7 @@ impl<'text> Reader<'text> {
         };
         let outer = std::mem::replace(&mut self.scope, inner);
         self.position += 2;
-        self.nested(Self::list)?;
+        self.nest(Self::list)?;
         if !self.skip(")") {
             return self.stop(1, "a substitution that does not end");
         }

@@ -110,8 +110,8 @@ impl<'text> Reader<'text> {
             b'#' if self.position == start => {
                 return self.stop(1, "a comment where a word is expected");
             }
-            b'\'' => self.single_quoted(word)?,
-            b'"' => self.double_quoted(word)?,
+            b'\'' => self.single_quotes(word)?,
+            b'"' => self.double_quotes(word)?,
             b'\\' if self.peek_at(1) == Some(b'\n') => {
                 // The lines may be parts of a keyword or an operator.
                 return self.stop(2, "a word continued on the next line");
@@ -122,7 +122,7 @@ impl<'text> Reader<'text> {
                 word.push(escaped);
             }
             b'$' if self.peek_at(1) == Some(b'\'') => {
-                self.ansi_c_quoted(word)?;
+                self.ansi_c_quotes(word)?;
             }
             b'$' | b'`' => self.dollar(word, expansions)?,
             b'*' | b'?' if is_all => {
@@ -131,7 +131,7 @@ impl<'text> Reader<'text> {
                     Some(b'*') => WordPiece::Unknown,
                     _ => WordPiece::Glob,
                 };
-                self.expanded(word, piece, WordShape::Matches);
+                self.unknown_sign(word, piece, WordShape::Matches);
             }
             b'[' if is_all => self.bracket(word),
             b'{' if is_all && self.begins_alternatives() => {
@@ -146,7 +146,7 @@ impl<'text> Reader<'text> {
                 self.position += 1;
             }
             b'~' if self.position == start || self.is_after_sign() => {
-                self.expanded(word, WordPiece::Home, WordShape::Single);
+                self.unknown_sign(word, WordPiece::Home, WordShape::Single);
             }
             _ => {
                 let character = self.character()?;
@@ -163,7 +163,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the sign at the position, whose expansion is unknown.
-    fn expanded(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
+    fn unknown_sign(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
         let written = self.slice(self.position..self.position + 1);
         word.push_piece(piece, shape, written);
         self.position += 1;
@@ -179,7 +179,7 @@ impl<'text> Reader<'text> {
     fn bracket(&mut self, word: &mut WordBuilder) {
         let name = self.plain_text_before(&['/']);
         match name.map(|name| name.rfind(']')) {
-            None => self.expanded(word, WordPiece::Unknown, WordShape::Matches),
+            None => self.unknown_sign(word, WordPiece::Unknown, WordShape::Matches),
             Some(None) => {
                 word.push("[");
                 self.position += 1;
@@ -211,7 +211,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads `$'…'`. Its value is not needed.
-    fn ansi_c_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn ansi_c_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let inside = self.rest().get(2..).unwrap_or_default();
         let mut is_escaped = false;
         let ends = |letter| {
@@ -228,7 +228,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn single_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn single_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let inside = self.rest().get(1..).unwrap_or_default();
         let Some(length) = inside.find('\'') else {
             return self.stop(1, "an unclosed quote");
@@ -238,7 +238,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn double_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn double_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let opening = self.position;
         self.position += 1;
         loop {
