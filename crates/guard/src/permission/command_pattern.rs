@@ -224,23 +224,16 @@ fn is_long(word: &str) -> bool {
 
 /// Whether the letters of a short option are there: in one word, or if they are few, in several.
 fn has_letters(option: &str, arguments: &[&str]) -> bool {
-    let Some(letters) = option
-        .strip_prefix('-')
-        .filter(|letters| !letters.is_empty() && !is_long(option))
-    else {
+    let Some(letters) = option.strip_prefix('-').filter(|_| !is_long(option)) else {
         return false;
     };
-    let clusters = || {
-        arguments
-            .iter()
-            .filter(|word| is_option(word) && !is_long(word))
-    };
-    let has_all = |word: &&&str| letters.chars().all(|letter| word[1..].contains(letter));
-    let is_spread = || {
-        let mut letters = letters.chars();
-        letters.all(|letter| clusters().any(|word| word[1..].contains(letter)))
-    };
-    clusters().any(|word| has_all(&word)) || letters.len() <= MAX_CLUSTER && is_spread()
+    let clusters = arguments.iter().copied();
+    let mut clusters = clusters.filter(|word| is_option(word) && !is_long(word));
+    let mut letters = letters.chars();
+    if letters.clone().count() <= MAX_CLUSTER {
+        return letters.all(|letter| clusters.clone().any(|word| word[1..].contains(letter)));
+    }
+    clusters.any(|word| letters.clone().all(|letter| word[1..].contains(letter)))
 }
 
 /// Returns the words of a text in any language.

@@ -79,11 +79,8 @@ pub(super) fn of_command(command: &Command<'_>) -> Option<Hint> {
         return None;
     }
     let known = command.known_words()?;
-    let known = known.get(..2).unwrap_or(&known).join(" ");
-    let begins = |words: &str| {
-        let rest = known.strip_prefix(words);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
+    let known = known.get(..2).unwrap_or(&known).join(" ") + " ";
+    let begins = |words: &str| known.starts_with(&format!("{words} "));
     let (rule, also_allows) = match wide_rules().find(|(words, _)| begins(words)) {
         Some((words, effects)) => (format!("Bash({words} *)"), Some(effects)),
         None => (

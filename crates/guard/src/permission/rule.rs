@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::denied_files::FileUse;
 use super::domain::DomainPattern;
 use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
@@ -37,10 +38,8 @@ pub(super) enum Specifier {
     Any,
     /// `Bash(…)`
     Command(CommandPattern),
-    /// `Read(…)`
-    Reading(PathPattern),
-    /// `Edit(…)`
-    Writing(PathPattern),
+    /// `Read(…)` and `Edit(…)`
+    Files(FileUse, PathPattern),
     /// `WebFetch(…)`
     Domain(DomainPattern),
     /// Access to files outside the working directories.
@@ -169,10 +168,12 @@ impl Rule {
         let mut reads = effects.reads.iter();
         let mut writes = effects.writes();
         match &self.specifier {
-            Specifier::Reading(pattern) => reads
+            Specifier::Files(FileUse::Reading, pattern) => reads
                 .chain(writes)
                 .any(|file| pattern.restricts(file, context)),
-            Specifier::Writing(pattern) => writes.any(|file| pattern.restricts(file, context)),
+            Specifier::Files(FileUse::Changing, pattern) => {
+                writes.any(|file| pattern.restricts(file, context))
+            }
             Specifier::Outside(OutsideAccess::Reading) => reads.any(is_outside),
             Specifier::Outside(OutsideAccess::Writing) => writes.any(is_outside),
             Specifier::Domain(_) => self.is_about_host(effects),
@@ -195,7 +196,7 @@ impl Rule {
             Specifier::Command(pattern) => {
                 command.runs_unknown() || command.evaluates(pattern, is_trusted)
             }
-            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
+            Specifier::Files(_, pattern) => {
                 !command.context.request.masks_files && command.evaluates_name(pattern)
             }
             _ => false,
@@ -214,10 +215,12 @@ impl Rule {
         *request.action == Action::Anything
             && match self.specifier {
                 Specifier::Command(_) => is_command,
-                Specifier::Reading(_) | Specifier::Outside(OutsideAccess::Reading) => {
+                Specifier::Files(FileUse::Reading, _)
+                | Specifier::Outside(OutsideAccess::Reading) => {
                     is_command || purpose.reads_files() || purpose.writes_files()
                 }
-                Specifier::Writing(_) | Specifier::Outside(OutsideAccess::Writing) => {
+                Specifier::Files(FileUse::Changing, _)
+                | Specifier::Outside(OutsideAccess::Writing) => {
                     is_command || purpose.writes_files()
                 }
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
@@ -231,7 +234,7 @@ impl Rule {
     /// Whether it allows changing a file.
     pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Writing(pattern) => pattern.allows(path, context),
+            Specifier::Files(FileUse::Changing, pattern) => pattern.allows(path, context),
             Specifier::Any => self.tool.is("Edit"),
             _ => false,
         }
@@ -242,17 +245,9 @@ impl Rule {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
-    /// Returns the path pattern, for rules on files.
-    pub(super) fn paths(&self) -> Option<&PathPattern> {
-        match &self.specifier {
-            Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
-            _ => None,
-        }
-    }
-
     /// Whether it is a deny rule on files.
     pub(super) fn denies_files(&self) -> bool {
-        self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
+        matches!(self.specifier, Specifier::Files(..) | Specifier::Outside(_))
     }
 
     /// Returns a warning about a well-formed rule that can have no effect. `has_tool` knows the names of further

@@ -48,7 +48,7 @@ pub(super) fn identifier_length(text: &str) -> usize {
 }
 
 /// Whether a text is the name of a variable.
-pub(super) fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 

@@ -24,6 +24,7 @@ mod word;
 pub use analysis::{Analysis, analyse, parse};
 pub(crate) use command_words::{behind_wrapper, listed_names};
 pub use command_words::{program_and_subcommand, program_name};
+pub(crate) use expansion::is_identifier;
 pub use line::{CommandLine, Unread};
 pub use parts::{CommandContext, CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};
 pub(crate) use pattern::pattern_index;

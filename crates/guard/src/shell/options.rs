@@ -166,10 +166,8 @@ impl<'words> Reader<'_, 'words> {
             WordShape::Literal => Ok(Value::Text(text)),
             WordShape::Single => Ok(Value::Begins(text)),
             // The rest of a split value would be a separate word.
-            WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
-                Ok(Value::Begins(text))
-            }
-            WordShape::Matches | WordShape::Split => Err(self.refusal_of_expansion(word)),
+            _ if self.command.is(Property::Harmless) => Ok(Value::Begins(text)),
+            _ => Err(self.refusal_of_expansion(word)),
         }
     }
 
@@ -203,10 +201,7 @@ impl<'words> Reader<'_, 'words> {
 }
 
 fn may_be_option(word: &PartWord) -> bool {
-    match word.shape() {
-        WordShape::Literal => word.prefix().len() > 1 && word.prefix().starts_with('-'),
-        WordShape::Single | WordShape::Matches | WordShape::Split => !word.cannot_be_option(),
-    }
+    word.literal() != Some("-") && !word.cannot_be_option()
 }
 
 /// Parses the arguments of a command by its record.

@@ -128,13 +128,9 @@ impl PartWord {
 
     /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
-        match self.shape() {
-            WordShape::Literal => !self.prefix().starts_with('-'),
-            WordShape::Single | WordShape::Matches => {
-                !self.prefix().is_empty() && !self.prefix().starts_with('-')
-            }
-            WordShape::Split => false,
-        }
+        let prefix = self.prefix();
+        let has_start = self.value.is_some() || !prefix.is_empty();
+        self.shape() != WordShape::Split && has_start && !prefix.starts_with('-')
     }
 }
 
