@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::permission::{RuleSource, normalised};
+use crate::permission::{RuleSource, normalise};
 
 /// The files that an entry of a list of paths names: `/x` and `//x` from the root, `~/x` from home, `./x` and `x` from
 /// the project of the file, else from its directory. Permission rules are written otherwise.
@@ -38,7 +38,7 @@ impl SandboxPath {
         // A rule for a directory also applies to its contents.
         let below = below.trim_end_matches('/');
         let below = below.strip_suffix("/**").unwrap_or(below);
-        let path = normalised(&start.join(below.trim_start_matches('/')));
+        let path = normalise(&start.join(below.trim_start_matches('/')));
         let mut split = start
             .ancestors()
             .map(|above| (above, path.strip_prefix(above)));

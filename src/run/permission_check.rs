@@ -186,7 +186,7 @@ impl Lifecycle {
             reason: hook_reason
                 .filter(|reason| !reason.is_empty())
                 .unwrap_or(&candidate.assessment.why),
-            rule: candidate.decided.hint.as_deref(),
+            rule: candidate.decided.hint.as_ref().map(|hint| &*hint.rule),
         };
         let answer = prompter.ask(&question, candidate.call.cancel);
         let by = DecidedBy::Prompt {

@@ -84,7 +84,7 @@ fn part(part: &CommandPart) -> String {
     words.extend(part.reads().map(|word| format!("<{}", value(word))));
     words.extend(part.writes().map(|word| format!(">{}", value(word))));
     words.extend(part.input.text().map(|text| format!("<<<{text}")));
-    let inner = part.unwrapped().map(|inner| self::part(&inner));
+    let inner = part.inner_command().map(|inner| self::part(&inner));
     words.extend(inner.map(|inner| format!("[{inner}]")));
     words.join(" ")
 }
@@ -170,7 +170,7 @@ fn decision(command: &str, analysis: &Analysis, (mode, rules): &RuleSet) -> Stri
     let all: Vec<String> = std::iter::once(told(decided.decision, &decided.by))
         .chain(parts)
         .collect();
-    let hint = decided.hint.map(|hint| format!(" + {hint}"));
+    let hint = decided.hint.map(|hint| format!(" + {}", hint.rule));
     all.join(" | ") + &hint.unwrap_or_default()
 }
 

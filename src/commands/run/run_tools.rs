@@ -520,7 +520,7 @@ impl RunToolsArguments {
             },
             home_directory: here,
             child_variables: ChildVariables::default(),
-            denied: Arc::new(permissions.rules.denying_files()),
+            denied: Arc::new(permissions.rules.file_denials()),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,

@@ -318,7 +318,7 @@ impl AgentHookInput {
             hints: hints
                 .unwrap_or_default()
                 .into_iter()
-                .map(str::to_owned)
+                .map(|hint| hint.rule.clone())
                 .collect(),
         }
     }

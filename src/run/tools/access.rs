@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::permission::normalised;
+use crate::permission::normalise;
 
 /// Maximum number of symbolic links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -130,7 +130,7 @@ fn are_related(some: &Path, other: &Path) -> bool {
 /// # Errors
 /// A cycle of links, a file used as a directory, or missing permission.
 pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = normalised(path);
+    let mut path = normalise(path);
     let mut missing: Vec<OsString> = Vec::new();
     let mut links = 0;
     loop {
@@ -149,7 +149,7 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
                         return Err(error);
                     }
                     let parent = path.parent().unwrap_or(Path::new("/"));
-                    path = normalised(&parent.canonicalize()?.join(target));
+                    path = normalise(&parent.canonicalize()?.join(target));
                 } else {
                     // All missing names at once: `canonicalize` looks up each directory from the root.
                     loop {

@@ -98,7 +98,7 @@ fn is_typed_into(input: &Input) -> bool {
 fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque = |script: String| Action::Command {
         // Another shell reads it, or another program adds to it.
-        line: Arc::new(CommandLine::guessed(&script)),
+        line: Arc::new(CommandLine::guess(&script)),
         script,
         only_reads: false,
         is_ambiguous: true,

@@ -16,7 +16,7 @@ use super::call_sandbox::CallSandbox;
 use super::child_environment::ChildVariables;
 use crate::io::{CancelToken, Clock, Environment};
 use crate::message::ToolUseId;
-pub(super) use crate::permission::normalised;
+pub(super) use crate::permission::normalise;
 use crate::permission::{Action, Request, Rules};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners, Supervisor, Variables};
 use crate::shell::CommandLine;

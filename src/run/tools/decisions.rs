@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{AskedCall, DecisionContext, Input, Registry};
 use crate::message::Decision;
-use crate::permission::{Action, Behavior, Decided, Mode, Proposal, Rule, RuleSource, Rules};
+use crate::permission::{Action, Behavior, Decided, Hint, Mode, Rule, RuleSource, Rules};
 use crate::records::{
     CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
 };
@@ -74,7 +74,7 @@ impl CallDecisions {
                 decision: decided.decision,
                 by: decided.by,
                 parts: decided.parts,
-                hint: decided.hint,
+                hint: decided.hint.map(|hint| hint.rule),
             };
             (record, call.input)
         };
@@ -103,7 +103,7 @@ struct OpenCall {
     name: String,
     input: Input,
     cwd: PathBuf,
-    proposals: Vec<Proposal>,
+    proposals: Vec<Hint>,
     times: u64,
 }
 
@@ -181,14 +181,14 @@ impl PastDecisions {
         let (open, decisions) = (&mut self.open, &mut self.decisions);
         let mut records: Vec<PermissionProposalRecord> = Vec::new();
         while records.len() < MAX_PROPOSALS {
-            let mut questions: BTreeMap<&[Proposal], u64> = BTreeMap::new();
+            let mut questions: BTreeMap<&[Hint], u64> = BTreeMap::new();
             for call in open
                 .iter()
                 .filter(|call| call.proposals.len() <= MAX_TOGETHER)
             {
                 *questions.entry(&call.proposals).or_default() += call.times;
             }
-            let gain = |rules: &[Proposal]| -> u64 {
+            let gain = |rules: &[Hint]| -> u64 {
                 let subsets = (1..1_usize << rules.len()).map(|chosen| {
                     let rules = rules.iter().enumerate();
                     let rules = rules.filter(|(index, _)| chosen >> index & 1 == 1);
@@ -196,7 +196,7 @@ impl PastDecisions {
                 });
                 subsets.filter_map(|rules| questions.get(&*rules)).sum()
             };
-            let per_rule = |rules: &[Proposal]| gain(rules) / (rules.len() as u64).max(1);
+            let per_rule = |rules: &[Hint]| gain(rules) / (rules.len() as u64).max(1);
             let best = questions.keys().max_by_key(|rules| per_rule(rules));
             let Some(best) = best.filter(|rules| per_rule(rules) >= MIN_SPARED) else {
                 break;
@@ -210,7 +210,7 @@ impl PastDecisions {
                 open.retain_mut(|call| {
                     let needed = call.proposals.len();
                     // A rule with a wildcard may cover calls for which another one was proposed.
-                    let is_like = |other: &Proposal| tool(&other.rule) == tool(&chosen.rule);
+                    let is_like = |other: &Hint| tool(&other.rule) == tool(&chosen.rule);
                     let may_cover = chosen.rule.contains('*') && call.proposals.iter().any(is_like);
                     call.proposals.retain(|proposal| *proposal != chosen);
                     let is_last = needed > 0 && call.proposals.is_empty();
@@ -225,7 +225,7 @@ impl PastDecisions {
                 records.push(PermissionProposalRecord {
                     rule: chosen.rule,
                     spares,
-                    also_allows: chosen.also_allows,
+                    also_allows: chosen.also_allows.unwrap_or_default().to_owned(),
                 });
             }
         }
@@ -265,7 +265,11 @@ fn count_subjects(
     let mut add = |text: &str, decision: Decision| {
         let inside = inside_sandbox(text);
         let read = parse(inside.as_deref().unwrap_or(text));
-        for command in read.commands.iter().filter(|one| !one.is_substituted) {
+        for command in read
+            .commands
+            .iter()
+            .filter(|one| !one.context.is_substituted)
+        {
             if let Some(program) = program_and_subcommand(command.own_words()) {
                 let known = programs.entry(program).or_insert(decision);
                 *known = decision.max(*known);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::context::DecisionContext;
-pub(super) use crate::permission::normalised;
+pub(super) use crate::permission::normalise;
 
 /// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
 /// relative to the session's directory, and `.` and `..` are resolved lexically. A temporary file is that of the commands
@@ -17,7 +17,7 @@ pub(super) fn absolute_path(text: &str, context: &DecisionContext) -> PathBuf {
         }
         _ => PathBuf::from(text),
     };
-    let path = normalised(&context.directory.join(path));
+    let path = normalise(&context.directory.join(path));
     let sandbox = context.sandbox.as_ref();
     let private = sandbox.and_then(|sandbox| sandbox.sandbox.private_path(&path));
     private.unwrap_or(path)
@@ -79,9 +79,9 @@ mod tests {
     proptest! {
         #[test]
         fn normalising_is_idempotent_and_leaves_no_dots(text in "/?([a-c.]{0,3}/){0,6}[a-c.]{0,3}") {
-            let once = normalised(&Path::new("/base").join(text));
+            let once = normalise(&Path::new("/base").join(text));
             prop_assert!(once.is_absolute());
-            prop_assert_eq!(normalised(&once), once.clone());
+            prop_assert_eq!(normalise(&once), once.clone());
             prop_assert!(!once.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)));
         }
     }

@@ -1,11 +1,10 @@
 //! A command as allow rules see it: as it is written, or as the argument of wrappers.
 
 use super::command_pattern::CommandPattern;
-use super::invocation::joined;
 use super::outline::outline;
 use super::path_context::PathContext;
 use super::pattern::UNKNOWN;
-use crate::shell::{CommandPart, PartInput, PartWord, is_connection, program_name};
+use crate::shell::{CommandPart, PartInput, PartWord, is_connection, is_one_of, program_name};
 
 /// Variables that may be set before a command without making it another one.
 const HARMLESS_VARIABLES: &str = "NODE_ENV LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ \
@@ -22,10 +21,6 @@ const PROGRAM_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
 /// 'x[$(rm y)]'`.
 const EVALUATES: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts test \
     [ [[ unset wait shift exit return break continue";
-
-fn has(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
-}
 
 /// The spellings of a command; a rule must match one.
 pub(super) struct Allowable {
@@ -50,12 +45,13 @@ impl Allowable {
         let mut spellings = Vec::new();
         for level in levels {
             for by_value in [true, false] {
-                let text = joined(level.words.iter().map(|word| known_text(word, by_value)));
+                let words = level.words.iter().map(|word| known_text(word, by_value));
+                let text = words.collect::<Vec<_>>().join(" ");
                 if text.is_empty() || text.starts_with(UNKNOWN) {
                     continue;
                 }
                 let starts_unseen = starts_unseen(level);
-                let assigned = Some(level.assigned()).filter(|set| !set.is_empty());
+                let assigned = Some(level.assignment_text()).filter(|set| !set.is_empty());
                 let without = is_harmlessly_set(level).then(String::new);
                 spellings.extend(assigned.into_iter().chain(without).map(|set| Spelling {
                     text: format!("{set}{text}"),
@@ -92,7 +88,7 @@ impl PathContext<'_> {
 /// Whether none of its assignments can change which command runs.
 pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     let mut assignments = part.assignments.iter();
-    assignments.all(|assignment| has(HARMLESS_VARIABLES, &assignment.name))
+    assignments.all(|assignment| is_one_of(HARMLESS_VARIABLES, &assignment.name))
 }
 
 /// Whether the command starts something that rules with `*` do not see.
@@ -104,7 +100,7 @@ fn starts_unseen(part: &CommandPart) -> bool {
             let mut actions = ["-exec", "-ok", "-delete"].iter();
             actions.any(|action| value.starts_with(action))
         }),
-        Some(program) => has(UNSEEN, program),
+        Some(program) => is_one_of(UNSEEN, program),
         None => true,
     }
 }
@@ -127,7 +123,7 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
             || !level.words.iter().skip(1).all(is_plain)
     };
     context.sets_programs()
-        || has(EVALUATES, level.program().unwrap_or_default()) && may_substitute()
+        || is_one_of(EVALUATES, level.program().unwrap_or_default()) && may_substitute()
         || level.reads().any(may_connect)
 }
 

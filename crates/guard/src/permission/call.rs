@@ -5,34 +5,34 @@ use std::cell::OnceCell;
 use super::Action;
 use super::command::{Command, commands};
 use super::domain::host;
-use super::path_context::{PathContext, ResolvedPath};
+use super::effects::Effects;
+use super::path_context::PathContext;
 
 /// A parsed call.
 pub(super) struct ParsedCall<'a> {
     pub(super) context: &'a PathContext<'a>,
-    /// Files that it only reads.
-    pub(super) reads: Vec<ResolvedPath>,
-    /// Files that it writes.
-    pub(super) writes: Vec<ResolvedPath>,
-    /// Host that it connects to.
-    pub(super) host: Option<String>,
+    /// What it does, unless it is a command line.
+    pub(super) effects: Effects,
     commands: OnceCell<Vec<Command<'a>>>,
 }
 
 impl<'a> ParsedCall<'a> {
     pub(super) fn new(context: &'a PathContext<'a>) -> Self {
-        let (reads, writes) = match context.request.action {
-            Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
-            _ => Default::default(),
+        let effects = match context.request.action {
+            Action::Files { reads, writes } => Effects {
+                reads: reads.iter().map(|path| context.resolve(path)).collect(),
+                changes: writes.iter().map(|path| context.resolve(path)).collect(),
+                ..Effects::default()
+            },
+            Action::Fetch { url } => Effects {
+                hosts: host(url).into_iter().collect(),
+                ..Effects::default()
+            },
+            Action::Command { .. } | Action::Harmless | Action::Anything => Effects::default(),
         };
         Self {
             context,
-            reads: reads.iter().map(|path| context.resolve(path)).collect(),
-            writes: writes.iter().map(|path| context.resolve(path)).collect(),
-            host: match context.request.action {
-                Action::Fetch { url } => host(url),
-                _ => None,
-            },
+            effects,
             commands: OnceCell::new(),
         }
     }

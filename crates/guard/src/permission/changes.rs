@@ -4,25 +4,17 @@ use std::path::Path;
 
 use super::allow::is_harmlessly_set;
 use super::command::Command;
-use super::invocation::joined;
-use super::path_context::PathContext;
+use super::invocation::Invocation;
 use super::pattern::{GLOB, UNKNOWN};
-use crate::shell::{CommandPart, PartWord, analyse};
+use crate::shell::{CommandPart, PartWord, analyse, uses};
 
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
 const EDITS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
-/// Whether a word of `sed` is the option that changes files: `-i`, `-ni`, `--in-place`.
-fn is_in_place(word: &PartWord) -> bool {
-    let text = word.value_or_text();
-    let is_cluster = text.starts_with('-') && !text.starts_with("--");
-    text.starts_with("--in-place") || is_cluster && text.contains('i')
-}
-
 impl Command<'_> {
     /// Whether it removes a directory that is never removed without approval. A text that was not read may do so if it
     /// has the words.
-    pub(super) fn removes_critical(&self, context: &PathContext<'_>) -> bool {
+    pub(super) fn removes_critical(&self) -> bool {
         if !self.is_understood() {
             let is_sign = |sign: char| sign.is_whitespace() || "\"'`(){};&|".contains(sign);
             let mut words = self.text.split(is_sign);
@@ -31,11 +23,11 @@ impl Command<'_> {
         }
         let removing = self.invocations().iter();
         let removing = removing.filter(|one| matches!(one.program(), "rm" | "rmdir"));
-        let mut removed = removing.flat_map(|one| one.outlines.iter().skip(1));
-        removed.any(|outline| self.is_critical(outline, context))
+        let mut removed = removing.flat_map(Invocation::arguments);
+        removed.any(|outline| self.is_critical(outline))
     }
 
-    fn is_critical(&self, outline: &str, context: &PathContext<'_>) -> bool {
+    fn is_critical(&self, outline: &str) -> bool {
         let directory = match outline.strip_suffix(GLOB) {
             None => outline,
             Some("") => ".",
@@ -47,16 +39,14 @@ impl Command<'_> {
         };
         !directory.starts_with('-')
             && !directory.contains([UNKNOWN, GLOB])
-            && (self.directories.is_open && Path::new(directory).is_relative()
-                || self
-                    .directories
-                    .files(directory, context)
-                    .iter()
-                    .any(|file| context.is_critical(file)))
+            && (self.directories.is_open && Path::new(directory).is_relative() || {
+                let files = self.directories.files(directory, self.context);
+                files.iter().any(|file| self.context.is_critical(file))
+            })
     }
 
     /// Whether its only effect is known changes to files in the working directories.
-    pub(super) fn edits_inside(&self, context: &PathContext<'_>) -> bool {
+    pub(super) fn edits_inside(&self) -> bool {
         let mut level = self.levels.last().into_iter();
         let is_clear = |level: &&CommandPart| is_harmlessly_set(level) && !self.directories.is_open;
         let Some((level, program)) = level
@@ -73,8 +63,8 @@ impl Command<'_> {
                         .chars()
                         .all(|letter| "EPRadfinprvcm".contains(letter))
                 } else {
-                    let files = self.directories.files(value, context);
-                    files.iter().all(|file| context.is_inside(file))
+                    let files = self.directories.files(value, self.context);
+                    files.iter().all(|file| self.context.is_inside(file))
                 }
             })
         };
@@ -89,10 +79,10 @@ impl Command<'_> {
             });
         // Without the in-place option, the script must be read-only, so that it starts no program.
         let is_plain = program != "sed" || {
-            let kept = level.words.iter();
-            let kept = kept.filter(|word| !is_in_place(word));
-            let without = joined(kept.map(|word| word.text.as_str()));
-            analyse(&without).verdict.is_read_only()
+            let is_in_place = |word: &&PartWord| uses(program).iter().any(|one| one.is_given(word));
+            let kept = level.words.iter().filter(|word| !is_in_place(word));
+            let kept: Vec<&str> = kept.map(|word| word.text.as_str()).collect();
+            analyse(&kept.join(" ")).verdict.is_read_only()
         };
         EDITS.contains(&program) && arguments.iter().all(is_known) && is_plain && !merges
     }

@@ -164,49 +164,34 @@ impl Words {
     /// Looks for the operands in one pass over the arguments, with all positions in the pattern that may be reached.
     fn has_operands(&self, arguments: &[&str]) -> bool {
         let end = self.operands.len();
-        // For each position, whether it is reached, and whether an option is before it, which may have a value.
-        let mut reached = vec![(false, false); end + 1];
-        reached[0].0 = true;
-        self.skip_stars(&mut reached);
+        let mut reached = vec![false; end + 1];
+        reached[0] = true;
+        let mut may_be_value = false;
         for word in arguments {
-            if self.is_open && reached[end].0 {
+            self.skip_stars(&mut reached);
+            if self.is_open && reached[end] {
                 return true;
             }
-            let mut next = vec![(false, false); end + 1];
-            for (at, (is_reached, has_option)) in reached.iter().enumerate() {
-                if !is_reached {
-                    continue;
-                }
-                match self.operands.get(at) {
-                    Some(Operand::Any) => next[at].0 = true,
-                    Some(Operand::Word(wildcard))
-                        if wildcard.covers(word)
-                            || wildcard.covers(word.trim_start_matches("./")) =>
-                    {
-                        next[at + 1].0 = true;
-                    }
-                    _ => {}
-                }
+            let is_option = is_option(word);
+            for at in (0..=end).rev() {
+                let is_star = matches!(self.operands.get(at), Some(Operand::Any));
                 // A rule without a star is about the whole command, with its options in any place.
-                let is_within = at < end || !self.options.is_empty();
-                if is_option(word) && is_within {
-                    next[at] = (true, at < end);
-                } else if *has_option {
-                    next[at].0 = true;
-                }
+                let stays = is_star
+                    || is_option && (at < end || !self.options.is_empty())
+                    || may_be_value && at < end;
+                let moves = at > 0 && reached[at - 1] && self.operands[at - 1].is(word);
+                reached[at] = moves || reached[at] && stays;
             }
-            self.skip_stars(&mut next);
-            reached = next;
+            may_be_value = is_option;
         }
-        reached[end].0
+        self.skip_stars(&mut reached);
+        reached[end]
     }
 
     /// Marks the positions behind stars that match no word.
-    fn skip_stars(&self, reached: &mut [(bool, bool)]) {
+    fn skip_stars(&self, reached: &mut [bool]) {
         for (at, operand) in self.operands.iter().enumerate() {
-            if matches!(operand, Operand::Any) && reached[at].0 {
-                reached[at + 1].0 = true;
-            }
+            reached[at + 1] |= matches!(operand, Operand::Any) && reached[at];
         }
     }
 }
@@ -218,6 +203,14 @@ impl Operand {
         } else {
             Self::Word(Pattern::of_text(word))
         }
+    }
+
+    /// Whether it is one word, which matches.
+    fn is(&self, word: &str) -> bool {
+        let Self::Word(wildcard) = self else {
+            return false;
+        };
+        wildcard.covers(word) || wildcard.covers(word.trim_start_matches("./"))
     }
 }
 
@@ -231,23 +224,16 @@ fn is_long(word: &str) -> bool {
 
 /// Whether the letters of a short option are there: in one word, or if they are few, in several.
 fn has_letters(option: &str, arguments: &[&str]) -> bool {
-    let Some(letters) = option
-        .strip_prefix('-')
-        .filter(|letters| !letters.is_empty() && !is_long(option))
-    else {
+    let Some(letters) = option.strip_prefix('-').filter(|_| !is_long(option)) else {
         return false;
     };
-    let clusters = || {
-        arguments
-            .iter()
-            .filter(|word| is_option(word) && !is_long(word))
-    };
-    let has_all = |word: &&&str| letters.chars().all(|letter| word[1..].contains(letter));
-    let is_spread = || {
-        let mut letters = letters.chars();
-        letters.all(|letter| clusters().any(|word| word[1..].contains(letter)))
-    };
-    clusters().any(|word| has_all(&word)) || letters.len() <= MAX_CLUSTER && is_spread()
+    let clusters = arguments.iter().copied();
+    let mut clusters = clusters.filter(|word| is_option(word) && !is_long(word));
+    let mut letters = letters.chars();
+    if letters.clone().count() <= MAX_CLUSTER {
+        return letters.all(|letter| clusters.clone().any(|word| word[1..].contains(letter)));
+    }
+    clusters.any(|word| letters.clone().all(|letter| word[1..].contains(letter)))
 }
 
 /// Returns the words of a text in any language.

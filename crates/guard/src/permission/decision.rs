@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::call::ParsedCall;
 use super::command::Command;
-use super::hint::{of_call, of_command};
+use super::hint::{Hint, of_call, of_command};
 use super::path_context::{PathContext, ResolvedPath};
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
 use crate::shell::MAX_LENGTH;
@@ -23,7 +23,7 @@ pub struct CheckedPart {
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
 /// A decision and its cause.
@@ -36,90 +36,70 @@ pub struct Decided {
     /// The decision for each command of a command line with several.
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call, if possible.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
-type Verdict = (Decision, DecidedBy);
+/// A call that is decided on.
+struct Deciding<'a> {
+    rules: &'a Rules,
+    mode: Mode,
+    call: ParsedCall<'a>,
+}
 
 impl Rules {
     /// Decides on a call: deny rules first, then ask rules, then effects that no mode allows, then
     /// the mode and allow rules. The strictest decision on any command of a command line applies.
     pub fn decide(&self, mode: Mode, request: &Request<'_>) -> Decided {
         let context = PathContext::new(request);
-        let call = ParsedCall::new(&context);
-        let mut decided = match (self.decide_whole(&call), request.action) {
-            (Some((decision, by)), _) => decided(decision, by),
-            (None, Action::Command { only_reads, .. }) => {
-                self.decide_commands(mode, *only_reads, &call)
-            }
-            (None, _) => {
-                let (decision, by) = self.decide_other(mode, &call);
-                let hint = match by {
-                    DecidedBy::Default { .. } => of_call(request),
-                    _ => None,
-                };
-                Decided {
-                    hint,
-                    ..decided(decision, by)
-                }
-            }
+        let deciding = Deciding {
+            rules: self,
+            mode,
+            call: ParsedCall::new(&context),
         };
-        if request.is_confined && !matches!(mode, Mode::Plan | Mode::DontAsk) {
-            self.allow_confined(&mut decided);
-        }
+        let mut decided = deciding.decide();
         if mode == Mode::DontAsk && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
-            if matches!(decided.by, DecidedBy::Default { .. }) {
+            if is_open(&decided.by) {
                 decided.by = DecidedBy::Mode { mode };
             }
         }
         decided
     }
+}
 
-    /// Allows a command in a workspace, and each of its parts, if no rule is about it.
-    fn allow_confined(&self, decided: &mut Decided) {
-        let is_open = |decision: Decision, by: &DecidedBy| {
-            let (_, unparsable) = builtin(Decision::Ask, BuiltinRule::Unparsable);
-            decision == Decision::Ask
-                && (*by == left_open().1 || *by == unparsable && !self.restrict_commands())
-        };
-        for part in &mut decided.parts {
-            if is_open(part.decision, &part.by) {
-                (part.decision, part.by) = confined();
-                part.hint = None;
-            }
+impl Deciding<'_> {
+    fn decide(&self) -> Decided {
+        let request = self.call.context.request;
+        if let Some(whole) = self.rules.strictest(|rule| rule.is_about(request)) {
+            // A stricter rule may apply to a part.
+            let mut denying = self.rules.of(Behavior::Deny);
+            return by_rule(
+                denying
+                    .find(|rule| rule.restricts(&self.call))
+                    .unwrap_or(whole),
+            );
         }
-        let mut parts = decided.parts.iter();
-        if is_open(decided.decision, &decided.by)
-            && parts.all(|part| part.decision == Decision::Allow)
-        {
-            (decided.decision, decided.by) = confined();
-            decided.hint = None;
+        if let Action::Command { only_reads, .. } = request.action {
+            return self.decide_commands(*only_reads);
+        }
+        let decided = self.decide_other();
+        let hint = is_open(&decided.by).then(|| of_call(request));
+        Decided {
+            hint: hint.flatten(),
+            ..decided
         }
     }
 
-    /// Returns the verdict of rules that restrict the call regardless of its effects.
-    fn decide_whole(&self, call: &ParsedCall<'_>) -> Option<Verdict> {
-        let request = call.context.request;
-        let whole = self.restricting(|rule| rule.is_about(request))?;
-        // A stricter rule may apply to a part.
-        let stricter = self.that(Behavior::Deny).find(|rule| rule.restricts(call));
-        Some(by_rule(stricter.unwrap_or(whole)))
-    }
-
-    fn decide_commands(&self, mode: Mode, only_reads: bool, call: &ParsedCall<'_>) -> Decided {
-        let confines_reads = call.context.request.confines_reads;
-        if only_reads && !confines_reads && !self.restrict_commands() {
-            let (decision, by) = reads_only();
-            return decided(decision, by);
+    fn decide_commands(&self, only_reads: bool) -> Decided {
+        let context = self.call.context;
+        if only_reads && !context.request.confines_reads && !self.rules.restrict_commands() {
+            return allow(BuiltinRule::ReadOnly);
         }
-        let commands = call.commands();
+        let commands = self.call.commands().iter();
         let mut parts: Vec<CheckedPart> = commands
-            .iter()
             .map(|command| {
-                let (decision, by) = self.decide_command(mode, only_reads, command, call.context);
-                let is_open = matches!(by, DecidedBy::Default { .. });
-                let hint = is_open.then(|| of_command(command, call.context));
+                let Decided { decision, by, .. } = self.decide_command(only_reads, command);
+                let hint = is_open(&by).then(|| of_command(command));
                 CheckedPart {
                     command: command.text.to_owned(),
                     decision,
@@ -128,184 +108,175 @@ impl Rules {
                 }
             })
             .collect();
-        if !only_reads
-            && parts
-                .iter()
-                .all(|part| (part.decision, &part.by) == (Decision::Allow, &reads_only().1))
-        {
+        let reading = allow(BuiltinRule::ReadOnly).by;
+        if !only_reads && parts.iter().all(|part| part.by == reading) {
             // Each command only reads, but the command line as a whole does not.
             for part in &mut parts {
-                (part.decision, part.by) = left_open();
+                let open = self.leave_open();
+                (part.decision, part.by) = (open.decision, open.by);
             }
         }
         // Among the strictest decisions, prefer one with a specific cause.
-        let says_more = |by: &DecidedBy| *by != reads_only().1 && *by != left_open().1;
-        let Some(deciding) = parts
-            .iter()
-            .rev()
-            .max_by_key(|part| (part.decision, says_more(&part.by)))
+        let rank = |by: &DecidedBy| (*by != reading && !is_open(by), *by == self.leave_open().by);
+        let parts_in_reverse = parts.iter().rev();
+        let Some(deciding) = parts_in_reverse.max_by_key(|part| (part.decision, rank(&part.by)))
         else {
             // Nothing runs, unless zsh starts `cat` for a redirection.
-            let (decision, by) = if call.context.is_ambiguous() {
-                builtin(Decision::Ask, BuiltinRule::Unparsable)
+            return if context.is_ambiguous() {
+                self.fail_to_parse()
             } else {
-                reads_only()
+                allow(BuiltinRule::ReadOnly)
             };
-            return decided(decision, by);
         };
-        let (decision, by) = (deciding.decision, deciding.by.clone());
         let mut open = parts.iter().filter(|part| part.decision != Decision::Allow);
         let hint = match (open.next(), open.next()) {
             (Some(part), None) => part.hint.clone(),
             _ => None,
         };
-        if parts.len() == 1 {
-            parts.clear();
-        }
         Decided {
-            decision,
-            by,
-            parts,
+            decision: deciding.decision,
+            by: deciding.by.clone(),
             hint,
+            parts: if parts.len() == 1 { Vec::new() } else { parts },
         }
     }
 
-    fn decide_command(
-        &self,
-        mode: Mode,
-        only_reads: bool,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> Verdict {
-        if let Some(rule) = self.restricting(|rule| rule.restricts_command(command, context)) {
+    fn decide_command(&self, only_reads: bool, command: &Command<'_>) -> Decided {
+        let (mode, context) = (self.mode, command.context);
+        if let Some(rule) = self.rules.strictest(|rule| rule.restricts_command(command)) {
             return by_rule(rule);
         }
-        let is_long = context.script().len() > MAX_LENGTH && self.are_about_commands();
+        let is_long = context.script().len() > MAX_LENGTH && self.rules.are_about_commands();
         let asks = mode != Mode::BypassPermissions;
-        if is_long || asks && self.may_restrict_evaluated(command, context) {
-            return builtin(Decision::Ask, BuiltinRule::Unresolved);
+        if is_long || asks && self.rules.may_restrict_evaluated(command) {
+            return ask(BuiltinRule::Unresolved);
         }
-        if only_reads && !command.reads_outside(context) {
-            return reads_only();
+        if only_reads && !command.reads_outside() {
+            return allow(BuiltinRule::ReadOnly);
         }
-        if command.removes_critical(context) {
-            return builtin(Decision::Ask, BuiltinRule::CriticalPath);
+        if command.removes_critical() {
+            return ask(BuiltinRule::CriticalPath);
         }
         if mode == Mode::BypassPermissions {
-            return (Decision::Allow, DecidedBy::Mode { mode });
+            return by_mode(Decision::Allow, mode);
         }
-        if command.written(context).any(PathContext::is_protected) {
-            return builtin(Decision::Ask, BuiltinRule::Protected);
+        if command.effects().writes().any(PathContext::is_protected) {
+            return ask(BuiltinRule::Protected);
         }
         if mode == Mode::Plan {
-            let writes = !command.files(context).redirected.is_empty();
-            return if !writes && command.only_reads(context) {
-                reads_only()
+            return if command.effects().redirected.is_empty() && command.only_reads() {
+                allow(BuiltinRule::ReadOnly)
             } else {
-                (Decision::Ask, DecidedBy::Mode { mode })
+                by_mode(Decision::Ask, mode)
             };
         }
-        if let Some(rule) = self
-            .that(Behavior::Allow)
-            .find(|rule| rule.is_about(context.request))
-        {
+        let mut allowing = self.rules.of(Behavior::Allow);
+        if let Some(rule) = allowing.find(|rule| rule.is_about(context.request)) {
             return by_rule(rule);
         }
         if context.is_ambiguous() || !command.is_understood() {
-            return builtin(Decision::Ask, BuiltinRule::Unparsable);
+            return self.fail_to_parse();
         }
-        self.allows_command(mode, command, context)
-            .unwrap_or_else(left_open)
+        let allowed = self.allow_command(command);
+        allowed.unwrap_or_else(|| self.leave_open())
     }
 
-    /// Returns the rule or mode that allows a command and the targets of its redirections.
-    fn allows_command(
-        &self,
-        mode: Mode,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> Option<Verdict> {
-        let targets = command.redirection_targets(context)?;
-        let are_inside = targets.iter().all(|path| context.is_inside(path));
-        let rules = self.allowing_to_write(targets.into_iter(), context);
-        let accepts_edits = mode == Mode::AcceptEdits && are_inside;
-        let mut allowing = self.that(Behavior::Allow);
+    /// Returns the decision of the rule or mode that allows a command and the targets of its redirections.
+    fn allow_command(&self, command: &Command<'_>) -> Option<Decided> {
+        let targets = command.redirection_targets()?;
+        let are_inside = targets.iter().all(|path| command.context.is_inside(path));
+        let rules = self.rules_for_writing(targets);
+        let by_mode = (self.mode == Mode::AcceptEdits && are_inside)
+            .then(|| by_mode(Decision::Allow, self.mode));
+        let mut allowing = self.rules.of(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
-            && (rules.is_some() || accepts_edits)
+            && (rules.is_some() || by_mode.is_some())
         {
             return Some(by_rule(rule));
         }
-        if accepts_edits && command.edits_inside(context) {
-            return Some((Decision::Allow, DecidedBy::Mode { mode }));
+        if by_mode.is_some() && command.edits_inside() {
+            return by_mode;
         }
-        if !command.is_redirection() && !command.only_reads(context) {
+        if !command.is_redirection() && !command.only_reads() {
             return None;
         }
         // Its redirections are its only changes.
         match rules.as_deref() {
-            Some([]) => (!command.reads_outside(context)).then(reads_only),
+            Some([]) => (!command.reads_outside()).then(|| allow(BuiltinRule::ReadOnly)),
             Some([rule, ..]) => Some(by_rule(rule)),
-            None => accepts_edits.then_some((Decision::Allow, DecidedBy::Mode { mode })),
+            None => by_mode,
         }
     }
 
     /// Decides on a call other than a command line.
-    fn decide_other(&self, mode: Mode, call: &ParsedCall<'_>) -> Verdict {
-        let context = call.context;
+    fn decide_other(&self) -> Decided {
+        let context = self.call.context;
         let request = context.request;
-        if let Some(rule) = self.restricting(|rule| rule.restricts(call)) {
+        if let Some(rule) = self.rules.strictest(|rule| rule.restricts(&self.call)) {
             return by_rule(rule);
         }
-        let writes = &call.writes;
+        let effects = &self.call.effects;
+        let writes = &effects.changes;
         let only_reads = match request.action {
             Action::Files { writes, .. } => writes.is_empty(),
             Action::Harmless => true,
             Action::Command { .. } | Action::Fetch { .. } | Action::Anything => false,
         };
         if only_reads {
-            return reads_only();
+            return allow(BuiltinRule::ReadOnly);
         }
-        if mode == Mode::BypassPermissions {
-            return (Decision::Allow, DecidedBy::Mode { mode });
+        if self.mode == Mode::BypassPermissions {
+            return by_mode(Decision::Allow, self.mode);
         }
         if writes.iter().any(PathContext::is_protected) {
-            return builtin(Decision::Ask, BuiltinRule::Protected);
+            return ask(BuiltinRule::Protected);
         }
-        if mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
-            return (Decision::Ask, DecidedBy::Mode { mode });
+        if self.mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
+            return by_mode(Decision::Ask, self.mode);
         }
-        if let Some(rule) = self.that(Behavior::Allow).find(|rule| {
-            rule.is_about(request)
-                || call
-                    .host
-                    .as_deref()
-                    .is_some_and(|host| rule.is_about_host(host))
-        }) {
+        let mut allowing = self.rules.of(Behavior::Allow);
+        let is_about = |rule: &&Rule| rule.is_about(request) || rule.is_about_host(effects);
+        if let Some(rule) = allowing.find(is_about) {
             return by_rule(rule);
         }
         if writes.is_empty() {
-            return left_open();
+            return self.leave_open();
         }
-        if mode == Mode::AcceptEdits && writes.iter().all(|path| context.is_inside(path)) {
-            return (Decision::Allow, DecidedBy::Mode { mode });
+        let are_inside = writes.iter().all(|path| context.is_inside(path));
+        if self.mode == Mode::AcceptEdits && are_inside {
+            return by_mode(Decision::Allow, self.mode);
         }
-        let rules = self.allowing_to_write(writes.iter(), context);
-        rules
-            .and_then(|rules| rules.first().copied())
-            .map_or_else(left_open, by_rule)
+        match self.rules_for_writing(writes).as_deref() {
+            Some([rule, ..]) => by_rule(rule),
+            Some([]) | None => self.leave_open(),
+        }
     }
 
     /// Returns for each file a rule that allows changing it, if all have one.
-    fn allowing_to_write<'p>(
-        &self,
-        paths: impl Iterator<Item = &'p ResolvedPath>,
-        context: &PathContext<'_>,
-    ) -> Option<Vec<&Rule>> {
+    fn rules_for_writing(&self, paths: &[ResolvedPath]) -> Option<Vec<&Rule>> {
         let allowing = |path| {
-            let mut rules = self.that(Behavior::Allow);
-            rules.find(|rule| rule.allows_writing(path, context))
+            let mut rules = self.rules.of(Behavior::Allow);
+            rules.find(|rule| rule.allows_writing(path, self.call.context))
         };
-        paths.map(allowing).collect()
+        paths.iter().map(allowing).collect()
+    }
+
+    /// Returns the decision on what no rule is about.
+    fn leave_open(&self) -> Decided {
+        let is_confined = self.call.context.request.is_confined;
+        if is_confined && !matches!(self.mode, Mode::Plan | Mode::DontAsk) {
+            return allow(BuiltinRule::Confined);
+        }
+        decided(Decision::Ask, DecidedBy::Default { default: true })
+    }
+
+    /// Returns the decision on a text that may be any command.
+    fn fail_to_parse(&self) -> Decided {
+        let open = self.leave_open();
+        if is_open(&open.by) || self.rules.restrict_commands() {
+            return ask(BuiltinRule::Unparsable);
+        }
+        open
     }
 }
 
@@ -318,29 +289,30 @@ fn decided(decision: Decision, by: DecidedBy) -> Decided {
     }
 }
 
-fn by_rule(rule: &Rule) -> Verdict {
+fn by_rule(rule: &Rule) -> Decided {
     let by = DecidedBy::Rule {
         rule: rule.text.clone(),
         behavior: rule.behavior,
         source: rule.source.name.clone(),
     };
-    (rule.behavior, by)
+    decided(rule.behavior, by)
 }
 
-fn builtin(decision: Decision, builtin: BuiltinRule) -> Verdict {
-    (decision, DecidedBy::Builtin { builtin })
+fn by_mode(decision: Decision, mode: Mode) -> Decided {
+    decided(decision, DecidedBy::Mode { mode })
 }
 
-fn reads_only() -> Verdict {
-    builtin(Decision::Allow, BuiltinRule::ReadOnly)
+fn allow(builtin: BuiltinRule) -> Decided {
+    decided(Decision::Allow, DecidedBy::Builtin { builtin })
 }
 
-fn confined() -> Verdict {
-    builtin(Decision::Allow, BuiltinRule::Confined)
+fn ask(builtin: BuiltinRule) -> Decided {
+    decided(Decision::Ask, DecidedBy::Builtin { builtin })
 }
 
-fn left_open() -> Verdict {
-    (Decision::Ask, DecidedBy::Default { default: true })
+/// Whether no rule and no mode decided.
+fn is_open(by: &DecidedBy) -> bool {
+    matches!(by, DecidedBy::Default { .. })
 }
 
 impl Decided {
@@ -353,34 +325,32 @@ impl Decided {
     /// Returns the reason without the tool. `effect` is the reason why the call needs permission,
     /// or the reason given by a hook that asks.
     pub fn explanation(&self, effect: Option<&str>) -> String {
-        let part = self
-            .parts
-            .iter()
-            .find(|part| part.decision != Decision::Allow && part.by == self.by);
+        let part = self.parts_left().find(|part| part.by == self.by);
         let what = part.map_or("it".to_owned(), |part| format!("`{}`", part.command));
+        let no_approver = ", and no approver is available";
         let why = match &self.by {
             DecidedBy::Rule {
                 rule,
-                behavior: Behavior::Ask,
+                behavior,
                 source,
-            } => format!(
-                "the rule `{rule}` of {source} requires approval for {what}, and no approver is available"
-            ),
-            DecidedBy::Rule { rule, source, .. } => {
-                format!("the rule `{rule}` of {source} denies {what}")
+            } => {
+                let effect = match behavior {
+                    Behavior::Ask => format!("requires approval for {what}{no_approver}"),
+                    Behavior::Allow | Behavior::Deny => format!("denies {what}"),
+                };
+                format!("the rule `{rule}` of {source} {effect}")
             }
             DecidedBy::Builtin {
                 builtin: BuiltinRule::Unparsable,
             } => "the command cannot be parsed, and no rule allows all commands".to_owned(),
             DecidedBy::Builtin { builtin } => {
-                format!("{what} {}, and no approver is available", builtin.effect())
+                format!("{what} {}{no_approver}", builtin.effect())
             }
-            DecidedBy::Hook { hook } => format!(
-                "a {hook} hook requires approval for {what}, and no approver is available{}",
-                effect
-                    .filter(|reason| !reason.is_empty())
-                    .map_or(String::new(), |reason| format!(": {reason}"))
-            ),
+            DecidedBy::Hook { hook } => {
+                let reason = effect.filter(|reason| !reason.is_empty());
+                let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+                format!("a {hook} hook requires approval for {what}{no_approver}{reason}")
+            }
             DecidedBy::Mode { mode: Mode::Plan } => {
                 "the mode `plan` allows only read-only calls".to_owned()
             }
@@ -394,28 +364,46 @@ impl Decided {
                 None => format!("no rule allows {what}"),
             },
         };
-        let hint = match self.hints().as_deref() {
-            None | Some([]) => String::new(),
-            Some(rules) => {
-                let flags = rules
-                    .iter()
-                    .map(|rule| format!("--allow {}", shlex::try_quote(rule).unwrap_or_default()));
-                let flags: Vec<String> = flags.collect();
-                format!("; `{}` would allow it", flags.join(" "))
-            }
-        };
-        format!("{why}{hint}.")
+        let hints = self.hints().unwrap_or_default().into_iter();
+        let options = hints.map(|hint| {
+            let rule = shlex::try_quote(&hint.rule).unwrap_or_default();
+            format!("--allow {rule}")
+        });
+        let options: Vec<String> = options.collect();
+        match options.as_slice() {
+            [] => format!("{why}."),
+            options => format!("{why}; `{}` would allow it.", options.join(" ")),
+        }
+    }
+
+    /// Returns rules that together would allow a call that no rule decided. `None` if there are none, or their further
+    /// effects are not known.
+    pub fn proposals(&self) -> Option<Vec<Hint>> {
+        let mut open = self.parts_left();
+        if self.decision != Behavior::Ask
+            || !is_open(&self.by)
+            || !open.all(|part| is_open(&part.by))
+        {
+            return None;
+        }
+        let mut proposals: Vec<Hint> = self.hints()?.into_iter().cloned().collect();
+        proposals.sort_unstable();
+        proposals.dedup();
+        let are_known = proposals.iter().all(|hint| hint.also_allows.is_some());
+        Some(proposals).filter(|proposals| are_known && !proposals.is_empty())
     }
 
     /// Returns rules that together would allow the call, if possible.
-    pub fn hints(&self) -> Option<Vec<&str>> {
+    pub fn hints(&self) -> Option<Vec<&Hint>> {
         if self.parts.is_empty() {
-            return Some(self.hint.as_deref().into_iter().collect());
+            return Some(self.hint.iter().collect());
         }
-        let open = self
-            .parts
-            .iter()
-            .filter(|part| part.decision != Decision::Allow);
-        open.map(|part| part.hint.as_deref()).collect()
+        self.parts_left().map(|part| part.hint.as_ref()).collect()
+    }
+
+    /// Returns the commands that are not allowed.
+    fn parts_left(&self) -> impl Iterator<Item = &CheckedPart> {
+        let parts = self.parts.iter();
+        parts.filter(|part| part.decision != Decision::Allow)
     }
 }

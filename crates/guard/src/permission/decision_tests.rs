@@ -305,9 +305,10 @@ fn hints_allow_the_call() {
     ];
     for (mut row, expected) in rows {
         let decided = row.decided();
-        assert_eq!(decided.hint.as_deref(), expected, "{row:?}");
+        let rule = decided.hint.as_ref().map(|hint| &*hint.rule);
+        assert_eq!(rule, expected, "{row:?}");
         if let Some(hint) = decided.hint {
-            row.allow.push(hint);
+            row.allow.push(hint.rule);
             assert_eq!(row.decided().decision, Decision::Allow, "{row:?}");
         }
     }

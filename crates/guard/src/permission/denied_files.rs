@@ -109,11 +109,9 @@ impl Rules {
 
     /// Returns the rules with a path, and the use of files that each is about.
     fn of_files(&self, behavior: Behavior) -> impl Iterator<Item = (&Rule, FileUse, &PathPattern)> {
-        self.that(behavior)
-            .filter_map(|rule| match &rule.specifier {
-                Specifier::Reading(pattern) => Some((rule, FileUse::Reading, pattern)),
-                Specifier::Writing(pattern) => Some((rule, FileUse::Changing, pattern)),
-                _ => None,
-            })
+        self.of(behavior).filter_map(|rule| match &rule.specifier {
+            Specifier::Files(denied, pattern) => Some((rule, *denied, pattern)),
+            _ => None,
+        })
     }
 }

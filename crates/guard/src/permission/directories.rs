@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::outline::outline;
-use super::path_context::{PathContext, ResolvedPath, normalised};
+use super::path_context::{PathContext, ResolvedPath, normalise};
 use super::pattern::{GLOB, UNKNOWN};
 use crate::shell::{CommandLine, CommandPart, Follows, PartWord};
 
@@ -21,6 +21,22 @@ pub(super) struct Directories {
 }
 
 impl Directories {
+    /// Creates one known directory.
+    pub(super) fn new(directory: &Path) -> Rc<Self> {
+        Rc::new(Self {
+            known: vec![directory.to_owned()],
+            is_open: false,
+        })
+    }
+
+    /// Returns these directories and unknown ones.
+    pub(super) fn with_unknown(&self) -> Rc<Self> {
+        Rc::new(Self {
+            known: self.known.clone(),
+            is_open: true,
+        })
+    }
+
     /// Returns the file that `name`, a word or part of one, names in each directory.
     pub(super) fn files(&self, name: &str, context: &PathContext<'_>) -> Vec<ResolvedPath> {
         // A program may expand it.
@@ -48,11 +64,8 @@ pub(super) fn of(
         .collect();
     let mut moves = commands.iter().zip(&targets);
     let mut current = Rc::clone(start);
-    if moves.any(|(command, target)| command.is_repeated() && target.is_some()) {
-        current = Rc::new(Directories {
-            is_open: true,
-            ..(*current).clone()
-        });
+    if moves.any(|(command, target)| command.context.is_repeated && target.is_some()) {
+        current = start.with_unknown();
     }
     let mut found = Vec::with_capacity(commands.len());
     for target in targets {
@@ -68,7 +81,7 @@ pub(super) fn of(
                     after.known.clear();
                 }
                 let from = current.known.iter();
-                let reached = from.map(|from| normalised(&from.join(&to)));
+                let reached = from.map(|from| normalise(&from.join(&to)));
                 after.known.extend(reached);
             }
         }
@@ -127,7 +140,7 @@ fn begins_with_condition(line: &CommandLine) -> bool {
         .commands
         .iter()
         .skip(1)
-        .filter(|command| !command.is_substituted);
+        .filter(|command| !command.context.is_substituted);
     let mut follows = rest.map(|command| command.follows);
     line.is_flat
         && follows.next() == Some(Follows::And)

@@ -9,10 +9,8 @@ use super::pattern::Pattern;
 pub struct DomainPattern {
     /// In lower case and without a trailing dot.
     pub(super) text: String,
-    /// Label patterns, last label first; `*` matches within a label. Empty: any host.
-    labels: Vec<Pattern>,
-    /// Whether it matches subdomains only.
-    is_below: bool,
+    /// The pattern of hosts whose labels are the names of a path.
+    labels: Pattern,
 }
 
 impl DomainPattern {
@@ -22,32 +20,28 @@ impl DomainPattern {
         if pattern.is_empty() || !(pattern.starts_with('[') || pattern.chars().all(is_in_name)) {
             return None;
         }
-        let pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
-        let below = pattern.strip_prefix("*.");
-        let domain = below.unwrap_or(&pattern);
-        let labels = domain.rsplit('.').filter(|_| domain != "*");
-        Some(Self {
-            labels: labels.map(Pattern::of_text).collect(),
-            is_below: below.is_some(),
-            text: pattern,
-        })
+        let text = pattern.trim_end_matches('.').to_ascii_lowercase();
+        let labels = match text.strip_prefix("*.") {
+            Some(domain) => format!("**/*/{}", labels_of(domain)),
+            None if text == "*" => "**".to_owned(),
+            None => labels_of(&text),
+        };
+        let labels = Pattern::of_path(&labels).ok()?;
+        Some(Self { text, labels })
     }
 
     /// Whether a host matches, in lower case and without a trailing dot.
     pub fn covers(&self, host: &str) -> bool {
-        let host: Vec<&str> = host.rsplit('.').collect();
-        let is_long_enough = match (self.labels.len(), self.is_below) {
-            (0, false) => true,
-            (count, true) => host.len() > count,
-            (count, false) => host.len() == count,
-        };
-        is_long_enough
-            && self
-                .labels
-                .iter()
-                .zip(host)
-                .all(|(pattern, label)| pattern.covers(label))
+        self.labels.covers(&host.replace('.', "/"))
     }
+}
+
+/// Converts a domain to a path.
+fn labels_of(domain: &str) -> String {
+    domain
+        .replace("**", "*")
+        .replace('.', "/")
+        .replace('[', "\\[")
 }
 
 /// Returns the host of a URL, in lower case and without a trailing dot.

@@ -6,10 +6,9 @@ use super::{Behavior, Rules};
 impl Rules {
     /// Returns the patterns of `WebFetch(domain:…)` rules with a behavior.
     pub fn domains(&self, behavior: Behavior) -> impl Iterator<Item = String> {
-        self.that(behavior)
-            .filter_map(|rule| match &rule.specifier {
-                Specifier::Domain(pattern) => Some(pattern.text.clone()),
-                _ => None,
-            })
+        self.of(behavior).filter_map(|rule| match &rule.specifier {
+            Specifier::Domain(pattern) => Some(pattern.text.clone()),
+            _ => None,
+        })
     }
 }

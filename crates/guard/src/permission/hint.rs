@@ -1,79 +1,229 @@
-//! Suggested rules for calls that no rule decides.
+//! Suggested rules for calls that no rule decides, and their other effects.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::command::Command;
 use super::domain::host;
-use super::invocation::joined;
-use super::path_context::PathContext;
-use super::pattern::escaped;
+use super::pattern::escape;
 use super::programs;
 use super::{Action, Behavior, Request, Rule};
-use crate::shell::{UseKind, uses};
+use crate::shell::{UseKind, program_name, uses};
+
+/// Maximum length of a command in a rule that is proposed for exactly this command, in bytes.
+const MAX_EXACT: usize = 120;
+
+/// A rule that would allow a call or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hint {
+    /// The text of an allow rule.
+    pub rule: String,
+    /// Further effects of calls that it allows, in words. `None` if they are not known, so that it is not proposed for
+    /// other calls.
+    pub also_allows: Option<&'static str>,
+}
 
 /// Suggests a rule for a call other than a command line.
-pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
-    match request.action {
-        Action::Files { writes, .. } => {
-            let [path] = writes.as_slice() else {
-                return None;
-            };
-            edit_rule(path, request)
-        }
-        Action::Fetch { url } => Some(format!("WebFetch(domain:{})", host(url)?)),
-        Action::Anything => Some(request.tool.to_owned()),
-        Action::Command { .. } | Action::Harmless => None,
-    }
+pub(super) fn of_call(request: &Request<'_>) -> Option<Hint> {
+    let (rule, also_allows) = match request.action {
+        Action::Files { writes, .. } => match writes.as_slice() {
+            [path] => return edit_rule(path, request),
+            _ => return None,
+        },
+        Action::Fetch { url } => (
+            format!("WebFetch(domain:{})", host(url)?),
+            Some("uses the network: every page of this host"),
+        ),
+        // Other tools may run commands.
+        Action::Anything => (
+            request.tool.to_owned(),
+            request.tool.starts_with("mcp__").then_some(
+                "every call of this tool, which may write outside the project and use the network",
+            ),
+        ),
+        Action::Command { .. } | Action::Harmless => return None,
+    };
+    Some(Hint { rule, also_allows })
 }
 
 /// Suggests a rule for changing a file and its siblings.
-fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
+fn edit_rule(path: &Path, request: &Request<'_>) -> Option<Hint> {
     let start = request.working_directories.first()?;
-    Some(match path.strip_prefix(start) {
-        Ok(below) => {
-            let directory = below
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty());
-            match directory {
-                Some(directory) => format!("Edit(./{}/**)", directory.display()),
-                None => format!("Edit(./{})", below.display()),
-            }
-        }
-        Err(_) => format!("Edit(/{})", path.display()),
+    let below = path.strip_prefix(start).ok();
+    let directory = below.and_then(Path::parent);
+    let directory = directory.filter(|directory| !directory.as_os_str().is_empty());
+    let (rule, also_allows) = match (directory, below) {
+        (Some(directory), _) => (
+            format!("Edit(./{}/**)", directory.display()),
+            "changes every file below this directory",
+        ),
+        (None, Some(below)) => (
+            format!("Edit(./{})", below.display()),
+            "changes only this file, in every project",
+        ),
+        (None, None) => (
+            format!("Edit(/{})", path.display()),
+            "writes outside the project: this file",
+        ),
+    };
+    Some(Hint {
+        rule,
+        also_allows: Some(also_allows),
     })
-}
-
-/// Whether a program changes the files that its operands name, with any options.
-pub(super) fn changes_operands(program: &str) -> bool {
-    let mut uses = uses(program).iter();
-    uses.any(|one| one.kind == UseKind::Writes && one.options().next().is_none())
 }
 
 /// Suggests a rule for one command without redirections to files: a listed one with any arguments, else one for exactly
 /// this command.
-pub(super) fn of_command(command: &Command<'_>, context: &PathContext<'_>) -> Option<String> {
-    if !command.redirection_targets(context)?.is_empty() {
+pub(super) fn of_command(command: &Command<'_>) -> Option<Hint> {
+    if !command.redirection_targets()?.is_empty() {
         return None;
     }
-    let known = joined(command.known_words()?.into_iter().take(2));
-    let begins = |words: &str| {
-        let rest = known.strip_prefix(words);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    let listed = wide_rules().find(|(words, _)| begins(words));
-    let rule = match listed {
-        Some((words, _)) => format!("Bash({words} *)"),
-        None => format!("Bash({})", escaped(command.text)),
+    let known = command.known_words()?;
+    let known = known.get(..2).unwrap_or(&known).join(" ") + " ";
+    let begins = |words: &str| known.starts_with(&format!("{words} "));
+    let (rule, also_allows) = match wide_rules().find(|(words, _)| begins(words)) {
+        Some((words, effects)) => (format!("Bash({words} *)"), Some(effects)),
+        None => (
+            format!("Bash({})", escape(command.text)),
+            may_be_proposed(command.text).then_some(
+                "no other command; this one may write outside the project and use the network",
+            ),
+        ),
     };
     let parsed = Rule::parse(&rule, Behavior::Allow, &Arc::default());
     let allows = parsed.is_ok_and(|rule| rule.allows_command(command));
-    (allows && !rule.contains('\n')).then_some(rule)
+    (allows && !rule.contains('\n')).then_some(Hint { rule, also_allows })
+}
+
+/// Whether a rule for exactly this command is proposed: not if its program changes the files that its operands name, with
+/// any options, or has other listed rules.
+fn may_be_proposed(command: &str) -> bool {
+    let name = command.split(' ').next().map_or("", program_name);
+    let mut listed = wide_rules().filter_map(|(words, _)| words.split_once(' '));
+    let mut uses = uses(name).iter();
+    !uses.any(|one| one.kind == UseKind::Writes && one.options().next().is_none())
+        && command.len() <= MAX_EXACT
+        && !command.contains('\0')
+        && !listed.any(|(program, _)| program == name)
 }
 
 /// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
-pub(super) fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = programs::lines(include_str!("tables/proposals.txt"));
     let rows = rows.filter_map(|row| row.split_once(" | "));
     rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::permission::Mode;
+    use crate::permission::decision_tests::Row;
+    use crate::sample::sample;
+    use turnpipe_core::message::DecidedBy;
+
+    /// A command, and whether it only reads.
+    #[derive(Deserialize)]
+    struct Attack {
+        command: String,
+        read_only: bool,
+    }
+
+    fn all_wide_rules() -> Vec<String> {
+        let rules = wide_rules().map(|(words, _)| format!("Bash({words} *)"));
+        rules
+            .chain(["WebFetch(domain:example.com)".to_owned()])
+            .collect()
+    }
+
+    fn allow_everything_proposed(row: &mut Row) -> Behavior {
+        row.allow.extend(all_wide_rules());
+        row.decided().decision
+    }
+
+    #[test]
+    fn no_proposed_rule_allows_an_attack() {
+        let lines = include_str!("../../../../tests/data/shell/attacks.jsonl").lines();
+        let attacks = lines.map(|line| serde_json::from_str::<Attack>(line).unwrap());
+        let attacks = attacks.filter(|attack| !attack.read_only);
+        for attack in sample(attacks, 4, |_| ()) {
+            let mut row = Row {
+                command: Some(attack.command),
+                ..Row::default()
+            };
+            let before = row.decided().decision;
+            let after = allow_everything_proposed(&mut row);
+            assert_eq!(before, after, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn proposed_rules_lose_against_deny_and_ask_rules() {
+        let lines = include_str!("../../../../tests/data/permission/decisions.jsonl").lines();
+        let rows = lines.map(|line| serde_json::from_str::<Row>(line).unwrap());
+        let rows = rows.filter(|row| !row.deny.is_empty() || !row.ask.is_empty());
+        for mut row in sample(rows, 10, |row| (row.decision.clone(), row.by.clone())) {
+            let before = row.decided();
+            let after = allow_everything_proposed(&mut row);
+            if matches!(before.by, DecidedBy::Rule { .. }) {
+                assert_eq!(before.decision, after, "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_proposal_names_its_further_effects() {
+        let rows = [
+            ("cargo test --lib", "Bash(cargo test *)", "runs code"),
+            (
+                "pytest specs -q",
+                "Bash(pytest *)",
+                "outside the project and use the network",
+            ),
+            (
+                "git push origin main",
+                "Bash(git push *)",
+                "uses the network",
+            ),
+            ("sh ./check.sh", "Bash(sh ./check.sh)", "no other command"),
+            ("cd src && npm run x -- -y", "Bash(npm run *)", "runs code"),
+            ("mytool", "Bash(mytool)", "no other command"),
+        ];
+        for (command, rule, effect) in rows {
+            let row = Row {
+                command: Some(command.to_owned()),
+                ..Row::default()
+            };
+            let proposals = row.decided().proposals().unwrap();
+            let [proposal] = proposals.as_slice() else {
+                panic!("{command}: {proposals:?}");
+            };
+            assert_eq!(proposal.rule, rule);
+            let also_allows = proposal.also_allows.unwrap();
+            assert!(also_allows.contains(effect), "{proposal:?}");
+        }
+        for command in ["git stash", "rm -rf build", "kubectl delete x", "ls"] {
+            let row = Row {
+                command: Some(command.to_owned()),
+                ..Row::default()
+            };
+            assert_eq!(row.decided().proposals(), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn listed_rules_can_be_parsed_and_allow_their_commands() {
+        for (words, effects) in wide_rules() {
+            let row = Row {
+                allow: vec![format!("Bash({words} *)")],
+                command: Some(format!("{words} x")),
+                ..Row::default()
+            };
+            let decided = row.with_request(|request| row.rules().decide(Mode::Default, request));
+            assert_eq!(decided.decision, Behavior::Allow, "{words}");
+            assert!(!effects.is_empty());
+        }
+    }
 }

@@ -4,92 +4,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
-use super::pattern::{GAP, GLOB, Pattern};
-use super::programs;
+use super::file_list::is_protected;
+use super::pattern::{GAP, GLOB};
 use super::request::{Action, Request};
-
-/// Files that are never changed without approval.
-static PROTECTED: LazyLock<FileList> = LazyLock::new(|| {
-    let edits = include_str!("tables/protected_from_edits.txt");
-    FileList::parse(&[PROTECTED_TABLE, edits, SYSTEM_TABLE])
-});
-
-/// Files that commands in a sandbox cannot change either.
-static PROTECTED_FROM_COMMANDS: LazyLock<FileList> =
-    LazyLock::new(|| FileList::parse(&[PROTECTED_TABLE]));
-
-const PROTECTED_TABLE: &str = include_str!("tables/protected.txt");
-
-/// Directories of system programs.
-static SYSTEM: LazyLock<FileList> = LazyLock::new(|| FileList::parse(&[SYSTEM_TABLE]));
-
-const SYSTEM_TABLE: &str = include_str!("tables/system.txt");
-
-/// Files and directories in the syntax of `.gitignore`.
-struct FileList(Vec<Listed>);
-
-struct Listed {
-    is_excluded: bool,
-    /// Whether it matches names in any directory.
-    is_name: bool,
-    pattern: Pattern,
-}
-
-impl FileList {
-    fn parse(tables: &[&'static str]) -> Self {
-        let lines = tables.iter().flat_map(|table| programs::lines(table));
-        Self(lines.map(Listed::parse).collect())
-    }
-
-    /// Whether it lists an absolute path or a directory that contains it. The innermost directory decides, and of
-    /// several patterns the last one. File systems may be case-insensitive.
-    fn contains(&self, path: &Path) -> bool {
-        let mut above = path.ancestors();
-        above.find_map(|path| self.lists(path)).unwrap_or_default()
-    }
-
-    /// Whether it lists an absolute path itself; `None` if it does not name it.
-    fn lists(&self, path: &Path) -> Option<bool> {
-        let path = path.to_string_lossy().to_ascii_lowercase();
-        let path = path.get(1..)?;
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let mut rows = self.0.iter().rev();
-        let listed = rows.find(|row| row.pattern.covers(if row.is_name { name } else { path }))?;
-        Some(!listed.is_excluded)
-    }
-}
-
-impl Listed {
-    #[expect(clippy::expect_used, reason = "the tables are part of the program")]
-    fn parse(line: &str) -> Self {
-        let pattern = line.trim_start_matches('!').trim_end_matches('/');
-        let glob = pattern.trim_start_matches('/').to_ascii_lowercase();
-        Self {
-            is_excluded: line.starts_with('!'),
-            is_name: !pattern.contains('/'),
-            pattern: Pattern::of_path(&glob).expect("the tables are valid patterns"),
-        }
-    }
-}
-
-/// Whether an absolute path is in a directory of system programs, where every change needs
-/// approval.
-pub fn is_of_system(path: &Path) -> bool {
-    SYSTEM.contains(path)
-}
-
-/// Whether an absolute path, or a directory above it, is one by which programs are told what to run, and that ordinary
-/// commands do not change: settings of agents and editors, and start-up files of shells.
-pub fn is_protected_from_commands(path: &Path) -> bool {
-    PROTECTED_FROM_COMMANDS.contains(path)
-}
-
-/// Whether an absolute path is such a file or directory itself.
-pub fn is_named_protected_from_commands(path: &Path) -> bool {
-    PROTECTED_FROM_COMMANDS.lists(path).unwrap_or_default()
-}
 
 /// A path with and without links resolved. It may have [`GLOB`] for parts that the shell expands, or [`GAP`] for parts that
 /// a tool does; other parts that are known only at run time are names that no pattern has.
@@ -125,7 +43,7 @@ pub(super) struct PathContext<'a> {
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
-pub fn normalised(path: &Path) -> PathBuf {
+pub fn normalise(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {
@@ -199,11 +117,11 @@ impl<'a> PathContext<'a> {
 
     /// Resolves an absolute path.
     pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
-        let (name, has_gap) = (normalised(path), has_gap(path));
+        let (name, has_gap) = (normalise(path), has_gap(path));
         let real = if has_gap {
             self.real_start(&name)
         } else {
-            self.opened(path)
+            self.follow(path)
         };
         ResolvedPath {
             name,
@@ -222,7 +140,7 @@ impl<'a> PathContext<'a> {
     }
 
     /// Resolves a path as the kernel does: links are followed before `..` applies.
-    fn opened(&self, path: &Path) -> Option<Rc<Path>> {
+    fn follow(&self, path: &Path) -> Option<Rc<Path>> {
         let mut reached = PathBuf::new();
         for component in path.components() {
             if component == Component::ParentDir {
@@ -275,6 +193,6 @@ impl<'a> PathContext<'a> {
 
     /// Whether the file can make programs run code.
     pub(super) fn is_protected(path: &ResolvedPath) -> bool {
-        path.any_name(|path| PROTECTED.contains(path))
+        path.any_name(is_protected)
     }
 }

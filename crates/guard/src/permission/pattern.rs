@@ -267,7 +267,7 @@ fn class(rest: &mut &str) -> Result<Token, &'static str> {
 }
 
 /// Converts a text to a pattern that matches only the text.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('*', "\\*")
 }
 
@@ -356,7 +356,7 @@ mod tests {
             let expected = regex::Regex::new(&expression).unwrap().is_match(&text);
             let wildcard = Pattern::of_text(&pattern);
             prop_assert_eq!(wildcard.covers(&text), expected);
-            prop_assert!(Pattern::of_text(&escaped(&text)).covers(&text));
+            prop_assert!(Pattern::of_text(&escape(&text)).covers(&text));
             // Every prefix and suffix as a gap.
             let may_cover_all = (0..=text.len()).all(|cut| {
                 wildcard.may_cover(&format!("{}\0", &text[..cut]))

@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::denied_files::FileUse;
 use super::domain::DomainPattern;
+use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
@@ -36,10 +38,8 @@ pub(super) enum Specifier {
     Any,
     /// `Bash(…)`
     Command(CommandPattern),
-    /// `Read(…)`
-    Reading(PathPattern),
-    /// `Edit(…)`
-    Writing(PathPattern),
+    /// `Read(…)` and `Edit(…)`
+    Files(FileUse, PathPattern),
     /// `WebFetch(…)`
     Domain(DomainPattern),
     /// Access to files outside the working directories.
@@ -92,31 +92,18 @@ impl Rule {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
         let is_unclear = |command: &Command<'_>| {
-            !command.is_understood() || self.may_restrict_evaluated(command, &context, |_| false)
+            !command.is_understood() || self.may_restrict_evaluated(command, |_| false)
         };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
     /// Whether it restricts a call or a part of it.
     pub(super) fn restricts(&self, call: &ParsedCall<'_>) -> bool {
+        let mut commands = call.commands().iter();
         self.is_about(call.context.request)
             || self.may_be_about_unknown(call.context.request)
-            || call
-                .commands()
-                .iter()
-                .any(|command| self.restricts_command(command, call.context))
-            || call
-                .reads
-                .iter()
-                .any(|file| self.restricts_reading(file, call.context))
-            || call
-                .writes
-                .iter()
-                .any(|path| self.restricts_writing(path, call.context))
-            || call
-                .host
-                .as_deref()
-                .is_some_and(|host| self.is_about_host(host))
+            || commands.any(|command| self.restricts_command(command))
+            || self.restricts_effects(&call.effects, call.context)
     }
 
     /// Whether it matches a call regardless of its effects.
@@ -156,31 +143,45 @@ impl Rule {
         (server.is_some() || self.behavior != Behavior::Allow) && self.tool.covers_on(server, tool)
     }
 
-    pub(super) fn is_about_host(&self, host: &str) -> bool {
-        matches!(&self.specifier, Specifier::Domain(domain) if domain.covers(host))
+    /// Whether it is about a host that a call connects to.
+    pub(super) fn is_about_host(&self, effects: &Effects) -> bool {
+        let Specifier::Domain(domain) = &self.specifier else {
+            return false;
+        };
+        effects.hosts.iter().any(|host| domain.covers(host))
     }
 
-    pub(super) fn restricts_command(
-        &self,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> bool {
-        let writes = |pattern: &PathPattern| {
-            command
-                .written(context)
-                .any(|file| pattern.restricts(file, context))
-        };
+    pub(super) fn restricts_command(&self, command: &Command<'_>) -> bool {
         match &self.specifier {
-            Specifier::Command(pattern) => command.runs(pattern, context),
-            Specifier::Reading(pattern) => {
-                let read = &command.files(context).read;
-                read.iter().any(|file| pattern.restricts(file, context)) || writes(pattern)
+            Specifier::Command(pattern) => command.runs(pattern),
+            Specifier::Any => self.tool.is("Edit") && command.effects().writes().next().is_some(),
+            Specifier::Outside(access) => {
+                *access == OutsideAccess::Command && command.names_outside()
             }
-            Specifier::Writing(pattern) => writes(pattern),
-            Specifier::Any => self.tool.is("Edit") && command.written(context).next().is_some(),
-            Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
-            Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
-            Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
+            _ => self.restricts_effects(command.effects(), command.context),
+        }
+    }
+
+    /// Whether it is about a file or a host. A rule that denies reading also denies writing.
+    pub(super) fn restricts_effects(&self, effects: &Effects, context: &PathContext<'_>) -> bool {
+        let is_outside = |file: &ResolvedPath| !context.is_inside(file);
+        let mut reads = effects.reads.iter();
+        let mut writes = effects.writes();
+        match &self.specifier {
+            Specifier::Files(FileUse::Reading, pattern) => reads
+                .chain(writes)
+                .any(|file| pattern.restricts(file, context)),
+            Specifier::Files(FileUse::Changing, pattern) => {
+                writes.any(|file| pattern.restricts(file, context))
+            }
+            Specifier::Outside(OutsideAccess::Reading) => reads.any(is_outside),
+            Specifier::Outside(OutsideAccess::Writing) => writes.any(is_outside),
+            Specifier::Domain(_) => self.is_about_host(effects),
+            Specifier::Any
+            | Specifier::Command(_)
+            | Specifier::Outside(OutsideAccess::Command)
+            | Specifier::Argument
+            | Specifier::Nothing => false,
         }
     }
 
@@ -189,15 +190,14 @@ impl Rule {
     pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,
-        context: &PathContext<'_>,
         is_trusted: impl Fn(&str) -> bool,
     ) -> bool {
         match &self.specifier {
             Specifier::Command(pattern) => {
                 command.runs_unknown() || command.evaluates(pattern, is_trusted)
             }
-            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
-                !context.request.masks_files && command.evaluates_name(pattern, context)
+            Specifier::Files(_, pattern) => {
+                !command.context.request.masks_files && command.evaluates_name(pattern)
             }
             _ => false,
         }
@@ -215,10 +215,12 @@ impl Rule {
         *request.action == Action::Anything
             && match self.specifier {
                 Specifier::Command(_) => is_command,
-                Specifier::Reading(_) | Specifier::Outside(OutsideAccess::Reading) => {
+                Specifier::Files(FileUse::Reading, _)
+                | Specifier::Outside(OutsideAccess::Reading) => {
                     is_command || purpose.reads_files() || purpose.writes_files()
                 }
-                Specifier::Writing(_) | Specifier::Outside(OutsideAccess::Writing) => {
+                Specifier::Files(FileUse::Changing, _)
+                | Specifier::Outside(OutsideAccess::Writing) => {
                     is_command || purpose.writes_files()
                 }
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
@@ -229,31 +231,10 @@ impl Rule {
             }
     }
 
-    pub(super) fn restricts_reading(&self, file: &ResolvedPath, context: &PathContext<'_>) -> bool {
-        match &self.specifier {
-            Specifier::Reading(pattern) => pattern.restricts(file, context),
-            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(file),
-            _ => false,
-        }
-    }
-
-    /// Whether it restricts writing. A rule that denies reading also denies writing.
-    pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
-        match &self.specifier {
-            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
-                pattern.restricts(path, context)
-            }
-            Specifier::Outside(access) => {
-                *access == OutsideAccess::Writing && !context.is_inside(path)
-            }
-            _ => false,
-        }
-    }
-
     /// Whether it allows changing a file.
     pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Writing(pattern) => pattern.allows(path, context),
+            Specifier::Files(FileUse::Changing, pattern) => pattern.allows(path, context),
             Specifier::Any => self.tool.is("Edit"),
             _ => false,
         }
@@ -264,17 +245,9 @@ impl Rule {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
-    /// Returns the path pattern, for rules on files.
-    pub(super) fn paths(&self) -> Option<&PathPattern> {
-        match &self.specifier {
-            Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
-            _ => None,
-        }
-    }
-
     /// Whether it is a deny rule on files.
     pub(super) fn denies_files(&self) -> bool {
-        self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
+        matches!(self.specifier, Specifier::Files(..) | Specifier::Outside(_))
     }
 
     /// Returns a warning about a well-formed rule that can have no effect. `has_tool` knows the names of further

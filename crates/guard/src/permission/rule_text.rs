@@ -1,15 +1,15 @@
 //! The text of a rule, such as `Bash(npm run *)`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Behavior;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::denied_files::FileUse;
 use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
 use super::rule::{Argument, Rule, Specifier};
-use crate::shell::parse;
+use crate::shell::{is_identifier, parse};
 use turnpipe_core::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
@@ -46,14 +46,14 @@ impl Rule {
         let argument = argument(&specifier).filter(|_| behavior != Behavior::Allow);
         let mut arguments: Vec<Argument> = argument.into_iter().collect();
         let tool = canonical_tool(name);
-        let specifier = match (tool, specifier.as_ref()) {
+        let specifier = match (tool, specifier.as_str()) {
             (_, "" | "*") => Specifier::Any,
             ("Bash", pattern) if behavior == Behavior::Allow && has_several_commands(pattern) => {
                 Specifier::Nothing
             }
             ("Bash", pattern) => Specifier::Command(CommandPattern::parse(pattern)),
-            ("Read", pattern) => Specifier::Reading(path(pattern)?),
-            ("Edit", pattern) => Specifier::Writing(path(pattern)?),
+            ("Read", pattern) => Specifier::Files(FileUse::Reading, path(pattern)?),
+            ("Edit", pattern) => Specifier::Files(FileUse::Changing, path(pattern)?),
             ("WebFetch", pattern) => {
                 let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
                 DomainPattern::parse(host.trim()).map_or(Specifier::Nothing, Specifier::Domain)
@@ -80,7 +80,7 @@ impl Rule {
 }
 
 /// Splits a rule into the tool name and the specifier, which may be empty.
-fn split(text: &str) -> Result<(&str, Cow<'_, str>), &'static str> {
+fn split(text: &str) -> Result<(&str, String), &'static str> {
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     if name.is_empty()
         || name.contains(|character: char| character.is_whitespace() || character == ')')
@@ -88,18 +88,13 @@ fn split(text: &str) -> Result<(&str, Cow<'_, str>), &'static str> {
         return Err("it does not start with a tool name");
     }
     let Some(inside) = rest.strip_prefix('(') else {
-        return Ok((name, Cow::default()));
+        return Ok((name, String::new()));
     };
     let inside = inside
         .strip_suffix(')')
         .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
         .ok_or("it does not end with the closing parenthesis")?;
-    let inside = inside.trim();
-    let inside = if inside.contains('\\') {
-        Cow::Owned(inside.replace("\\(", "(").replace("\\)", ")"))
-    } else {
-        Cow::Borrowed(inside)
-    };
+    let inside = inside.trim().replace("\\(", "(").replace("\\)", ")");
     Ok((name, inside))
 }
 
@@ -114,23 +109,24 @@ fn begins_with_server(name: &str) -> bool {
 /// Whether the part of a pattern before a wildcard has more than one command.
 fn has_several_commands(pattern: &str) -> bool {
     let known = pattern.split('*').next().unwrap_or_default();
+    if !known.contains([';', '&', '|', '\n', '(']) {
+        return false;
+    }
     let commands = parse(known).commands;
-    let outer = commands.iter().filter(|command| !command.is_substituted);
+    let outer = commands
+        .iter()
+        .filter(|command| !command.context.is_substituted);
     outer.count() > 1
 }
 
 /// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
 fn argument(specifier: &str) -> Option<Argument> {
     let (name, value) = specifier.split_once(':')?;
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_canonical = matches!(
         name,
         "command" | "file_path" | "path" | "notebook_path" | "url"
     );
-    (is_name && !is_canonical).then(|| Argument {
+    (is_identifier(name) && !is_canonical).then(|| Argument {
         name: Some(name.to_owned()),
         value: Pattern::of_text(value.trim()),
     })

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use super::command::Command;
+use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::rule::{OutsideAccess, Specifier};
 use super::{Behavior, Request, Rule};
@@ -30,8 +31,8 @@ impl Rules {
 
     /// Returns the rules that deny files.
     #[must_use]
-    pub fn denying_files(&self) -> Self {
-        let denying = self.that(Behavior::Deny).filter(|rule| rule.denies_files());
+    pub fn file_denials(&self) -> Self {
+        let denying = self.of(Behavior::Deny).filter(|rule| rule.denies_files());
         Self::new(denying.cloned().collect())
     }
 
@@ -49,10 +50,14 @@ impl Rules {
                 real,
                 has_gap: false,
             };
-            self.that(Behavior::Deny)
-                .any(|rule| rule.restricts_reading(&file, &context))
+            let effects = Effects {
+                reads: vec![file],
+                ..Effects::default()
+            };
+            self.of(Behavior::Deny)
+                .any(|rule| rule.restricts_effects(&effects, &context))
         };
-        self.that(Behavior::Deny)
+        self.of(Behavior::Deny)
             .any(Rule::denies_files)
             .then_some(rules)
     }
@@ -65,7 +70,7 @@ impl Rules {
     }
 
     /// Returns the rules with a behavior.
-    pub(super) fn that(&self, behavior: Behavior) -> impl Iterator<Item = &Rule> {
+    pub(super) fn of(&self, behavior: Behavior) -> impl Iterator<Item = &Rule> {
         self.all
             .iter()
             .filter(move |rule| rule.behavior == behavior)
@@ -73,25 +78,20 @@ impl Rules {
 
     /// Whether a command needs approval because of what it evaluates. An allow rule for a program trusts the texts that
     /// the program evaluates.
-    pub(super) fn may_restrict_evaluated(
-        &self,
-        command: &Command<'_>,
-        context: &PathContext<'_>,
-    ) -> bool {
-        let is_trusted =
-            |program: &str| self.that(Behavior::Allow).any(|rule| rule.starts(program));
-        self.restricting(|rule| rule.may_restrict_evaluated(command, context, is_trusted))
+    pub(super) fn may_restrict_evaluated(&self, command: &Command<'_>) -> bool {
+        let is_trusted = |program: &str| self.of(Behavior::Allow).any(|rule| rule.starts(program));
+        self.strictest(|rule| rule.may_restrict_evaluated(command, is_trusted))
             .is_some()
     }
 
     /// Whether a deny or ask rule is about commands.
     pub(super) fn are_about_commands(&self) -> bool {
         let is_about = |rule: &Rule| matches!(rule.specifier, Specifier::Command(_));
-        self.restricting(is_about).is_some()
+        self.strictest(is_about).is_some()
     }
 
     /// Returns the strictest restricting rule that satisfies `restricts`.
-    pub(super) fn restricting(&self, restricts: impl Fn(&Rule) -> bool) -> Option<&Rule> {
+    pub(super) fn strictest(&self, restricts: impl Fn(&Rule) -> bool) -> Option<&Rule> {
         self.all
             .iter()
             .take_while(|rule| rule.behavior != Behavior::Allow)
@@ -106,6 +106,6 @@ impl Rules {
             Specifier::Argument | Specifier::Nothing => false,
             _ => true,
         };
-        self.restricting(looks_inside).is_some()
+        self.strictest(looks_inside).is_some()
     }
 }

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::command_check::{CheckedCommand, GitCall};
+use super::commands::CheckedCommand;
 use super::line::{CommandLine, Unread};
 use super::parts::{CommandPart, MAX_LENGTH};
 use super::reader::read;
 use super::table::COMMANDS;
-use super::verdict::{Checked, GitScope, GitUse, Refusal, Verdict, excerpt};
+use super::verdict::{GitScope, GitUse, Refusal, Verdict, excerpt};
 use turnpipe_core::text::terminal_safe_line;
 
 /// Maximum number of commands and redirections. A shell that fails to start a process, or to open a file, may abandon a
@@ -44,15 +44,12 @@ pub fn analyse(script: &str) -> Analysis {
     let mut line = read(script);
     if script.len() > MAX_LENGTH {
         let why = "the command exceeds 16 KiB, the limit of the analysis";
-        return refused(Refusal::new(0..0, why), line);
+        return refuse(Refusal::new(0..0, why), line);
     }
-    let mut refusals = std::mem::take(&mut line.refusals);
-    let mut checked = Vec::new();
-    for command in &line.commands {
-        let (found, whole) = CheckedCommand::of(script, command);
-        refusals.extend(whole.err());
-        checked.push(found);
-    }
+    let mut checked: Vec<_> = line.commands.iter().map(CheckedCommand::of).collect();
+    let own = checked.iter_mut().filter_map(|found| found.refusal.take());
+    let refusals = std::mem::take(&mut line.refusals).into_iter().chain(own);
+    let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let moves = line.commands.iter().zip(&checked);
     let moves =
         moves.flat_map(|(command, found)| found.moves.iter().map(|to| (command.context, to)));
@@ -81,19 +78,27 @@ pub fn analyse(script: &str) -> Analysis {
         .iter()
         .find_map(|found| found.reveals.clone())
         .or(secret);
-    if let Err(refusal) = check_whole(script, &line, refusals) {
-        return refused(refusal, line);
-    }
+    let sizes = line.commands.iter();
+    let sizes = sizes.map(|command| 1 + command.redirections.len());
     let mut git = checked.iter().flat_map(|found| &found.git);
-    if let Some(GitCall { span, .. }) = git.next().filter(|_| starts.is_empty()) {
-        return refused(
-            Refusal::new(span.clone(), "git in an unknown directory"),
-            line,
-        );
+    let refusal = if sizes.sum::<usize>() > MAX_COMMANDS {
+        Some(Refusal::new(0..0, "too many commands"))
+    } else if first_refusal.is_some() {
+        first_refusal
+    } else if script.trim_ascii().is_empty() {
+        Some(Refusal::new(0..0, "the command is empty"))
+    } else if let Some(unread) = &line.unread {
+        Some(Refusal::new(unread.token.clone(), unread.why.clone()))
+    } else {
+        let call = git.next().filter(|_| starts.is_empty());
+        call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
+    };
+    if let Some(refusal) = refusal {
+        return refuse(refusal, line);
     }
     let names = distinct(checked.iter().flat_map(|found| &found.names));
     Analysis {
-        why: harmless(&names),
+        why: acceptance(&names),
         verdict: Verdict::ReadOnly {
             requires: distinct(requires),
         },
@@ -113,7 +118,7 @@ pub fn parse(script: &str) -> CommandLine {
 
 impl CommandLine {
     /// Reads a line that may mean something else where it is run: all of it counts as not read.
-    pub fn guessed(script: &str) -> Self {
+    pub fn guess(script: &str) -> Self {
         let unread = Unread {
             start: 0,
             token: 0..0,
@@ -126,27 +131,7 @@ impl CommandLine {
     }
 }
 
-/// Returns the first reason against a command line that is about no single command, or about one of them.
-fn check_whole(script: &str, line: &CommandLine, mut refusals: Vec<Refusal>) -> Checked {
-    refusals.sort_by_key(|refusal| refusal.span.start);
-    let commands = line.commands.iter();
-    let size = commands.map(|command| 1 + command.redirections.len());
-    if size.sum::<usize>() > MAX_COMMANDS {
-        return Err(Refusal::new(0..0, "too many commands"));
-    }
-    if let Some(refusal) = refusals.into_iter().next() {
-        return Err(refusal);
-    }
-    if script.trim_ascii().is_empty() {
-        return Err(Refusal::new(0..0, "the command is empty"));
-    }
-    match &line.unread {
-        Some(unread) => Err(Refusal::new(unread.token.clone(), unread.why.clone())),
-        None => Ok(()),
-    }
-}
-
-fn refused(refusal: Refusal, line: CommandLine) -> Analysis {
+fn refuse(refusal: Refusal, line: CommandLine) -> Analysis {
     Analysis {
         verdict: Verdict::Unknown,
         // The reason quotes parts of the command.
@@ -160,7 +145,7 @@ fn refused(refusal: Refusal, line: CommandLine) -> Analysis {
 }
 
 /// Returns the reason for accepting commands.
-fn harmless(names: &[&String]) -> String {
+fn acceptance(names: &[&String]) -> String {
     /// Maximum number of names in the reason.
     const NAMED: usize = 6;
     if names.is_empty() {
@@ -199,8 +184,9 @@ impl Analysis {
         };
         let mut uses = requires.iter();
         let looks_at_files = uses.any(|git| git.scope == GitScope::WorkTree);
-        let starts_others =
-            |command: &CommandPart| command.is_substituted || command.unwrapped().is_some();
+        let starts_others = |command: &CommandPart| {
+            command.context.is_substituted || command.inner_command().is_some()
+        };
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
             (self.language.is_some(), "kernel-enforcement"),
@@ -231,7 +217,7 @@ impl Analysis {
             verdict: Verdict::ReadOnly {
                 requires: command.requires.clone(),
             },
-            why: harmless(&names),
+            why: acceptance(&names),
             span: Some(command.span.clone()),
             changes_directory: self.changes_directory,
             programs: programs(&names),
@@ -240,19 +226,26 @@ impl Analysis {
         }
     }
 
+    /// Returns the analysis of a line that may do more than read, for this reason.
+    #[must_use]
+    pub fn with_refusal(self, why: String) -> Self {
+        Self {
+            verdict: Verdict::Unknown,
+            why,
+            programs: Vec::new(),
+            ..self
+        }
+    }
+
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
-    pub fn settled(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
+    pub fn settle(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
         match requires.iter().try_for_each(holds) {
-            Err(why) => Self {
-                verdict: Verdict::Unknown,
-                why,
-                ..self
-            },
+            Err(why) => self.with_refusal(why),
             Ok(()) => Self {
                 verdict: Verdict::ReadOnly {
                     requires: Vec::new(),
@@ -266,19 +259,15 @@ impl Analysis {
     /// Its requirements remain. In other directories git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {
-        let Verdict::ReadOnly { requires } = &self.verdict else {
+        let settled = self.clone().settle(|git| {
+            let directory = terminal_safe_line(&git.steps.join("/"));
+            let is_known = git.steps.is_empty() || git.scope == GitScope::Objects;
+            let unknown = || format!("git in `{directory}`, whose configuration is unknown");
+            is_known.then_some(()).ok_or_else(unknown)
+        });
+        if settled.verdict.is_read_only() {
             return self;
-        };
-        let mut uses = requires.iter();
-        let elsewhere = uses.find(|git| !git.steps.is_empty() && git.scope != GitScope::Objects);
-        let Some(git) = elsewhere else {
-            return self;
-        };
-        let directory = terminal_safe_line(&git.steps.join("/"));
-        Self {
-            verdict: Verdict::Unknown,
-            why: format!("git in `{directory}`, whose configuration is unknown"),
-            ..self
         }
+        settled
     }
 }

@@ -1,6 +1,6 @@
 //! The program of a command, its operands and its subcommand, read leniently from its words.
 
-use super::expansion::assigned_name;
+use super::expansion::assignment_name_length;
 use super::parts::CommandPart;
 use super::redirection::Redirection;
 use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
@@ -21,20 +21,16 @@ pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
         return None;
     }
     let subcommand = arguments.first().map(PartWord::label);
-    let subcommand =
-        subcommand.filter(|word| is_one_of(WITH_SUBCOMMANDS, program) && is_subcommand(word));
+    let subcommand = subcommand.filter(|word| {
+        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+        is_one_of(WITH_SUBCOMMANDS, program)
+            && word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.bytes().all(is_sign)
+    });
     Some(match subcommand {
         Some(subcommand) => format!("{program} {subcommand}"),
         None => program.to_owned(),
     })
-}
-
-/// Whether a word looks like a subcommand: `status`, `build:all`.
-pub fn is_subcommand(word: &str) -> bool {
-    word.starts_with(|first: char| first.is_ascii_lowercase())
-        && word
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }
 
 /// Returns the name of a program without its directory.
@@ -84,61 +80,52 @@ impl CommandPart {
 
     /// Whether it has a here-document.
     pub fn has_here_document(&self) -> bool {
-        let operators = self.redirections.iter().map(|one| one.operator);
-        operators
-            .into_iter()
-            .any(|operator| matches!(operator, "<<" | "<<-"))
+        let mut operators = self.redirections.iter().map(|one| one.operator);
+        operators.any(|operator| matches!(operator, "<<" | "<<-"))
     }
 
     /// Whether its standard error is redirected to `/dev/null`.
     pub fn discards_errors(&self) -> bool {
         self.redirections.iter().any(Redirection::discards_errors)
     }
-
-    /// Whether it is in a loop.
-    pub fn is_repeated(&self) -> bool {
-        self.context.is_repeated
-    }
-
-    /// Whether it is in a branch of `if` or `case`.
-    pub fn is_conditional(&self) -> bool {
-        self.context.is_conditional
-    }
 }
 
-/// Whether a program starts the command in its operands.
-pub fn is_wrapper(name: &str) -> bool {
-    let wrapper = LAUNCHERS.get(name);
-    wrapper.is_some_and(|wrapper| wrapper.is(Property::First))
+/// Returns the names by which tables may list the program that words call, each with the index of its last word: the
+/// program alone, and with a subcommand behind options, which may each have a value.
+pub(crate) fn listed_names<'w>(mut words: impl Iterator<Item = &'w str>) -> Vec<(usize, String)> {
+    let program = program_name(words.next().unwrap_or_default());
+    let mut names = vec![(0, program.to_owned())];
+    let mut may_be_value = false;
+    for (at, word) in words.enumerate() {
+        names.push((at + 1, format!("{program} {word}")));
+        let is_option = word.starts_with('-');
+        if !is_option && !may_be_value {
+            break;
+        }
+        may_be_value = is_option;
+    }
+    names
 }
 
 /// Returns the words of the command that a program starts, or that its subcommand starts, as in `npm --silent exec ls`.
 /// `None` if it starts none.
-pub fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
-    let program = program_name(words.first()?.label());
-    let mut has_option = false;
-    let mut found = Some((program.to_owned(), 1)).filter(|(name, _)| is_wrapper(name));
-    for (at, word) in words.iter().enumerate().skip(1) {
-        let name = format!("{program} {}", word.label());
-        if is_wrapper(&name) {
-            found = Some((name, at + 1));
-        }
-        // An option may have a value.
-        let may_be_value = std::mem::replace(&mut has_option, word.label().starts_with('-'));
-        if !has_option && !may_be_value {
-            break;
-        }
-    }
-    let (name, start) = found?;
+pub(crate) fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
+    let is_wrapper = |name: &str| {
+        LAUNCHERS
+            .get(name)
+            .is_some_and(|one| one.is(Property::First))
+    };
+    let names = listed_names(words.iter().map(PartWord::label)).into_iter();
+    let (at, name) = names.rev().find(|(_, name)| is_wrapper(name))?;
     let mut operands = LAUNCHERS.get(&name)?.most_operands.unwrap_or(0);
-    let mut rest = words.get(start..)?;
+    let mut rest = words.get(at + 1..)?;
     while let Some((word, others)) = rest.split_first() {
         let text = word.label();
         let is_option = text.len() > 1 && text.starts_with('-');
         if name == "command" && matches!(text, "-v" | "-V") {
             return None;
         }
-        if !is_option && assigned_name(text).is_none() {
+        if !is_option && assignment_name_length(text).is_none() {
             if operands == 0 {
                 break;
             }

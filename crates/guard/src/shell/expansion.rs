@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<(Expanded, usize), &'static str> {
     let rest = text.get(1..).unwrap_or_default();
     match rest.as_bytes().first() {
         Some(b'(') => arithmetic(text),
-        Some(b'{') => braced(text),
+        Some(b'{') => braces(text),
         Some(b'[') => Err("`$[…]` evaluates its contents"),
         Some(b'"') => Err("`$\"…\"` is translated"),
         Some(b'@') => Ok((Expanded::List, 2)),
@@ -48,13 +48,13 @@ pub(super) fn identifier_length(text: &str) -> usize {
 }
 
 /// Whether a text is the name of a variable.
-pub fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 
 /// Returns the length of the name if the text starts with `NAME=`. Other forms of assignment (`+=`,
 /// an element) are parsed as words, which no command is named like.
-pub(super) fn assigned_name(text: &str) -> Option<usize> {
+pub(super) fn assignment_name_length(text: &str) -> Option<usize> {
     let length = identifier_length(text);
     (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
@@ -80,7 +80,7 @@ static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Parses `${…}`.
-fn braced(text: &str) -> Result<(Expanded, usize), &'static str> {
+fn braces(text: &str) -> Result<(Expanded, usize), &'static str> {
     let found = BRACED.as_ref().and_then(|braced| braced.captures(text));
     let found = found.ok_or("`${…}` in a form that is not accepted")?;
     let expanded = match (found.get(1), found.get(2).or(found.get(3))) {

@@ -50,6 +50,12 @@ impl CommandLine {
         self.unread.is_none().then_some(&*self.commands)
     }
 
+    /// Returns the part of its text that was not read.
+    pub(crate) fn rest_of<'t>(&self, script: &'t str) -> Option<&'t str> {
+        let unread = self.unread.as_ref()?;
+        Some(script.get(unread.start..).unwrap_or(script))
+    }
+
     /// Whether it sets a variable.
     pub(super) fn sets(&self, name: &str) -> bool {
         let reads = |command: &CommandPart| {

@@ -5,7 +5,6 @@
 //! is not read-only. Both take linear time and have no side effects.
 
 mod analysis;
-mod command_check;
 mod command_words;
 mod commands;
 mod expansion;
@@ -23,17 +22,18 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse, parse};
-pub use command_words::{
-    behind_wrapper, is_subcommand, is_wrapper, program_and_subcommand, program_name,
-};
-pub use expansion::is_identifier;
+pub(crate) use command_words::{behind_wrapper, listed_names};
+pub use command_words::{program_and_subcommand, program_name};
+pub(crate) use expansion::is_identifier;
 pub use line::{CommandLine, Unread};
-pub use parts::{CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};
-pub use pattern::pattern_index;
-pub use redirection::{Redirection, is_connection};
+pub use parts::{CommandContext, CommandPart, Follows, MAX_LENGTH, PartAssignment, PartInput};
+pub(crate) use pattern::pattern_index;
+pub use redirection::Redirection;
+pub(crate) use redirection::is_connection;
 pub use sandbox_call::inside_sandbox;
 pub(crate) use table::{Use, UseKind, uses};
 pub use variables::keeps_ascii;
+pub(crate) use verdict::is_one_of;
 pub use verdict::{GitScope, GitUse, Verdict};
 pub use word::{PartWord, WordPiece};
 

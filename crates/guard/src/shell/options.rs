@@ -15,24 +15,20 @@ pub(super) fn read<'words>(
         name,
         words,
         next: 0,
-        arguments: Arguments::default(),
+        arguments: Arguments {
+            words,
+            ..Arguments::default()
+        },
         unlimited: false,
     };
     reader.run()?;
     let arguments = reader.arguments;
-    if command
-        .rules
-        .iter()
-        .all(|only_reads| only_reads(name, &arguments))
-    {
+    let mut rules = command.rules.iter();
+    if rules.all(|only_reads| only_reads(name, &arguments)) {
         return Ok(arguments);
     }
-    Err(Refusal::new(0..0, may_change(name)))
-}
-
-/// Returns the reason against the arguments of a command.
-pub(super) fn may_change(name: &str) -> String {
-    format!("`{name}` with arguments that may change something")
+    let why = format!("`{name}` with arguments that may change something");
+    Err(Refusal::new(0..0, why))
 }
 
 struct Reader<'table, 'words> {
@@ -65,7 +61,7 @@ impl<'words> Reader<'_, 'words> {
         let rest = self.words.get(self.next..).unwrap_or_default();
         let mut operands = self.arguments.operands.iter().copied().chain(rest);
         match operands.find(|word| self.command.is(Property::Plain) && !word.cannot_be_option()) {
-            Some(word) => Err(self.may_become_option(word)),
+            Some(word) => Err(self.refusal_of_expansion(word)),
             None => Ok(()),
         }
     }
@@ -76,10 +72,7 @@ impl<'words> Reader<'_, 'words> {
         if let Some(most) = self.command.most_operands
             && (self.unlimited || self.arguments.operands.len() > most)
         {
-            let why = match most {
-                0 => format!("`{}` with an operand", self.name),
-                _ => format!("`{}` with more operands than it reads", self.name),
-            };
+            let why = format!("`{}` with more operands than it reads", self.name);
             return Err(word.refusal(why));
         }
         Ok(())
@@ -100,7 +93,7 @@ impl<'words> Reader<'_, 'words> {
             return if is_safe {
                 self.operand(word)
             } else {
-                Err(self.may_become_option(word))
+                Err(self.refusal_of_expansion(word))
             };
         };
         if self.command.is(Property::Whole) {
@@ -110,20 +103,16 @@ impl<'words> Reader<'_, 'words> {
     }
 
     fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
-        let (name, attached) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
-        let known = attached.is_some() || word.shape() == WordShape::Literal;
-        let takes = known
-            .then(|| self.command.takes_after_name(name))
-            .flatten()
-            .ok_or_else(|| self.not_accepted(word))?;
+        let name = text.split('=').next().unwrap_or_default();
+        let attached = text.get(name.len() + 1..);
+        let is_known = attached.is_some() || word.shape() == WordShape::Literal;
+        let takes = self.command.takes_after_name(name).filter(|_| is_known);
+        let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
         let value = match (takes, attached) {
-            (Takes::Nothing, Some(_)) => return Err(self.not_accepted(word)),
+            (Takes::Nothing, Some(_)) => return Err(self.refusal_of_option(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
             (Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue, Some(value)) => {
-                self.attached(word, value)?
+                self.attached_value(word, value)?
             }
             (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
             (Takes::Value | Takes::ValueUnlessLast, None) => {
@@ -134,9 +123,9 @@ impl<'words> Reader<'_, 'words> {
                     next.filter(|next| may_be_option(next) && next.literal().is_none())
                     && !self.command.is(Property::Harmless)
                 {
-                    return Err(self.may_become_option(next));
+                    return Err(self.refusal_of_expansion(next));
                 }
-                self.following(word)?
+                self.next_value(word)?
             }
         };
         self.arguments.options.push(Given { name, value, word });
@@ -145,58 +134,49 @@ impl<'words> Reader<'_, 'words> {
 
     fn letters(&mut self, word: &'words PartWord, letters: &'words str) -> Checked {
         let mut rest = letters;
-        if rest.is_empty() {
-            // A dash before something unknown.
-            return Err(self.not_accepted(word));
-        }
         while let Some(letter) = rest.chars().next() {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
-            let takes = self
-                .command
-                .takes_after_letter(letter)
-                .ok_or_else(|| self.not_accepted(word))?;
+            let takes = self.command.takes(name);
+            let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
             let ends = rest.is_empty() && word.shape() == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
-                Takes::Value if ends => self.following(word)?,
+                Takes::Value if ends => self.next_value(word)?,
                 Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
-                    self.attached(word, std::mem::take(&mut rest))?
+                    self.attached_value(word, std::mem::take(&mut rest))?
                 }
             };
-            let had_value = takes != Takes::Nothing;
             self.arguments.options.push(Given { name, value, word });
-            if had_value {
+            if takes != Takes::Nothing {
                 return Ok(());
             }
         }
-        if word.shape() == WordShape::Literal {
-            Ok(())
-        } else {
+        match word.shape() {
+            WordShape::Literal => Ok(()),
             // The unknown part may be further letters.
-            Err(self.may_become_option(word))
+            _ => Err(self.refusal_of_expansion(word)),
         }
     }
 
     /// Returns a value in the same word.
-    fn attached(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
+    fn attached_value(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape() {
             WordShape::Literal => Ok(Value::Text(text)),
             WordShape::Single => Ok(Value::Begins(text)),
             // The rest of a split value would be a separate word.
-            WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
-                Ok(Value::Begins(text))
-            }
-            WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
+            _ if self.command.is(Property::Harmless) => Ok(Value::Begins(text)),
+            _ => Err(self.refusal_of_expansion(word)),
         }
     }
 
     /// Returns a value in the next word.
-    fn following(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
-        let Some(word) = self.words.get(self.next) else {
-            return Err(option.refusal(format!("`{}` without the value of the option", self.name)));
-        };
+    fn next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
+        let word = self
+            .words
+            .get(self.next)
+            .ok_or_else(|| self.refusal_of_option(option))?;
         self.next += 1;
         let text = word.prefix();
         let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());
@@ -204,10 +184,10 @@ impl<'words> Reader<'_, 'words> {
             let why = format!("`{}` could be a value or an option", excerpt(text));
             return Err(word.refusal(why));
         }
-        self.attached(word, text)
+        self.attached_value(word, text)
     }
 
-    fn not_accepted(&self, word: &PartWord) -> Refusal {
+    fn refusal_of_option(&self, word: &PartWord) -> Refusal {
         let option = excerpt(word.prefix());
         word.refusal(format!(
             "`{}`: the option `{option}` is not in the accepted set",
@@ -215,16 +195,13 @@ impl<'words> Reader<'_, 'words> {
         ))
     }
 
-    fn may_become_option(&self, word: &PartWord) -> Refusal {
+    fn refusal_of_expansion(&self, word: &PartWord) -> Refusal {
         word.refusal(format!("`{}`: its expansion could be an option", self.name))
     }
 }
 
 fn may_be_option(word: &PartWord) -> bool {
-    match word.shape() {
-        WordShape::Literal => word.prefix().len() > 1 && word.prefix().starts_with('-'),
-        WordShape::Single | WordShape::Matches | WordShape::Split => !word.cannot_be_option(),
-    }
+    word.literal() != Some("-") && !word.cannot_be_option()
 }
 
 /// Parses the arguments of a command by its record.

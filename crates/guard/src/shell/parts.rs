@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::expansion::assigned_name;
+use super::expansion::assignment_name_length;
 use super::options;
 use super::redirection::Redirection;
-use super::table::WRAPPERS;
+use super::table::{Table, WRAPPERS};
 use super::verdict::GitUse;
 use super::word::PartWord;
 
@@ -39,24 +39,25 @@ pub struct CommandPart {
     pub only_reads: bool,
     /// The conditions of `only_reads` outside the text.
     pub requires: Vec<GitUse>,
-    /// Whether it is in a substitution of another command.
-    pub is_substituted: bool,
+    /// Where it is in the line.
+    pub context: CommandContext,
     /// Whether it is a condition in `[[ … ]]`.
     pub(crate) is_condition: bool,
     /// Whether processes of `<(…)` or `>(…)` run beside it.
     pub(crate) has_processes: bool,
-    pub(crate) context: CommandContext,
 }
 
 /// The context of a command in its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CommandContext {
+pub struct CommandContext {
     /// Whether a subshell runs it, whose directory has no effect afterwards.
-    pub(super) is_in_subshell: bool,
-    /// Whether it may run more than once.
-    pub(super) is_repeated: bool,
+    pub is_in_subshell: bool,
+    /// Whether it is in a loop.
+    pub is_repeated: bool,
     /// Whether it is in a branch of `if` or `case`.
-    pub(super) is_conditional: bool,
+    pub is_conditional: bool,
+    /// Whether it is in a substitution of another command.
+    pub is_substituted: bool,
 }
 
 /// `NAME=value` before a command.
@@ -108,7 +109,7 @@ impl PartInput {
 
 impl CommandPart {
     /// Returns the source text of its assignments, each followed by a space.
-    pub fn assigned(&self) -> String {
+    pub fn assignment_text(&self) -> String {
         let set = self.assignments.iter();
         let set = set.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
         set.collect()
@@ -133,16 +134,21 @@ impl CommandPart {
 
     /// Returns this command and the commands it wraps, outermost first.
     pub fn levels(&self) -> Vec<Self> {
-        let levels = std::iter::successors(Some(self.clone()), Self::unwrapped);
+        let levels = std::iter::successors(Some(self.clone()), Self::inner_command);
         levels.take(MAX_LEVELS).collect()
     }
 
     /// Returns the command that this one wraps, such as `rm x` in `timeout 5 rm x`. `None` if it
     /// wraps none or has unknown options.
-    pub fn unwrapped(&self) -> Option<Self> {
+    pub fn inner_command(&self) -> Option<Self> {
+        self.inner_command_by(&WRAPPERS)
+    }
+
+    /// Returns the command that this one wraps with options that a table accepts.
+    pub(super) fn inner_command_by(&self, table: &Table) -> Option<Self> {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
-        let wrapper = WRAPPERS.get(name)?;
+        let wrapper = table.get(name)?;
         let options = options::read(wrapper, name, arguments).ok()?.read;
         let own = options + wrapper.most_operands.unwrap_or(0);
         let (own, mut inner) = arguments.split_at_checked(own)?;
@@ -152,7 +158,7 @@ impl CommandPart {
         }
         let mut assignments = self.assignments.clone();
         while let Some((word, rest)) = inner.split_first()
-            && let Some(variable) = word.assigned_by(name)
+            && let Some(variable) = word.as_assignment(name)
         {
             assignments.push(variable);
             inner = rest;
@@ -160,7 +166,7 @@ impl CommandPart {
         let mut words = inner.to_vec();
         let start = words.first()?.span.start;
         if name == "xargs" {
-            words.push(PartWord::unknown(self.span.end..self.span.end, "\"$@\""));
+            words.push(PartWord::unknown(first.span.clone(), "\"$@\""));
         }
         Some(Self {
             span: start..self.span.end,
@@ -173,20 +179,21 @@ impl CommandPart {
 
 impl PartWord {
     /// Parses the word as an assignment of a wrapper.
-    fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
-        let (name, value) = match wrapper {
-            "env" => {
-                let (name, value) = self.value_or_text().split_once('=')?;
-                (name, self.value.as_ref().map(|_| value))
-            }
-            "time" => (self.text.get(..assigned_name(&self.text)?)?, None),
+    fn as_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
+        let is_assignment = match wrapper {
+            "env" => true,
+            "time" => assignment_name_length(&self.text).is_some(),
             _ => return None,
         };
-        let name = name.to_owned();
-        let word = match value {
-            Some(value) => Self::plain(self.span.clone(), value),
-            None => Self::unknown(self.span.clone(), self.text.split_once('=')?.1),
+        let assignment = self.value_or_text().split_once('=');
+        let (name, value) = assignment.filter(|_| is_assignment)?;
+        let span = self.span.start + name.len() + 1..self.span.end;
+        let word = if wrapper == "env" && self.value.is_some() {
+            Self::plain(span, value)
+        } else {
+            Self::unknown(span, value)
         };
+        let name = name.to_owned();
         Some(PartAssignment { name, word })
     }
 }

@@ -106,8 +106,8 @@ fn words_with_alternatives_and_sets_are_known_only_at_run_time() {
 }
 
 /// Returns the joined words of a wrapped command and the variables assigned for it.
-fn unwrapped(script: &str) -> Option<String> {
-    let inner = command_parts(script)?.first()?.unwrapped()?;
+fn inner_command(script: &str) -> Option<String> {
+    let inner = command_parts(script)?.first()?.inner_command()?;
     let words = inner.words.iter().map(|word| word.text.as_str());
     let names = inner
         .assignments
@@ -154,15 +154,15 @@ fn wrappers_are_unwrapped() {
         ("> x", None),
     ];
     for (script, expected) in rows {
-        assert_eq!(unwrapped(script).as_deref(), expected, "{script}");
+        assert_eq!(inner_command(script).as_deref(), expected, "{script}");
     }
     let nested = &command_parts("a; nice nohup time rm x < y").unwrap()[1];
     let inner = nested
-        .unwrapped()
+        .inner_command()
         .unwrap()
-        .unwrapped()
+        .inner_command()
         .unwrap()
-        .unwrapped()
+        .inner_command()
         .unwrap();
     assert_eq!(inner.words.len(), 2);
     assert_eq!(inner.reads().next().unwrap().value.as_deref(), Some("y"));
@@ -401,7 +401,7 @@ proptest! {
     fn no_text_panics(script in "\\PC{0,80}|[ -~\n\t]{0,120}|[-a-z '\"$()`|&;<>\\\\\n#={}!\\[\\]]{0,60}") {
         for part in command_parts(&script).unwrap_or_default() {
             prop_assert!(script.get(part.span.clone()).is_some(), "{:?}", part);
-            let _ = part.unwrapped();
+            let _ = part.inner_command();
         }
     }
 }

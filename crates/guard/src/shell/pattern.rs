@@ -10,7 +10,7 @@ const OTHERWISE: &str =
     "e f regexp file files from-file arg argjson slurpfile rawfile args jsonargs";
 
 /// Returns the index of the word that is the pattern of `grep` and the like, if the others are read alike everywhere.
-pub fn pattern_index(words: &[PartWord]) -> Option<usize> {
+pub(crate) fn pattern_index(words: &[PartWord]) -> Option<usize> {
     let (program, arguments) = words.split_first()?;
     let command = COMMANDS.get(program.value.as_deref()?)?;
     let words: Option<Vec<PartWord>> = arguments.iter().map(known_argument).collect();

@@ -48,12 +48,19 @@ static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&all.replace("NUMBER", r"\$\(\([0-9\s+*/%=<>-]*\)\s\)")).ok()
 });
 
+/// Lines of words, plain quotes and common operators, as most lines are; this expression is compiled faster.
+static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let word = r#"(?:(?:[\w%+,./@*?\[\]-]|'[^']*'|"[^"$`\\!]*")=?|:)*"#;
+    let operator = r"&&|\|\|?|2>&1|2?>/dev/null";
+    Regex::new(&format!(r"\A(?:(?:{word}|{operator});?(?: |\z))*\z")).ok()
+});
+
 impl CommandLine {
     /// Whether zsh and dash read the line, of which this was read, like bash: all its tokens are common.
     pub fn is_portable(&self, script: &str) -> bool {
-        let is_common = || {
-            let common = COMMON.as_ref();
-            common.is_some_and(|common| common.is_match(&self.with_blanks(script)))
+        let is_all = |tokens: &Option<Regex>, text: &str| {
+            let tokens = tokens.as_ref();
+            tokens.is_some_and(|tokens| tokens.is_match(text))
         };
         self.unread.is_none()
             && script.len() <= MAX_LENGTH
@@ -65,8 +72,7 @@ impl CommandLine {
                 .commands
                 .iter()
                 .any(|part| part.levels().iter().any(differs))
-            // The expression takes time to compile.
-            && (is_plain(script) || is_common())
+            && (is_all(&PLAIN, script) || is_all(&COMMON, &self.with_blanks(script)))
     }
 
     /// Returns the text without here-documents, with further blanks.
@@ -91,36 +97,6 @@ impl CommandLine {
         let mut redirections = before.iter().flat_map(|part| &part.redirections);
         redirections.any(Redirection::is_output)
     }
-}
-
-/// Whether a line has only words, plain quotes and common operators, as most lines do.
-fn is_plain(script: &str) -> bool {
-    let (mut words, mut rest) = (String::new(), script);
-    while let Some((before, quoted)) = rest.split_once(['\'', '"']) {
-        let quote = if rest[before.len()..].starts_with('"') {
-            '"'
-        } else {
-            '\''
-        };
-        let Some((inside, after)) = quoted.split_once(quote) else {
-            return false;
-        };
-        if quote == '"' && inside.contains(['$', '`', '\\', '!']) {
-            return false;
-        }
-        words = words + before + "x";
-        rest = after;
-    }
-    let is_word = |word: &str| {
-        let word = word.strip_suffix(';').unwrap_or(word);
-        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "%+,-./:@_*?[]=".contains(sign);
-        let is_assigned = word.starts_with('=') || word.contains("==") || word.contains(":=");
-        matches!(
-            word,
-            "&&" | "||" | "|" | "2>&1" | "2>/dev/null" | ">/dev/null"
-        ) || word.chars().all(is_plain) && !is_assigned
-    };
-    (words + rest).split(' ').all(is_word)
 }
 
 /// Whether a variable has a special meaning in zsh.

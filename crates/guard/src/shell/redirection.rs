@@ -26,23 +26,21 @@ impl Redirection {
         let Self {
             operator, target, ..
         } = self;
-        let is_safe = match *operator {
+        let only_reads = match *operator {
             "<" => !may_be_socket(target),
             "<<<" => target.literal().is_some(),
-            "<&" | ">&" if is_descriptor(target) => true,
-            "<>" | "<&" => false,
-            "<<" | "<<-" => true,
-            _ if target.literal() == Some(HARMLESS_TARGET) => true,
-            _ => {
-                let file = excerpt(&target.text);
-                let why = format!("`{operator}` writes to `{file}`");
-                return Err(Refusal::new(self.span.clone(), why));
-            }
+            "<&" => is_descriptor(target),
+            "<>" => false,
+            _ => !self.opens_file(),
         };
-        if is_safe {
+        if only_reads {
             return Ok(());
         }
-        let why = format!("`{operator}` with a target that is not known to be a file");
+        let why = if self.writes() {
+            format!("`{operator}` writes to `{}`", excerpt(&target.text))
+        } else {
+            format!("`{operator}` with a target that is not known to be a file")
+        };
         Err(Refusal::new(self.span.clone(), why))
     }
 
@@ -93,7 +91,7 @@ impl Redirection {
 const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 /// Whether bash opens a connection instead of a file for this path.
-pub fn is_connection(path: &str) -> bool {
+pub(crate) fn is_connection(path: &str) -> bool {
     NETWORK.iter().any(|network| path.starts_with(network))
 }
 

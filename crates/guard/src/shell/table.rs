@@ -9,15 +9,14 @@ use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error, StrDeserializer};
 
 use super::commands::{Check, rule};
+use super::word::PartWord;
 
 /// Accepted arguments of a command. Anything else is not known to be read-only; abbreviated names
 /// are not accepted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
-    /// Options of one letter, as `getopt` writes them.
-    short: Vec<&'static str>,
-    /// Long options with the form of their values.
-    long: Vec<&'static str>,
+    /// Letters, and names of long options, with the form of their values.
+    options: Vec<(&'static str, Takes)>,
     properties: Vec<Property>,
     /// Maximum number of operands; further ones would be written to.
     pub(super) most_operands: Option<usize>,
@@ -53,6 +52,16 @@ pub(crate) enum UseKind {
 impl Use {
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(&word)
+    }
+
+    /// Whether a word is one of its options, or has its letter.
+    pub(crate) fn is_given(&self, word: &PartWord) -> bool {
+        let text = word.value_or_text();
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        self.options().any(|option| {
+            let is_in_cluster = option.len() == 2 && is_cluster && text.contains(&option[1..]);
+            text.starts_with(option) || is_in_cluster
+        })
     }
 
     pub(crate) fn options(&self) -> impl Iterator<Item = &'static str> {
@@ -110,34 +119,16 @@ impl Command {
         self.properties.contains(&property)
     }
 
-    pub(super) fn takes_after_letter(&self, letter: char) -> Option<Takes> {
-        if letter == ':' {
-            return None;
-        }
-        let mut after = self
-            .short
-            .iter()
-            .filter_map(|specs| specs.split_once(letter));
-        let (_, after) = after.next()?;
-        Some(if after.starts_with("::") {
-            Takes::AttachedValue
-        } else if after.starts_with(':') {
-            Takes::Value
-        } else {
-            Takes::Nothing
-        })
+    /// Returns the form of the value of an option: a letter, a long name, or with [`Property::Whole`] a word.
+    pub(super) fn takes(&self, name: &str) -> Option<Takes> {
+        let mut options = self.options.iter();
+        let option = options.find(|(known, _)| *known == name)?;
+        Some(option.1)
     }
 
+    /// Returns the form of the value of a long option. One letter is another option.
     pub(super) fn takes_after_name(&self, name: &str) -> Option<Takes> {
-        self.long
-            .iter()
-            .find_map(|spec| match spec.strip_prefix(name)? {
-                "" => Some(Takes::Nothing),
-                "=" => Some(Takes::Value),
-                "=?" => Some(Takes::ValueUnlessLast),
-                "[=]" => Some(Takes::AttachedValue),
-                _ => None,
-            })
+        self.takes(name).filter(|_| name.len() > 1)
     }
 
     /// Whether an option, as written, takes the next word as its value.
@@ -148,18 +139,36 @@ impl Command {
         }
         let mut letters = option.chars();
         let takes = letters.find_map(|letter| {
-            let takes = self.takes_after_letter(letter);
+            let takes = self.takes(letter.encode_utf8(&mut [0; 4]));
             takes.filter(|takes| *takes != Takes::Nothing)
         });
         long.is_none() && takes == Some(Takes::Value) && letters.as_str().is_empty()
     }
 
-    /// Whether it lists an option of this letter or long name.
-    pub(super) fn lists(&self, name: &str) -> bool {
-        let mut letters = name.chars();
-        match (letters.next(), letters.next()) {
-            (Some(letter), None) => self.takes_after_letter(letter).is_some(),
-            _ => self.takes_after_name(name).is_some(),
+    /// Adds an option with the form of its value.
+    fn add_option(&mut self, spec: &'static str) {
+        let name = spec.trim_end_matches(['=', '?', '[', ']']);
+        let takes = match spec.get(name.len()..) {
+            None | Some("") => Takes::Nothing,
+            Some("=") => Takes::Value,
+            Some("=?") => Takes::ValueUnlessLast,
+            Some(_) => Takes::AttachedValue,
+        };
+        self.options.push((name, takes));
+    }
+
+    /// Adds options of one letter, as `getopt` writes them.
+    fn add_letters(&mut self, letters: &'static str) {
+        let mut rest = letters;
+        while let Some(letter) = rest.chars().next() {
+            let (name, after) = rest.split_at(letter.len_utf8());
+            rest = after.trim_start_matches(':');
+            let takes = match after.len() - rest.len() {
+                0 => Takes::Nothing,
+                1 => Takes::Value,
+                _ => Takes::AttachedValue,
+            };
+            self.options.push((name, takes));
         }
     }
 
@@ -167,15 +176,14 @@ impl Command {
     fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
         for word in properties.split_whitespace() {
             if let Some(name) = word.strip_prefix("--") {
-                self.long.push(name);
+                self.add_option(name);
             } else if word.starts_with('-') && self.is(Property::Whole) {
-                self.long.push(word);
+                self.add_option(word);
             } else if let Some(letters) = word.strip_prefix('-') {
-                self.short.push(letters);
+                self.add_letters(letters);
             } else if word.starts_with('@') {
                 let other = known.get(word).ok_or(format!("{word} is not defined"))?;
-                self.short.extend(&other.short);
-                self.long.extend(&other.long);
+                self.options.extend(&other.options);
                 self.rules.extend(&other.rules);
                 self.starts.extend(&other.starts);
                 self.properties.extend(&other.properties);
@@ -185,17 +193,17 @@ impl Command {
                 self.rules
                     .push(rule(name).ok_or(format!("unknown check {word}"))?);
             } else if word == "digits" {
-                self.short.push("0123456789");
+                self.add_letters("0123456789");
             } else if let Some(most) = word.strip_prefix("operands=") {
                 self.most_operands = Some(
                     most.parse()
                         .map_err(|_| format!("{word} is not a number"))?,
                 );
             } else if let Some((kind, words)) = word.split_once('=') {
-                let (kind, words) = (listed(kind)?, words.split(',').collect());
+                let (kind, words) = (parse_name(kind)?, words.split(',').collect());
                 self.uses.push(Use { kind, words });
             } else {
-                self.properties.push(listed(word)?);
+                self.properties.push(parse_name(word)?);
             }
         }
         Ok(())
@@ -203,7 +211,7 @@ impl Command {
 }
 
 /// Parses a word of the tables.
-fn listed<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
+fn parse_name<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
     let word: StrDeserializer<'_, Error> = word.into_deserializer();
     T::deserialize(word).map_err(|error| error.to_string())
 }
@@ -302,19 +310,12 @@ mod tests {
             .flat_map(|table| table.0.keys().map(move |name| (table, name)));
         for (table, name) in names {
             let command = table.get(name).unwrap();
-            let mut long = command.long.clone();
-            let count = long.len();
-            long.sort_unstable();
-            long.dedup();
-            assert_eq!(long.len(), count, "{name} lists an option twice");
-            for spec in &command.long {
-                let option = spec.trim_end_matches(['=', '?', '[', ']']);
-                assert!(command.takes_after_name(option).is_some(), "{name}: {spec}");
-            }
-            let letters: String = command.short.concat();
-            for letter in letters.chars().filter(|letter| *letter != ':') {
-                assert_eq!(letters.matches(letter).count(), 1, "{name}: -{letter}");
-            }
+            let names = command.options.iter().map(|(name, _)| *name);
+            let mut names: Vec<&str> = names.collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{name} lists an option twice");
         }
     }
 
@@ -330,7 +331,7 @@ mod tests {
     fn values_of_options_are_parsed() {
         let table = Table::parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits");
         let a = table.get("a").unwrap();
-        assert!(table.get("b").is_some() && a.lists("5") && !a.is(Property::Harmless));
+        assert!(table.get("b").is_some() && a.takes("5").is_some() && !a.is(Property::Harmless));
         let rows = [
             ("x", Some(Takes::Nothing)),
             ("y", Some(Takes::Value)),
@@ -338,7 +339,7 @@ mod tests {
             (":", None),
         ];
         for (letter, takes) in rows {
-            assert_eq!(a.takes_after_letter(letter.chars().next().unwrap()), takes);
+            assert_eq!(a.takes(letter), takes, "{letter}");
         }
         let rows = [
             ("one", Some(Takes::Nothing)),
@@ -348,7 +349,7 @@ mod tests {
             ("on", None),
         ];
         for (name, takes) in rows {
-            assert_eq!(a.takes_after_name(name), takes, "{name}");
+            assert_eq!(a.takes(name), takes, "{name}");
         }
     }
 }

@@ -65,6 +65,17 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
+    /// Returns it about a place, unless it is about another one.
+    pub(super) fn at(self, place: &Range<usize>) -> Self {
+        let is_about_none = self.span.is_empty();
+        let span = if is_about_none {
+            place.clone()
+        } else {
+            self.span
+        };
+        Self { span, ..self }
+    }
+
     pub(super) fn new(span: Range<usize>, why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
@@ -74,7 +85,7 @@ impl Refusal {
 }
 
 /// Whether a word is among names that are separated by blanks.
-pub(super) fn is_one_of(names: &str, word: &str) -> bool {
+pub(crate) fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 

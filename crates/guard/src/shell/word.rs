@@ -128,19 +128,17 @@ impl PartWord {
 
     /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
-        match self.shape() {
-            WordShape::Literal => !self.prefix().starts_with('-'),
-            WordShape::Single | WordShape::Matches => {
-                !self.prefix().is_empty() && !self.prefix().starts_with('-')
-            }
-            WordShape::Split => false,
-        }
+        let prefix = self.prefix();
+        let has_start = self.value.is_some() || !prefix.is_empty();
+        self.shape() != WordShape::Split && has_start && !prefix.starts_with('-')
     }
 }
 
 /// Arguments as the command parses them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'words> {
+    /// All words.
+    pub(super) words: &'words [PartWord],
     /// The options with their values, in order.
     pub(super) options: Vec<Given<'words>>,
     /// The operands.
@@ -181,7 +179,12 @@ impl<'words> Given<'words> {
     }
 }
 
-impl Arguments<'_> {
+impl<'words> Arguments<'words> {
+    /// Returns the words from the first operand on, if that ends the options.
+    pub(super) fn rest(&self) -> &'words [PartWord] {
+        self.words.get(self.read..).unwrap_or_default()
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|given| given.name == name)
     }

@@ -153,7 +153,7 @@ impl CallCounts {
         let inside = inside_sandbox(&line);
         let read = parse(inside.as_deref().unwrap_or(&line));
         let mut commands: Vec<Option<String>> = (read.commands.iter())
-            .filter(|command| !command.is_substituted)
+            .filter(|command| !command.context.is_substituted)
             .filter_map(|command| program_and_subcommand(&command.words).map(Some))
             .collect();
         commands.sort_unstable();

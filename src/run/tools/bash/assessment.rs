@@ -1,6 +1,5 @@
 //! The assessment of a shell command.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::workspace_programs::WorkspacePrograms;
 use crate::io::is_of_process;
 use crate::permission::Action;
 use crate::run::tools::{Access, Assessment, DecisionContext, ToolContext};
-use crate::shell::{self, Analysis, CommandLine, CommandPart, Verdict};
+use crate::shell::{self, Analysis, CommandPart};
 
 /// Assesses a command line that starts now.
 pub(in crate::run::tools) fn assess(
@@ -18,7 +17,8 @@ pub(in crate::run::tools) fn assess(
     analysis: &Analysis,
     context: &DecisionContext,
 ) -> Assessment {
-    let mut settled = check_requirements(analysis.clone(), context);
+    let mut workspace = WorkspacePrograms::new(context);
+    let mut settled = settle(analysis.clone(), context, &mut workspace);
     let is_ambiguous = context.shell.is_ambiguous(command, &analysis.line);
     let unclear = if is_ambiguous {
         Some("bash, zsh and dash do not parse it alike")
@@ -28,20 +28,22 @@ pub(in crate::run::tools) fn assess(
         None
     };
     if let Some(why) = unclear.filter(|_| settled.verdict.is_read_only()) {
-        settled.verdict = Verdict::Unknown;
-        why.clone_into(&mut settled.why);
+        settled = settled.with_refusal(why.to_owned());
     }
-    let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
+    let only_reads = settled.verdict.is_read_only();
+    let access = match (only_reads, settled.changes_directory) {
         (false, _) => Access::everything(),
         (true, true) => Access::changes_directory(),
         (true, false) => Access::reads_everything(),
     };
-    let only_reads = settled.verdict.is_read_only();
-    let line = if only_reads {
-        Arc::clone(&analysis.line)
-    } else {
-        Arc::new(without_workspace_programs(analysis, context))
-    };
+    let mut line = Arc::clone(&analysis.line);
+    if !only_reads {
+        // Of the commands that only read by their text, some may do more here.
+        for part in &mut Arc::make_mut(&mut line).commands {
+            let mut reads = |part: &_| settle(analysis.of_command(part), context, &mut workspace);
+            part.only_reads = part.only_reads && reads(part).verdict.is_read_only();
+        }
+    }
     let action = Action::Command {
         script: command.to_owned(),
         line,
@@ -67,90 +69,82 @@ fn keeps_ascii(context: &DecisionContext) -> bool {
 /// Returns the analysis of a command line after checking conditions outside its text: `context`
 /// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
-pub fn check_requirements(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
+pub fn check_requirements(analysis: Analysis, context: &DecisionContext) -> Analysis {
+    settle(analysis, context, &mut WorkspacePrograms::new(context))
+}
+
+fn settle(
+    analysis: Analysis,
+    context: &DecisionContext,
+    workspace: &mut WorkspacePrograms,
+) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
+    match doubt(&analysis, context, workspace) {
+        Some(why) => analysis.with_refusal(why),
+        None if !context.shell.reads_git_settings => analysis.settle(|_| Ok(())),
+        None => analysis.settle(|git| git_repository::check(git, context)),
+    }
+}
+
+/// Returns why a command line that only reads by its text may do more.
+fn doubt(
+    analysis: &Analysis,
+    context: &DecisionContext,
+    workspace: &mut WorkspacePrograms,
+) -> Option<String> {
+    let variable = |name| context.environment.get(name);
+    let is_foreign = !context.shell.keeps_git_from_writing;
     // An empty one means the working directory.
-    let path = context.environment.get("PATH");
-    let entries = || path.into_iter().flat_map(std::env::split_paths);
+    let entries = variable("PATH").into_iter();
+    let entries: Vec<PathBuf> = entries.flat_map(std::env::split_paths).collect();
     // Dash takes functions from `DIRECTORY%func`.
     let is_relative = |entry: &PathBuf| {
         !entry.is_absolute() || entry.as_os_str().as_encoded_bytes().contains(&b'%')
     };
-    // Without `PATH`, bash searches the working directory.
-    let has_relative_path = path.is_none() || entries().any(|entry| is_relative(&entry));
-    let searches_for_directories =
-        (context.environment.get("CDPATH")).is_some_and(|path| !path.is_empty());
-    let home = context.environment.get("HOME").map(PathBuf::from);
     let is_cd = |part: &CommandPart| {
         let levels = part.levels();
-        let mut first = levels.iter().filter_map(|level| level.words.first());
-        first.any(|word| word.value.as_deref() == Some("cd"))
+        levels.iter().any(|level| level.program() == Some("cd"))
     };
-    let mut workspace = WorkspacePrograms::new(context);
-    let refusal = match &analysis.language {
-        _ if has_relative_path && !context.shell.keeps_git_from_writing => {
-            Some("the working directory may be in the shell's `PATH`".to_owned())
-        }
-        _ if searches_for_directories && analysis.line.commands.iter().any(is_cd) => {
-            Some("`CDPATH` may lead to another directory".to_owned())
-        }
-        _ if home.is_some_and(|home| !home.is_absolute() || is_of_process(&home)) => {
-            Some("the home directory differs by process".to_owned())
-        }
-        _ if context.environment.get("POSIXLY_CORRECT").is_some() => {
-            Some("with `POSIXLY_CORRECT`, options may be operands".to_owned())
-        }
-        _ if analysis.line.reveals.is_some() && !context.shell.has_clean_environment => {
-            let name = analysis.line.reveals.as_deref().unwrap_or_default();
-            Some(format!("`{name}` may print secrets of the environment"))
-        }
-        _ if entries().any(|entry| is_of_process(&entry)) => {
-            Some("a directory of `PATH` differs by process".to_owned())
-        }
-        Some(name) if !context.is_protected() => Some(format!(
-            "`{name}` only counts as reading if the kernel enforces it"
-        )),
-        _ => {
-            let programs: Vec<&str> = analysis.programs.iter().map(String::as_str).collect();
-            let found = workspace.find(programs.iter().copied());
-            let is_foreign = !context.shell.keeps_git_from_writing;
-            found
-                .map(|program| format!("`{program}` is, or may start, a program of the workspace"))
-                .or_else(|| {
-                    is_foreign.then(|| workspace.find_unclear_variable(context, &programs))?
-                })
-        }
+    let is_unclear_home = |home| !Path::new(home).is_absolute() || is_of_process(Path::new(home));
+    // Without `PATH`, bash searches the working directory.
+    let why = if is_foreign && (entries.is_empty() || entries.iter().any(is_relative)) {
+        Some("the working directory may be in the shell's `PATH`")
+    } else if variable("CDPATH").is_some_and(|path| !path.is_empty())
+        && analysis.line.commands.iter().any(is_cd)
+    {
+        Some("`CDPATH` may lead to another directory")
+    } else if variable("HOME").is_some_and(is_unclear_home) {
+        Some("the home directory differs by process")
+    } else if variable("POSIXLY_CORRECT").is_some() {
+        Some("with `POSIXLY_CORRECT`, options may be operands")
+    } else if entries.iter().any(|entry| is_of_process(entry)) {
+        Some("a directory of `PATH` differs by process")
+    } else {
+        None
     };
-    if let Some(why) = refusal {
-        analysis.why = why;
-        analysis.verdict = Verdict::Unknown;
-        analysis.programs.clear();
-        return analysis;
+    if why.is_some() {
+        return why.map(str::to_owned);
     }
-    if !context.shell.reads_git_settings {
-        return analysis.settled(|_| Ok(()));
+    let revealing = analysis.line.reveals.as_ref();
+    if let Some(name) = revealing.filter(|_| !context.shell.has_clean_environment) {
+        return Some(format!("`{name}` may print secrets of the environment"));
     }
-    analysis.settled(|git| git_repository::check(git, context))
-}
-
-/// Marks as writing the commands whose words name a program of the workspace, that may print secrets, or whose
-/// requirements do not hold; or all commands if the shell is such a program.
-fn without_workspace_programs(analysis: &Analysis, context: &DecisionContext) -> CommandLine {
-    let mut line = CommandLine::clone(&analysis.line);
-    let is_open = context.shell.has_clean_environment || line.reveals.is_none();
-    let mut workspace = WorkspacePrograms::new(context);
-    for part in line.commands.iter_mut().filter(|part| part.only_reads) {
-        let words = part.words.iter().filter_map(|word| word.value.as_deref());
-        let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
-        part.only_reads = is_open && workspace.find(names).is_none();
-        if part.only_reads && !part.requires.is_empty() {
-            let settled = check_requirements(analysis.of_command(part), context);
-            part.only_reads = settled.verdict.is_read_only();
-        }
+    if let Some(name) = analysis
+        .language
+        .as_ref()
+        .filter(|_| !context.is_protected())
+    {
+        let why = format!("`{name}` only counts as reading if the kernel enforces it");
+        return Some(why);
     }
-    line
+    let programs: Vec<&str> = analysis.programs.iter().map(String::as_str).collect();
+    if let Some(program) = workspace.find(programs.iter().copied()) {
+        let why = format!("`{program}` is, or may start, a program of the workspace");
+        return Some(why);
+    }
+    is_foreign.then(|| workspace.find_unclear_variable(context, &programs))?
 }
 
 /// The directory where a call starts.

@@ -78,7 +78,7 @@ fn last_command(line: &CommandLine) -> Option<LastCommand<'_>> {
         return None;
     }
     let commands = line.commands.iter().rev();
-    let mut commands = commands.filter(|command| !command.is_substituted);
+    let mut commands = commands.filter(|command| !command.context.is_substituted);
     let command = commands.next().filter(|last| !last.words.is_empty())?;
     let mut after_cd = false;
     let mut follows = command.follows;

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 use super::git_files::{is_harmless, parse_settings};
 use crate::io::{is_of_process, open_regular};
-use crate::permission::normalised;
+use crate::permission::normalise;
 use crate::run::tools::DecisionContext;
 use crate::shell::{GitScope, GitUse};
 
@@ -71,7 +71,7 @@ fn find_git_dir(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<
     // The calling shell may name its directory by a link.
     let shell = shell.filter(|shell| shell.canonicalize().ok() == start);
     let mut starts = [directory, shell.unwrap_or(directory)].into_iter();
-    let is_clear = !goes_up || starts.all(|start| normalised(&git.directory(start)) == real);
+    let is_clear = !goes_up || starts.all(|start| normalise(&git.directory(start)) == real);
     (is_clear && !is_of_process(&named) && !is_of_process(&real)).then_some(real)
 }
 

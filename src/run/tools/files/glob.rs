@@ -1,7 +1,7 @@
 //! `Glob`: files by name pattern, newest first.
 
 use crate::io::milliseconds;
-use crate::run::tools::context::normalised;
+use crate::run::tools::context::normalise;
 use crate::run::tools::paths::{absolute_path, path_or_current};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl Search {
             absolute_path(&self.fixed, context)
         } else {
             let directory = path_or_current(self.path.as_deref(), context);
-            normalised(&directory.join(&self.fixed))
+            normalise(&directory.join(&self.fixed))
         }
     }
 }

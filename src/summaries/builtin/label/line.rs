@@ -40,7 +40,7 @@ impl Step<'_> {
     /// Whether it succeeded for sure: by the status, or because the program names itself in its errors and did not.
     fn is_sure(&self) -> bool {
         // A loop may not run at all.
-        let has_run = !self.may_be_skipped && !self.program.command.is_repeated();
+        let has_run = !self.may_be_skipped && !self.program.command.context.is_repeated;
         let is_silent = has_run && self.program.is_loud();
         let is_open = self.has_error || self.is_negated;
         !is_open && (self.known == Known::Succeeded || is_silent)
@@ -100,7 +100,9 @@ impl Line<'_> {
 
     fn steps(&self, text: &str) -> Vec<Step<'_>> {
         let commands = self.read.commands.iter();
-        let commands: Vec<_> = commands.filter(|command| !command.is_substituted).collect();
+        let commands: Vec<_> = commands
+            .filter(|command| !command.context.is_substituted)
+            .collect();
         let is_ok = self.call.outcome == CallOutcome::Ok;
         let known = known_ends(&self.read, &commands, is_ok);
         let errors = programs_with_errors(self.output);
@@ -123,7 +125,7 @@ impl Line<'_> {
             let last = steps.last().filter(|last| !last.may_be_skipped);
             let is_reached = match command.follows {
                 _ if has_left => false,
-                Follows::Next | Follows::Background => !command.is_conditional(),
+                Follows::Next | Follows::Background => !command.context.is_conditional,
                 Follows::And => known == Known::Succeeded || last.is_some_and(Step::is_sure),
                 Follows::Or => last.is_some_and(|last| last.has_error),
                 Follows::Pipe => last.is_some(),

@@ -4,9 +4,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use crate::shell::options::arguments;
-use crate::shell::verdict::Refusal;
-use crate::shell::word::{PartWord, WordShape};
+use crate::shell::word::{Arguments, PartWord, WordShape};
 
 /// Programs of fields, numbers, texts, patterns, a few variables and operators, which all versions of awk read alike. A
 /// slash starts a pattern only where nothing can be divided, and nothing behind `print` is greater. Versions
@@ -25,12 +23,11 @@ static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether the program, and the files after it, only print.
-pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
-    let arguments = arguments("awk", words)?;
-    let Some([program, files @ ..]) = words.get(arguments.read..) else {
-        return Ok(false);
+pub(super) fn only_reads(_: &str, arguments: &Arguments<'_>) -> bool {
+    let Some((program, files)) = arguments.rest().split_first() else {
+        return false;
     };
-    Ok(program.literal().is_some_and(only_prints) && files.iter().all(is_file))
+    program.literal().is_some_and(only_prints) && files.iter().all(is_file)
 }
 
 fn only_prints(program: &str) -> bool {

@@ -1,6 +1,6 @@
 //! `test`, `[`, `[[` and `find`: conditions that evaluate nothing, and the actions of `find` that only print.
 
-use crate::shell::command_check::CheckedCommand;
+use super::CheckedCommand;
 use crate::shell::verdict::{Checked, excerpt, is_one_of};
 use crate::shell::word::PartWord;
 
@@ -60,7 +60,7 @@ const WITH_ARGUMENT: &str = "\
     -uid -user -wholename -xtype -printf";
 
 /// Checks `find`. Actions that delete, write or start programs are not listed.
-pub(super) fn find(call: &mut CheckedCommand, _: &PartWord, words: &[PartWord]) -> Checked {
+pub(super) fn find(call: &mut CheckedCommand, words: &[PartWord]) -> Checked {
     let mut words = words;
     while let Some((word, rest)) = words.split_first() {
         words = rest;

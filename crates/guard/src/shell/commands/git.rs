@@ -1,6 +1,6 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use crate::shell::command_check::{CheckedCommand, GitCall};
+use super::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
@@ -10,31 +10,27 @@ use crate::shell::word::{Arguments, PartWord, Value};
 pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
-    let own = words.get(..global.read).unwrap_or_default();
-    if let Some(dashes) = own.iter().find(|word| word.literal() == Some("--")) {
-        return Err(dashes.refusal("`git --` is not an option"));
-    }
-    if global.has("version") || global.has("v") {
+    let refused = |word: &PartWord| {
+        let shown = excerpt(word.value_or_text());
+        word.refusal(format!("`git {shown}` in a form not known to be read-only"))
+    };
+    let dashes = |words: &[PartWord]| {
+        let mut words = words.iter();
+        let dashes = words.find(|word| word.literal() == Some("--"));
+        dashes.map_or(Ok(()), |dashes| Err(refused(dashes)))
+    };
+    dashes(words.get(..global.read).unwrap_or_default())?;
+    if global.has_one_of(&["version", "v"]) {
         call.names.push("git --version".to_owned());
         return Ok(());
     }
-    let rest = words.get(global.read..).unwrap_or_default();
-    let Some(subcommand) = rest.first() else {
-        return Err(name.refusal("`git` without a subcommand"));
-    };
-    let Some(text) = subcommand.literal() else {
-        return Err(subcommand.refusal("a subcommand of git known only at run time"));
-    };
-    let Some((form, rest)) = form(text, rest.get(1..).unwrap_or_default()) else {
-        let shown = excerpt(text);
-        return Err(
-            subcommand.refusal(format!("`git {shown}` in a form not known to be read-only"))
-        );
-    };
-    // `git config a.b --` sets the value `--`.
-    let mut dashes = rest.iter().filter(|word| word.literal() == Some("--"));
-    if let Some(dashes) = dashes.next().filter(|_| text == "config") {
-        return Err(dashes.refusal("a setting is changed"));
+    let without = || name.refusal("`git` without a subcommand");
+    let (subcommand, rest) = global.rest().split_first().ok_or_else(without)?;
+    let text = subcommand.literal().ok_or_else(|| refused(subcommand))?;
+    let (form, rest) = form(text, rest).ok_or_else(|| refused(subcommand))?;
+    if text == "config" {
+        // `git config a.b --` sets the value `--`.
+        dashes(rest)?;
     }
     let title = format!("git {text}");
     let arguments = options::read(form, &title, rest)?;
@@ -50,14 +46,14 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
     }
     let shows_changes = GIT.get("@diff").is_some_and(|diff| {
         let mut given = arguments.options.iter();
-        given.any(|given| diff.lists(given.name))
+        given.any(|given| diff.takes(given.name).is_some())
     });
     let scope = if form.is(Property::Files) || (form.is(Property::Changes) && shows_changes) {
         GitScope::WorkTree
     } else {
         GitScope::Objects
     };
-    call.names.push(title.clone());
+    call.names.push(title);
     if text != "version" {
         call.git.push(GitCall {
             steps,
@@ -84,13 +80,11 @@ fn form<'words>(
     subcommand: &str,
     arguments: &'words [PartWord],
 ) -> Option<(&'static Command, &'words [PartWord])> {
-    let action = arguments.first().and_then(PartWord::literal);
-    let with_action = action.and_then(|action| GIT.get(format!("{subcommand} {action}").as_str()));
-    match with_action {
-        Some(form) => Some((form, arguments.get(1..).unwrap_or_default())),
-        None => GIT
-            .get(subcommand)
-            .filter(|_| !subcommand.starts_with('@') && !subcommand.contains(' '))
-            .map(|form| (form, arguments)),
+    let (action, rest) = arguments.split_first().unzip();
+    let action = action.and_then(PartWord::literal).unwrap_or_default();
+    if let Some(form) = GIT.get(&format!("{subcommand} {action}")) {
+        return Some((form, rest.unwrap_or_default()));
     }
+    let is_name = !subcommand.contains(['@', ' ']);
+    Some((GIT.get(subcommand).filter(|_| is_name)?, arguments))
 }

@@ -4,15 +4,15 @@
 //! To add a command, add a record to `tables/commands.txt` and rows to `tests/data/shell/`.
 
 mod awk;
-mod builtins;
+mod checked_command;
 mod conditions;
-mod entry;
 mod environment;
 mod git;
 mod rules;
 mod sed;
 
-pub(super) use builtins::conversions;
+pub(super) use checked_command::CheckedCommand;
+use checked_command::GitCall;
 pub(super) use conditions::evaluates;
 pub(super) use environment::{may_be_secret, prints_environment};
-pub(super) use rules::{Check, rule};
+pub(super) use rules::{Check, conversions, rule};

@@ -1,5 +1,7 @@
 //! Rules that a table cannot express.
 
+use super::{awk, conditions, sed};
+use crate::shell::variables::may_be_set;
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::{Arguments, Given, PartWord, Value};
 
@@ -9,13 +11,21 @@ pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> bool;
 /// Returns the rule with this name in the tables.
 pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     Some(match name {
+        "[" => |_, given| conditions::is_plain_bracket(given.words),
         "archive" => only_looks_inside,
+        "awk" => awk::only_reads,
         "date" => prints_the_date,
         "formats" => verifies_nothing,
         "gets" => gets_settings,
         "lists" => creates_no_ref,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
+        "printf" => prints_a_format,
+        "read" => reads_into_variables,
+        "sed" => sed::only_reads,
+        "set" => sets_strict_options,
+        "tar" => lists_archive,
+        "test" => |_, given| conditions::is_plain_test(given.words),
         "version" => says_its_version,
         _ => return None,
     })
@@ -91,6 +101,66 @@ fn gets_settings(_: &str, arguments: &Arguments<'_>) -> bool {
     let is_name = |word: &&PartWord| word.prefix().contains('.');
     arguments.has_one_of(ASKING)
         || arguments.operands.len() == 1 && arguments.operands.iter().all(is_name)
+}
+
+/// Whether the format of `printf` assigns nothing. `-v` and the conversion `%n` assign variables.
+fn prints_a_format(_: &str, arguments: &Arguments<'_>) -> bool {
+    let format = match arguments.words {
+        [first, format, ..] if first.literal() == Some("--") => format,
+        [format, ..] if !format.prefix().starts_with('-') => format,
+        _ => return false,
+    };
+    let assigns = |conversion| matches!(conversion, 'n' | '\0');
+    format
+        .literal()
+        .is_some_and(|format| !conversions(format).any(assigns))
+}
+
+/// Returns the letters of the conversions in a format; NUL for one that is cut off.
+pub(in crate::shell) fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
+    let mut rest = format;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once('%')?;
+        let after = after.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || "-+ #'.*hlLjzt".contains(letter)
+        });
+        let mut letters = after.chars();
+        let conversion = letters.next().unwrap_or('\0');
+        rest = letters.as_str();
+        Some(conversion)
+    })
+}
+
+/// Whether `read` sets ordinary variables.
+fn reads_into_variables(_: &str, arguments: &Arguments<'_>) -> bool {
+    let mut names = arguments.operands.iter().map(|word| word.literal());
+    names.all(|name| name.is_some_and(may_be_set))
+}
+
+/// Whether the options of `set` only make the shell stricter or print what it runs.
+fn sets_strict_options(_: &str, arguments: &Arguments<'_>) -> bool {
+    const STRICT: &str =
+        "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
+    let mut options = arguments.words.iter().map(|word| word.literal());
+    begins_with_option(arguments)
+        && arguments
+            .words
+            .last()
+            .is_some_and(|last| !last.prefix().ends_with('o'))
+        && options.all(|option| option.is_some_and(|option| is_one_of(STRICT, option)))
+}
+
+fn begins_with_option(arguments: &Arguments<'_>) -> bool {
+    let first = arguments.words.first();
+    first.is_some_and(|first| first.prefix().starts_with('-'))
+}
+
+/// Whether `tar` lists an archive of this machine. Its first operand could be options.
+fn lists_archive(_: &str, arguments: &Arguments<'_>) -> bool {
+    let is_local = |word: &PartWord| word.literal().is_some_and(|text| !text.contains(':'));
+    arguments.has_one_of(&["t", "list"])
+        && begins_with_option(arguments)
+        && arguments.words.iter().all(is_local)
 }
 
 #[cfg(test)]

@@ -2,24 +2,19 @@
 
 use regex_lite::Regex;
 
-use crate::shell::options::arguments;
-use crate::shell::verdict::{Refusal, is_one_of};
-use crate::shell::word::{PartWord, Value};
+use crate::shell::verdict::is_one_of;
+use crate::shell::word::{Arguments, Value};
 
 /// Whether all scripts only print: the values of `-e`, or else the first operand.
-pub(super) fn only_reads(words: &[PartWord]) -> Result<bool, Refusal> {
-    let arguments = arguments("sed", words)?;
-    let given = arguments.options.iter();
-    let mut given = given
-        .filter(|given| is_one_of("e expression", given.name))
-        .peekable();
-    if given.peek().is_none() {
+pub(super) fn only_reads(_: &str, arguments: &Arguments<'_>) -> bool {
+    if !arguments.has_one_of(&["e", "expression"]) {
         let script = arguments.operands.first();
-        return Ok(script
-            .and_then(|script| script.literal())
-            .is_some_and(only_prints));
+        let script = script.and_then(|script| script.literal());
+        return script.is_some_and(only_prints);
     }
-    Ok(given.all(|given| matches!(given.value, Value::Text(script) if only_prints(script))))
+    let options = arguments.options.iter();
+    let mut given = options.filter(|given| is_one_of("e expression", given.name));
+    given.all(|given| matches!(given.value, Value::Text(script) if only_prints(script)))
 }
 
 /// A pattern or a replacement, up to its delimiter `@@`, as all versions of sed read it: sets have no brackets, and a

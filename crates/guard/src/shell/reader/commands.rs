@@ -2,7 +2,7 @@
 
 use super::redirections::redirection_operator;
 use super::state::{Read, Reader, Scope, ends_word};
-use crate::shell::expansion::{assigned_name, identifier_length};
+use crate::shell::expansion::{assignment_name_length, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
 use crate::shell::redirection::Redirection;
 use crate::shell::verdict::is_one_of;
@@ -73,21 +73,16 @@ impl<'text> Reader<'text> {
         match (self.peek(), self.peek_at(1)) {
             (Some(b'\n'), _) => self.line_break()?,
             (Some(b';'), Some(b';' | b'&')) => return Ok(false),
-            (Some(b';'), _) => self.operator(1),
+            (Some(b';'), _) => self.position += 1,
             (Some(b'&'), _) => {
                 let span = self.position..self.position + 1;
                 self.refuse(span, "`&` leaves a process in the background");
                 self.scope.follows = Follows::Background;
-                self.operator(1);
+                self.position += 1;
             }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// Skips an operator.
-    pub(super) fn operator(&mut self, length: usize) {
-        self.position += length;
     }
 
     pub(super) fn comment(&mut self) -> Read<()> {
@@ -107,7 +102,7 @@ impl<'text> Reader<'text> {
                 (Some(b'|'), Some(b'|')) => Follows::Or,
                 _ => return Ok(()),
             };
-            self.operator(2);
+            self.position += 2;
             self.skip_line_breaks()?;
         }
     }
@@ -138,7 +133,7 @@ impl<'text> Reader<'text> {
             let takes_errors = self.peek_at(1) == Some(b'&');
             self.scope.input = PartInput::Pipe(first..self.line.commands.len());
             self.scope.follows = Follows::Pipe;
-            self.operator(if takes_errors { 2 } else { 1 });
+            self.position += if takes_errors { 2 } else { 1 };
             self.skip_line_breaks()?;
         }
         self.scope.input = input;
@@ -199,7 +194,7 @@ impl<'text> Reader<'text> {
             } else if rest.starts_with('(') {
                 return self.stop(1, "a function, a list of values or an extended pattern");
             } else if part.words.is_empty()
-                && let Some(length) = assigned_name(rest)
+                && let Some(length) = assignment_name_length(rest)
             {
                 let assignment = self.assignment(rest, length)?;
                 part.assignments.push(assignment);
@@ -250,7 +245,6 @@ impl<'text> Reader<'text> {
             follows: std::mem::take(&mut self.scope.follows),
             input: self.scope.input.clone(),
             context: self.scope.context,
-            is_substituted: self.scope.is_substituted,
             ..CommandPart::default()
         }
     }
@@ -296,7 +290,7 @@ fn refuse_other_command(words: &[PartWord]) -> Read<()> {
     if first.text == "time" {
         // The keyword precedes a pipeline.
         match written.find(|word| !word.text.starts_with('-') && word.text != "time") {
-            Some(word) if word.value.is_none() && assigned_name(&word.text).is_some() => {
+            Some(word) if word.value.is_none() && assignment_name_length(&word.text).is_some() => {
                 let why = "`time` before a variable that is known only at run time";
                 return super::state::stop_at(word.span.clone(), why);
             }

@@ -12,7 +12,7 @@ impl Reader<'_> {
     pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
         self.line.is_flat = false;
         let outer = self.scope.context;
-        self.nested(read)?;
+        self.nest(read)?;
         self.scope.context = outer;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
@@ -53,10 +53,8 @@ impl Reader<'_> {
 
     pub(super) fn subshell(&mut self) -> Read<()> {
         self.position += 1;
-        let outer = self.scope.context;
         self.scope.context.is_in_subshell = true;
         self.commands()?;
-        self.scope.context = outer;
         if !self.skip(")") {
             return self.stop(1, "`)` is missing");
         }
@@ -91,12 +89,9 @@ impl Reader<'_> {
 
     pub(super) fn while_statement(&mut self) -> Read<()> {
         self.skip_keyword(self.keyword())?;
-        let outer = self.scope.context;
         self.scope.context.is_repeated = true;
         self.commands()?;
-        self.do_group()?;
-        self.scope.context = outer;
-        Ok(())
+        self.do_group()
     }
 
     fn do_group(&mut self) -> Read<()> {
@@ -131,15 +126,10 @@ impl Reader<'_> {
             }
             self.scope.has_processes = false;
         }
-        if self.peek() == Some(b';') {
-            self.operator(1);
-        }
+        self.skip(";");
         self.skip_line_breaks()?;
-        let outer = self.scope.context;
         self.scope.context.is_repeated = true;
-        self.do_group()?;
-        self.scope.context = outer;
-        Ok(())
+        self.do_group()
     }
 
     pub(super) fn case_statement(&mut self) -> Read<()> {

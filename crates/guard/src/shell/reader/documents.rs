@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::state::{Document, Read, Reader, stop_at};
 use super::words::WordBuilder;
 use crate::shell::parts::PartInput;
-use crate::shell::word::PartWord;
+use crate::shell::word::{PartWord, WordShape};
 
 impl Reader<'_> {
     /// Reads the delimiter after the operator.
@@ -98,7 +98,7 @@ impl Reader<'_> {
         let mut text = WordBuilder::default();
         while let Some(byte) = self.peek() {
             if matches!(byte, b'$' | b'`') {
-                self.dollar(&mut text, true)?;
+                self.dollar(&mut text, WordShape::Single)?;
             } else {
                 self.position += usize::from(byte == b'\\');
                 self.character()?;

@@ -11,31 +11,28 @@ const OPERATORS: [&str; 12] = [
 /// Maximum number of digits of a descriptor.
 const MAX_DIGITS: usize = 9;
 
-/// Returns the redirection operator at the start of the text, and the length of the descriptor before it.
-pub(super) fn redirection_operator(text: &str) -> Option<(&'static str, usize)> {
-    let bytes = text.as_bytes().iter();
-    let digits = bytes
-        .take(MAX_DIGITS)
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    let after = text.get(digits..).unwrap_or_default();
-    if after.starts_with("<(") || after.starts_with(">(") {
-        return None;
-    }
+/// Returns the redirection operator at the start of the text, behind the descriptor.
+pub(super) fn redirection_operator(text: &str) -> Option<&'static str> {
+    let after = text.get(descriptor_length(text)..).unwrap_or_default();
     let begins = |operator: &&&str| {
-        after.starts_with(**operator) && (digits == 0 || !operator.starts_with('&'))
+        let is_possible = after.len() == text.len() || !operator.starts_with('&');
+        after.starts_with(**operator) && is_possible
     };
-    let operator = OPERATORS.iter().find(begins)?;
-    Some((operator, digits))
+    let is_process = after.starts_with("<(") || after.starts_with(">(");
+    let operator = OPERATORS.iter().find(begins).filter(|_| !is_process)?;
+    Some(operator)
+}
+
+fn descriptor_length(text: &str) -> usize {
+    let bytes = text.bytes().take(MAX_DIGITS);
+    bytes.take_while(u8::is_ascii_digit).count()
 }
 
 impl Reader<'_> {
     /// Reads the redirection at the position, which has this operator.
-    pub(super) fn redirection(
-        &mut self,
-        (operator, digits): (&'static str, usize),
-    ) -> Read<Redirection> {
+    pub(super) fn redirection(&mut self, operator: &'static str) -> Read<Redirection> {
         let start = self.position;
+        let digits = descriptor_length(self.rest());
         let descriptor = self.slice(start..start + digits).parse().ok();
         self.position += digits + operator.len();
         self.skip_blanks();
@@ -43,15 +40,15 @@ impl Reader<'_> {
             "<<" | "<<-" => self.here_document(operator == "<<-")?,
             _ => self.word()?,
         };
-        let redirection = Redirection {
+        let span = start..target.span.end;
+        if target.literal().is_some_and(is_connection) {
+            return stop_at(span, "a network connection");
+        }
+        Ok(Redirection {
             descriptor,
             operator,
-            span: start..target.span.end,
             target,
-        };
-        if redirection.target.literal().is_some_and(is_connection) {
-            return stop_at(redirection.span, "a network connection");
-        }
-        Ok(redirection)
+            span,
+        })
     }
 }

@@ -40,7 +40,6 @@ pub(super) struct Scope {
     pub(super) context: CommandContext,
     pub(super) input: PartInput,
     pub(super) follows: Follows,
-    pub(super) is_substituted: bool,
     /// The here-documents whose texts follow the next line break.
     pub(super) documents: Vec<Document>,
     /// Whether here-documents outside of the substitution follow the next line break.
@@ -111,7 +110,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    pub(super) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub(super) fn nest<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth == MAX_DEPTH {
             return self.stop(1, "too deeply nested");
         }
@@ -133,16 +132,16 @@ impl<'text> Reader<'text> {
         let inner = Scope {
             context: CommandContext {
                 is_in_subshell: true,
+                is_substituted: true,
                 ..self.scope.context
             },
             input: self.scope.input.clone(),
-            is_substituted: true,
             precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
             ..Scope::default()
         };
         let outer = std::mem::replace(&mut self.scope, inner);
         self.position += 2;
-        self.nested(Self::list)?;
+        self.nest(Self::list)?;
         if !self.skip(")") {
             return self.stop(1, "a substitution that does not end");
         }

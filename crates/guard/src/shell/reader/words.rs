@@ -1,5 +1,7 @@
 //! Words: quotes, escapes, expansions and patterns.
 
+use std::ops::Range;
+
 use super::state::{Read, Reader, ends_word, stop_at};
 use crate::shell::commands::may_be_secret;
 use crate::shell::expansion::{self, Expanded, identifier_length};
@@ -14,52 +16,41 @@ pub(super) struct WordBuilder {
     pieces: Vec<WordPiece>,
     shape: WordShape,
     label: String,
-    /// Start of the last known text in the label.
-    known: usize,
 }
 
 impl WordBuilder {
+    /// Adds known text.
     fn push(&mut self, text: &str) {
         self.label.push_str(text);
+        match self.pieces.last_mut() {
+            Some(WordPiece::Text(known)) => known.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(WordPiece::Text(text.to_owned())),
+        }
     }
 
     /// Adds a piece with an unknown value.
     fn push_piece(&mut self, piece: WordPiece, shape: WordShape, written: &str) {
-        self.end_known_text();
         self.pieces.push(piece);
         self.shape = self.shape.max(shape);
         self.label.push_str(written);
-        self.known = self.label.len();
     }
 
-    fn end_known_text(&mut self) {
-        let known = self.label.get(self.known..).unwrap_or_default();
-        if !known.is_empty() {
-            self.pieces.push(WordPiece::Text(known.to_owned()));
+    fn finish(self, span: Range<usize>, text: &str) -> PartWord {
+        if self.shape == WordShape::Literal {
+            let text = text.to_owned();
+            return PartWord {
+                text,
+                ..PartWord::plain(span, &self.label)
+            };
         }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.label.is_empty()
-    }
-
-    fn finish(mut self, span: std::ops::Range<usize>, text: &str) -> PartWord {
-        let is_known = self.pieces.is_empty();
-        if !is_known {
-            self.end_known_text();
-        }
-        let (value, label) = if is_known {
-            (Some(self.label), String::new())
-        } else {
-            (None, self.label)
-        };
         PartWord {
             span,
             text: text.to_owned(),
-            value,
+            value: None,
             pieces: self.pieces,
             shape: self.shape,
-            label,
+            label: self.label,
         }
     }
 }
@@ -67,15 +58,16 @@ impl WordBuilder {
 impl<'text> Reader<'text> {
     /// Reads a word that may become any number of arguments. It must not be empty.
     pub(super) fn word(&mut self) -> Read<PartWord> {
-        self.word_with(true)
+        self.word_with(WordShape::Split)
     }
 
     /// Reads a word without splitting, names of files and braces: a value, a `case` word, an operand of `[[`.
     pub(super) fn unsplit_word(&mut self) -> Read<PartWord> {
-        self.word_with(false)
+        self.word_with(WordShape::Single)
     }
 
-    fn word_with(&mut self, is_all: bool) -> Read<PartWord> {
+    /// Reads a word whose expansions have this shape.
+    fn word_with(&mut self, expansions: WordShape) -> Read<PartWord> {
         let start = self.position;
         let mut word = WordBuilder::default();
         while let Some(byte) = self.peek() {
@@ -83,7 +75,7 @@ impl<'text> Reader<'text> {
             if ends_word(byte) && !is_process {
                 break;
             }
-            self.piece(byte, &mut word, start, is_all)?;
+            self.piece(byte, &mut word, start, expansions)?;
         }
         if self.position == start {
             return self.stop(1, "unexpected character");
@@ -101,20 +93,25 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the piece that starts with `byte` to the word.
-    fn piece(&mut self, byte: u8, word: &mut WordBuilder, start: usize, is_all: bool) -> Read<()> {
+    fn piece(
+        &mut self,
+        byte: u8,
+        word: &mut WordBuilder,
+        start: usize,
+        expansions: WordShape,
+    ) -> Read<()> {
+        let is_all = expansions == WordShape::Split;
         match byte {
             b'<' | b'>' => {
                 self.substitution()?;
-                word.end_known_text();
                 word.pieces.push(WordPiece::Text("/dev/fd/".to_owned()));
-                word.known = word.label.len();
                 word.push_piece(WordPiece::Glob, WordShape::Single, "$()");
             }
             b'#' if self.position == start => {
                 return self.stop(1, "a comment where a word is expected");
             }
-            b'\'' => self.single_quoted(word)?,
-            b'"' => self.double_quoted(word)?,
+            b'\'' => self.single_quotes(word)?,
+            b'"' => self.double_quotes(word)?,
             b'\\' if self.peek_at(1) == Some(b'\n') => {
                 // The lines may be parts of a keyword or an operator.
                 return self.stop(2, "a word continued on the next line");
@@ -125,21 +122,21 @@ impl<'text> Reader<'text> {
                 word.push(escaped);
             }
             b'$' if self.peek_at(1) == Some(b'\'') => {
-                self.ansi_c_quoted(word)?;
+                self.ansi_c_quotes(word)?;
             }
-            b'$' | b'`' => self.dollar(word, !is_all)?,
+            b'$' | b'`' => self.dollar(word, expansions)?,
             b'*' | b'?' if is_all => {
                 // Some shells expand `**` recursively.
                 let piece = match self.peek_at(1) {
                     Some(b'*') => WordPiece::Unknown,
                     _ => WordPiece::Glob,
                 };
-                self.expanded(word, piece, WordShape::Matches);
+                self.unknown_sign(word, piece, WordShape::Matches);
             }
             b'[' if is_all => self.bracket(word),
             b'{' if is_all && self.begins_alternatives() => {
                 // A word that starts with alternatives may become any text, not only file names.
-                let shape = if word.is_empty() {
+                let shape = if word.label.is_empty() {
                     WordShape::Split
                 } else {
                     WordShape::Matches
@@ -149,7 +146,7 @@ impl<'text> Reader<'text> {
                 self.position += 1;
             }
             b'~' if self.position == start || self.is_after_sign() => {
-                self.expanded(word, WordPiece::Home, WordShape::Single);
+                self.unknown_sign(word, WordPiece::Home, WordShape::Single);
             }
             _ => {
                 let character = self.character()?;
@@ -166,7 +163,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the sign at the position, whose expansion is unknown.
-    fn expanded(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
+    fn unknown_sign(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
         let written = self.slice(self.position..self.position + 1);
         word.push_piece(piece, shape, written);
         self.position += 1;
@@ -182,7 +179,7 @@ impl<'text> Reader<'text> {
     fn bracket(&mut self, word: &mut WordBuilder) {
         let name = self.plain_text_before(&['/']);
         match name.map(|name| name.rfind(']')) {
-            None => self.expanded(word, WordPiece::Unknown, WordShape::Matches),
+            None => self.unknown_sign(word, WordPiece::Unknown, WordShape::Matches),
             Some(None) => {
                 word.push("[");
                 self.position += 1;
@@ -214,7 +211,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads `$'…'`. Its value is not needed.
-    fn ansi_c_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn ansi_c_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let inside = self.rest().get(2..).unwrap_or_default();
         let mut is_escaped = false;
         let ends = |letter| {
@@ -231,7 +228,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn single_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn single_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let inside = self.rest().get(1..).unwrap_or_default();
         let Some(length) = inside.find('\'') else {
             return self.stop(1, "an unclosed quote");
@@ -241,7 +238,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn double_quoted(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn double_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
         let opening = self.position;
         self.position += 1;
         loop {
@@ -275,18 +272,13 @@ impl<'text> Reader<'text> {
                     word.push("$");
                     self.position += 1;
                 }
-                (Some(_), _) => self.dollar(word, true)?,
+                (Some(_), _) => self.dollar(word, WordShape::Single)?,
             }
         }
     }
 
     /// Reads an expansion that starts with `$`; in quotes, and for some words, its value is not split.
-    pub(super) fn dollar(&mut self, word: &mut WordBuilder, is_unsplit: bool) -> Read<()> {
-        let shape = if is_unsplit {
-            WordShape::Single
-        } else {
-            WordShape::Split
-        };
+    pub(super) fn dollar(&mut self, word: &mut WordBuilder, shape: WordShape) -> Read<()> {
         let rest = self.rest();
         if rest.starts_with('`') {
             return self.stop(1, "a substitution in backticks");
