@@ -15,9 +15,6 @@ use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 /// Maximum width of a name, in cells.
 const NAME_CELLS: usize = 44;
 
-/// Words in the names of tools that change nothing.
-const LOOKS: [&str; 6] = ["find", "get", "list", "query", "read", "search"];
-
 /// Tells what a finished call did.
 pub(super) fn tell(call: &Call<'_>) -> Told {
     if call.outcome == CallOutcome::Cancelled {
@@ -47,9 +44,9 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 
 fn act(call: &Call<'_>) -> Act {
     use Verb::{
-        AskTool, AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note,
-        PresentPlan, Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask,
-        UseTool, Write,
+        AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
+        Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
+        Write,
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let place = call.path().unwrap_or_default();
@@ -113,11 +110,8 @@ fn act(call: &Call<'_>) -> Act {
             let name = call.name.trim_start_matches("mcp__");
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
             let tool = tool.replace(['-', '_'], " ");
-            // Only these names tell that the call changes nothing.
-            let looks = tool.split(' ').any(|word| LOOKS.contains(&word));
-            let verb = if looks { AskTool } else { CallTool };
             let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
-            Act::named(verb, named).detailed(argument(call))
+            Act::named(CallTool, named).detailed(argument(call))
         }
         _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)),
     }
@@ -140,7 +134,8 @@ fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
+    // In other files there may be matches.
     let is_filtered = verb == Verb::Search && call.argument(&["glob", "include", "type"]).is_some();
-    let verb = if has_answer { Verb::FindNothing } else { verb };
-    Act::named(verb, noun).in_some_files(has_answer && is_filtered)
+    let is_answer = has_answer && !is_filtered;
+    Act::named(if is_answer { Verb::FindNothing } else { verb }, noun)
 }
