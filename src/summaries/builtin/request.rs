@@ -2,9 +2,6 @@
 
 use super::quotation::{Aim, Quotation};
 
-/// Maximum number of sentences from the first one to the request; what follows may be pasted.
-const MAX_AHEAD: usize = 6;
-
 /// Finds the first sentence of a prompt about its subject. After a statement, that is a later sentence that asks in so
 /// many words, or a paragraph that starts with a command, if it says enough alone.
 pub(super) fn request(found: &[Quotation]) -> Option<usize> {
@@ -35,14 +32,14 @@ pub(super) fn request(found: &[Quotation]) -> Option<usize> {
     {
         return Some(before);
     }
-    if one.aim <= Aim::Command || one.place.is_in_goal {
+    // The items of a list belong to its heading, or to the first of them.
+    if one.aim <= Aim::Command || one.place.is_in_goal || one.place.is_item {
         return Some(first);
     }
     let asks = |one: &Quotation| {
         one.aim <= Aim::Request || one.aim == Aim::Command && opening(one) == Some(one)
     };
-    let near = first + 1..=first + MAX_AHEAD;
-    let mut rest = in_level().filter(|(at, _)| near.contains(at));
+    let mut rest = in_level().filter(|(at, _)| *at > first);
     let asked = rest.find(|(_, one)| asks(one) && !one.is_short() && !one.refers());
     Some(asked.map_or(first, |(at, _)| at))
 }

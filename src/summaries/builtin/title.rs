@@ -6,7 +6,6 @@
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill};
 use super::prompt::{prompt, quotations};
-use super::prose::puts_verb_last;
 use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::request;
 use crate::message::Message;
@@ -47,11 +46,7 @@ fn joined(found: &[Quotation], cells: usize) -> String {
         if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
             break;
         }
-        // A text that is cut at its start would lose its first sentence.
-        if at > 0 && text.contains(puts_verb_last) && display_width(&text) + one.width() > cells {
-            break;
-        }
-        if !text.ends_with(is_wide) && at > 0 {
+        if at > 0 && !text.ends_with(['。', '？', '！']) {
             text.push(' ');
         }
         text += &one.text;
@@ -62,18 +57,7 @@ fn joined(found: &[Quotation], cells: usize) -> String {
 /// Returns the request of a prompt and the sentences that follow it.
 fn asked(prompt: &str) -> Option<Vec<Quotation>> {
     let found = quotations(prompt);
-    let mut found = found.split_at(request(&found)?).1.to_vec();
-    let end = found
-        .iter()
-        .skip(1)
-        .position(|one| one.aim > Aim::Statement);
-    found.truncate(end.map_or(found.len(), |end| end + 1));
-    Some(found)
-}
-
-/// Whether a letter is followed by another word without a space.
-fn is_wide(letter: char) -> bool {
-    display_width(letter.encode_utf8(&mut [0; 4])) > 1
+    Some(found.split_at(request(&found)?).1.to_vec())
 }
 
 fn quoted(found: &[Quotation], cells: usize) -> String {
