@@ -11,8 +11,11 @@ use crate::text::display_width;
 /// Maximum width of the name of a file, in cells.
 const MAX_CELLS: usize = 36;
 
-/// Maximum width of the names of several files, and of an address, in cells.
-const MAX_FILES_CELLS: usize = 44;
+/// Maximum width of the names of several files, in cells.
+const MAX_FILES_CELLS: usize = 50;
+
+/// Maximum width of an address, and of a search with its place, in cells.
+const MAX_PLACE_CELLS: usize = 44;
 
 /// The stems of files that are shown with their directory.
 const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readme claude agents qwen gemini changelog \
@@ -77,7 +80,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     let parent = parents.last().filter(|_| is_generic || is_pattern);
     let both = parent.map(|parent| format!("{parent}/{base}"));
     let both = both.filter(|both| display_width(both) <= MAX_CELLS);
-    both.unwrap_or_else(|| shortened(base))
+    both.unwrap_or_else(|| shorten(base))
 }
 
 /// Returns the name of a directory, with a slash.
@@ -86,12 +89,12 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
         None => "working directory".to_owned(),
         Some(&"~") => "home directory".to_owned(),
         Some(&"..") => "parent directory".to_owned(),
-        Some(base) => format!("{}/", shortened(base)),
+        Some(base) => format!("{}/", shorten(base)),
     }
 }
 
 /// Cuts a part of a path to the maximum width, before its extension.
-fn shortened(part: &str) -> String {
+fn shorten(part: &str) -> String {
     if display_width(part) <= MAX_CELLS {
         return part.to_owned();
     }
@@ -105,22 +108,18 @@ pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>, cells: us
     let paths = || paths.iter().map(AsRef::as_ref);
     let mut names: Vec<String> = paths().map(|path| file_name(path, cwd)).collect();
     if distinct(names.iter()).len() < names.len() {
-        let ends = paths().map(|path| {
-            let parts = parts(path, cwd);
-            parts[parts.len().saturating_sub(2)..].join("/")
-        });
-        names = ends.collect();
+        names = paths().map(|path| parts(path, cwd).join("/")).collect();
     }
-    listed_within(&names, cells.min(MAX_FILES_CELLS))
+    list_within(&names, cells.min(MAX_FILES_CELLS))
 }
 
 /// Joins distinct items as `a, b and c`: as many as fit into `cells`, and the number of the others: `a and 2 more`.
-pub(super) fn listed_within(items: &[String], cells: usize) -> String {
+pub(super) fn list_within(items: &[String], cells: usize) -> String {
     let names = distinct(items.iter().cloned());
     let phrase = |count: usize| {
         let others = items.iter().filter(|item| !names[..count].contains(item));
         match others.count() {
-            0 => (listed(&names[..count]), String::new()),
+            0 => (list(&names[..count]), String::new()),
             others => (names[..count].join(", "), format!(" and {others} more")),
         }
     };
@@ -132,7 +131,7 @@ pub(super) fn listed_within(items: &[String], cells: usize) -> String {
 }
 
 /// Joins items as `a, b and c`. Items that are lists themselves are joined by commas.
-fn listed(items: &[String]) -> String {
+fn list(items: &[String]) -> String {
     match items {
         [several @ .., last]
             if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
@@ -150,10 +149,10 @@ pub(super) fn is_file(path: &str) -> bool {
 }
 
 /// Names the searched text and, if it is short, the searched file or directory.
-pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
+pub(super) fn search_noun(noun: &str, place: &str, cwd: Option<&str>) -> String {
     let name = file_name(place, cwd);
     let is_whole = matches!(place.trim_end_matches('/'), "" | ".") || cwd == Some(place);
-    let is_short = display_width(noun) + display_width(&name) < MAX_FILES_CELLS;
+    let is_short = display_width(noun) + display_width(&name) < MAX_PLACE_CELLS;
     if is_whole || !is_short || place.contains(['*', '$']) {
         noun.to_owned()
     } else {
@@ -174,7 +173,7 @@ pub(super) fn pattern_noun(text: &str) -> String {
 pub(super) fn address(text: &str) -> String {
     let url = Url::parse(text).ok();
     let Some(host) = url.as_ref().and_then(Url::host_str) else {
-        return cut_end(text, MAX_FILES_CELLS);
+        return cut_end(text, MAX_PLACE_CELLS);
     };
     let host = host.strip_prefix("www.").unwrap_or(host);
     let parts = url.iter().filter_map(Url::path_segments).flatten();
@@ -185,11 +184,11 @@ pub(super) fn address(text: &str) -> String {
         [one] => format!("{host}/{one}"),
         [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    let fits = display_width(&named) <= MAX_FILES_CELLS;
+    let fits = display_width(&named) <= MAX_PLACE_CELLS;
     if fits {
         named
     } else {
-        cut_end(host, MAX_FILES_CELLS)
+        cut_end(host, MAX_PLACE_CELLS)
     }
 }
 
@@ -222,8 +221,12 @@ mod tests {
             (&["a/x.rs", "a/y.rs", "a/z.rs"], "x.rs, y.rs and z.rs"),
             (&["a/x.rs", "b/x.rs"], "a/x.rs and b/x.rs"),
             (
-                &["a/a_long_name.rs", "a/another_long_name.rs", "a/one.rs"],
-                "a_long_name.rs and 2 more",
+                &[
+                    "a/a_very_long_name.rs",
+                    "a/another_long_name.rs",
+                    "a/one.rs",
+                ],
+                "a_very_long_name.rs and 2 more",
             ),
         ];
         for (paths, expected) in table {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::prose::{Kind, is_item, lines, split};
-use super::quotation::{Place, Quotation, is_goal, unquoted};
+use super::quotation::{Aim, Place, Quotation, is_goal, strip_marks};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
 use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
@@ -72,7 +72,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         let rest = end.split_once('\n').map_or("", |(_, rest)| rest);
         format!("{start}\n\n{rest}")
     });
-    let prompt = unquoted(whole.as_deref().unwrap_or(prompt));
+    let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
     let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
@@ -83,7 +83,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     });
     let lines = lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
-    for line in &lines {
+    for (at, line) in lines.iter().enumerate() {
         place.is_item = !matches!(line.kind, Kind::Text);
         match line.kind {
             // Apart from both neighbours, which no title joins.
@@ -109,6 +109,16 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                         .iter()
                         .filter_map(|text| Quotation::of(text, place)),
                 );
+                let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
+                let opens = next.is_some_and(|next| !matches!(next.kind, Kind::Text | Kind::Item));
+                // It announces what was pasted.
+                if let Some(last) = found.last_mut()
+                    && opens
+                    && line.text.ends_with(COLONS)
+                    && (Aim::Open..Aim::Aside).contains(&last.aim)
+                {
+                    last.aim = Aim::Aside;
+                }
             }
         }
     }
@@ -141,9 +151,11 @@ fn as_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
     }
 }
 
-/// Whether a line was pasted.
+/// Whether a line was pasted, or only mentions files.
 fn is_pasted(line: &str) -> bool {
-    let words = line.split_whitespace();
+    let mut words = line.split_whitespace();
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
-    signs.count() > words.count().max(2) * 2 || PASTED.is_match(line)
+    signs.count() > words.clone().count().max(2) * 2
+        || PASTED.is_match(line)
+        || !line.is_empty() && words.all(|word| word.starts_with('@') || word.contains("://"))
 }

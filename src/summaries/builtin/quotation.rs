@@ -81,7 +81,7 @@ pub(super) enum Aim {
     Open,
     /// It starts like a statement: `I`, `the`.
     Statement,
-    /// An instruction about how to work.
+    /// An instruction about how to work, or the announcement of pasted text.
     Aside,
     /// It tells who the model or the user is.
     Person,
@@ -158,7 +158,7 @@ impl Quotation {
 }
 
 /// Returns a prompt without the marks around it, if it starts with a role.
-pub(super) fn unquoted(prompt: &str) -> &str {
+pub(super) fn strip_marks(prompt: &str) -> &str {
     let inner = prompt.trim_matches(QUOTES);
     if PERSON.is_match(inner) {
         inner

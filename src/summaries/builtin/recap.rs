@@ -148,17 +148,17 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let (before, after) = messages.split_at(end);
     let open = open_request(after, REQUEST_CELLS);
     let goal = latest_request(before, REQUEST_CELLS);
-    let text = before.last().map_or(String::new(), told_by);
+    let text = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open.is_none() && after.iter().any(is_stopped);
     let said = sentences(&text);
     let opens_work = text.trim_end().ends_with(':');
-    let done = done(after);
+    let done = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
     let mut is_in_turn = true;
     let replies = before.iter().rev().filter_map(|message| {
         is_in_turn &= message.origin != Origin::Prompt;
-        let reply = || Reply::of(&sentences(&without_injected(&told_by(message))));
+        let reply = || Reply::of(&sentences(&without_injected(&read_reply(message))));
         is_reply(message).then(|| (is_in_turn, reply()))
     });
     let mut replies = replies.peekable();
@@ -229,7 +229,7 @@ impl Parts {
 }
 
 /// Returns the label of the finished calls in `steps`.
-fn done(steps: &[Message]) -> String {
+fn label_calls(steps: &[Message]) -> String {
     let results = || steps.iter().flat_map(Message::results);
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
@@ -259,7 +259,7 @@ fn is_reply(message: &Message) -> bool {
 }
 
 /// Returns the text of a reply; for an error of an API, what the JSON in it says.
-fn told_by(reply: &Message) -> String {
+fn read_reply(reply: &Message) -> String {
     let text = reply.text();
     let json = text
         .split_once('{')

@@ -1,5 +1,6 @@
 //! The choice of the sentence of a prompt that is quoted as the request.
 
+use super::prose::is_east_asian;
 use super::quotation::{Aim, Quotation};
 
 /// Finds the first sentence of a prompt about its subject. After a statement, that is a later sentence that asks in so
@@ -23,8 +24,16 @@ pub(super) fn request(found: &[Quotation]) -> Option<usize> {
     ];
     let level = levels.into_iter().find(|is_in| found.iter().any(is_in))?;
     let in_level = || found.iter().enumerate().filter(|(_, one)| level(one));
-    let with_topic = in_level().find(|(_, one)| one.has_topic());
-    let (first, one) = with_topic.or_else(|| in_level().next())?;
+    let with_topic = || in_level().filter(|(_, one)| one.has_topic());
+    // `Low Severity`, alone, says less than what follows.
+    let says_enough = |(at, one): &(usize, &Quotation)| {
+        let is_alone = found.get(at + 1).is_none_or(|next| !is_together(one, next));
+        let is_heading = is_alone && one.is_short() && !is_east_asian(&one.text);
+        one.place.is_item || one.aim < Aim::Open || !is_heading
+    };
+    let enough = with_topic().find(says_enough);
+    let any = || with_topic().chain(in_level()).next();
+    let (first, one) = enough.or_else(any)?;
     let is_after = |at: usize| is_together(one, &found[at]) && found[at].aim == Aim::Aside;
     if let Some(before) = first
         .checked_sub(1)

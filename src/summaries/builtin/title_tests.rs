@@ -96,7 +96,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["We get this error:\n```\nCannot find name process\n```\nHow can I solve it?"],
-        "We get this error",
+        "How can I solve it?",
     ),
     (
         &["@app @README.md\n\nHelp me with the console output"],
@@ -332,6 +332,10 @@ const ROWS: &[(&[&str], &str)] = &[
     (
         &["```npm run build``` fails on the new machine"],
         "Npm run build fails on the new machine",
+    ),
+    (
+        &["Low Severity\n\nThe error of the loader is wrapped with the name of the file twice"],
+        "The error of the loader is wrapped with the name of the file twice",
     ),
     // Instructions about how to work come last, and also roles with names.
     (
@@ -627,7 +631,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "The following test is flaky:\n\ntest('debounce', async () => {\n  const fn = vi.fn();\n  const d = debounce(fn, 10);\n  d(); d();\n  await sleep(11);\n  expect(fn).toHaveBeenCalledTimes(1);\n});\n\nRewrite it with fake timers.",
         ],
-        "The following test is flaky",
+        "Rewrite it with fake timers",
     ),
     (
         &[

@@ -116,14 +116,14 @@ impl Act {
     }
 
     /// Returns the act with what tells it from others.
-    pub(super) fn detailed(mut self, detail: String) -> Self {
+    pub(super) fn with_detail(mut self, detail: String) -> Self {
         self.detail = detail;
         self
     }
 
     /// Returns an act with a subject in the words of the model, or in none.
     pub(super) fn about(verb: Verb, subject: &str) -> Self {
-        Self::named(verb, quoted(subject))
+        Self::named(verb, quote(subject))
     }
 
     /// Returns the words for an attempt.
@@ -142,7 +142,7 @@ impl Act {
 }
 
 /// Quotes the first line of a text of the model; nothing if it is empty.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let line = cut_end(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
     let quoted = format!("\"{}\"", line.replace('"', "'"));
     if line.is_empty() { line } else { quoted }

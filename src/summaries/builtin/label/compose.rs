@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told, quoted};
+use super::act::{Act, Effect, Failure, Object, Told, quote};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::{MORE, cut_end};
-use crate::summaries::builtin::names::{distinct, file_names, listed_within};
+use crate::summaries::builtin::names::{distinct, file_names, list_within};
 use crate::text::{count_noun, display_width};
 
 /// Maximum width of a label, in cells.
@@ -34,8 +34,8 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let how = failures.first().map_or("", |first| first.how.as_str());
     let is_alike = failures.iter().all(|failure| failure.how == how);
     let how = if is_alike { how } else { "did not succeed" };
-    let bad = clean(&failed(&failures, how));
-    let good = |cells| cut_end(&clean(&done(&acts, cwd, cells)), cells);
+    let bad = clean(&name_failures(&failures, how));
+    let good = |cells| cut_end(&clean(&describe(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
         (true, 0, _) => "Cancelled".to_owned(),
@@ -80,17 +80,17 @@ pub(crate) fn label_of_answered(
 }
 
 /// Names what did not succeed.
-fn failed(failures: &[Failure], how: &str) -> String {
+fn name_failures(failures: &[Failure], how: &str) -> String {
     let names: Vec<String> = failures
         .iter()
         .map(|failure| failure.name.clone())
         .collect();
-    let names = listed_within(&names, MAX_CELLS - how.len() - 1);
+    let names = list_within(&names, MAX_CELLS - how.len() - 1);
     format!("{names} {how}")
 }
 
 /// Describes acts in up to about `cells`, those that may have changed the most first.
-fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
+fn describe(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let effect = |act: &Act| act.verb.effect();
     let most = acts.iter().map(effect).max();
     let is_shown = |act: &&Act| effect(act) > Effect::Notes || most == Some(Effect::Notes);
@@ -108,13 +108,13 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     for (at, group) in groups.iter().enumerate() {
         let left: usize = groups[at + 1..].iter().map(Vec::len).sum();
         let reserved = usize::from(left + omitted > 0) * MORE_STEPS.len();
-        let whole = described(group, cwd, cells - reserved.min(cells / 2));
+        let whole = describe_alike(group, cwd, cells - reserved.min(cells / 2));
         if line.is_empty() {
             line = whole;
             continue;
         }
         let room = cells.saturating_sub(display_width(&line) + 2 + reserved);
-        let short = Some(described(group, cwd, room)).filter(|short| !short.contains(MORE));
+        let short = Some(describe_alike(group, cwd, room)).filter(|short| !short.contains(MORE));
         let mut phrases = [whole].into_iter().chain(short);
         match phrases.find(|phrase| display_width(phrase) <= room) {
             Some(phrase) => line = format!("{line}, {}", lower_first(&phrase)),
@@ -129,7 +129,7 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
 }
 
 /// Describes acts with the same words: their objects, as far as they fit into `cells`, and the number of the others.
-fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
+fn describe_alike(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     let (mut paths, mut names) = (Vec::new(), Vec::new());
     for act in acts {
         match &act.object {
@@ -138,7 +138,7 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
                 // Beside the verb, a blank and quotes.
                 let room = cells.saturating_sub(display_width(name) + 12);
                 let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
-                let detail = quoted(&cut_end(detail.unwrap_or_default(), room));
+                let detail = quote(&cut_end(detail.unwrap_or_default(), room));
                 names.push(format!("{name} {detail}"));
             }
         }
@@ -150,6 +150,6 @@ fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     if !paths.is_empty() {
         names.insert(0, file_names(&distinct(paths.into_iter()), cwd, room));
     }
-    let names = listed_within(&names, room);
+    let names = list_within(&names, room);
     format!("{verb} {names}").trim_end().to_owned()
 }

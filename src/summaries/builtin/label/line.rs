@@ -1,6 +1,6 @@
 //! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
-use super::act::{Act, Effect, Failure, Told, Verb, quoted};
+use super::act::{Act, Effect, Failure, Told, Verb, quote};
 use super::call::Call;
 use super::program::Program;
 use super::status::{Known, known_ends, refused_programs, speakers};
@@ -10,7 +10,7 @@ use crate::session::command_of;
 use crate::shell::{CommandLine, Follows, parse};
 use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::distinct;
-use crate::text::terminal_safe;
+use crate::text::{display_width, terminal_safe};
 
 /// Maximum width of the name of a failed command, in cells.
 const NAME_CELLS: usize = 52;
@@ -216,7 +216,7 @@ impl Line<'_> {
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
         let about = suspects().take(usize::from(before.is_empty()));
         let about: String = about.map(|step| step.program.about()).collect();
-        let name = format!("{} {}", name(suspects(), is_one), quoted(&about));
+        let name = format!("{} {}", name(suspects(), is_one), quote(&about));
         Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
 }
@@ -250,7 +250,13 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     match (names.as_slice(), names.len()) {
         ([], _) => "Command".to_owned(),
         (few, 1..4) => {
-            let share = (NAME_CELLS - word.len() * (few.len() - 1)) / few.len();
+            let width: usize = few.iter().map(|name| display_width(name)).sum();
+            let room = NAME_CELLS - word.len() * (few.len() - 1);
+            let share = if width <= room {
+                room
+            } else {
+                room / few.len()
+            };
             let few: Vec<String> = few.iter().map(|name| cut_end(name, share)).collect();
             few.join(word)
         }

@@ -5,7 +5,7 @@ use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
 use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
-    address, file_name, is_file, last_part, pattern_noun, sought,
+    address, file_name, is_file, last_part, pattern_noun, search_noun,
 };
 
 /// Maximum width of the words of a command, in cells.
@@ -246,7 +246,7 @@ impl<'a> Program<'a> {
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
-            [one] => sought(&noun, one, self.call.cwd),
+            [one] => search_noun(&noun, one, self.call.cwd),
             several => format!("{noun} in {} places", several.len()),
         };
         Some(Act::named(Verb::Search, name))
@@ -265,13 +265,13 @@ impl<'a> Program<'a> {
             .filter(|pattern| !pattern.contains('$'));
         let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
         match operands {
-            [place] if self.name() == "find" => sought(&files, place, self.call.cwd),
+            [place] if self.name() == "find" => search_noun(&files, place, self.call.cwd),
             _ => files,
         }
     }
 
     /// Returns the act of a commit, whose subject is in git's own line `[branch 1234567] subject`.
-    fn committed(&self) -> Option<Act> {
+    fn commit(&self) -> Option<Act> {
         let shown = self.output.lines().find_map(|line| {
             let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
             let hash = place.split_whitespace().last()?;
@@ -295,7 +295,7 @@ impl<'a> Program<'a> {
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = self.committed().or_else(|| self.known());
+        let own = self.commit().or_else(|| self.known());
         let own = own.unwrap_or_else(|| self.run());
         written.into_iter().chain([own]).collect()
     }
@@ -303,7 +303,7 @@ impl<'a> Program<'a> {
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
         let reads = self.reads().then_some(Verb::RunReader);
-        Act::named(reads.unwrap_or(Verb::Run), self.words()).detailed(self.about())
+        Act::named(reads.unwrap_or(Verb::Run), self.words()).with_detail(self.about())
     }
 
     /// Returns the act if this status is an answer of the program, not a failure: nothing was found, or files differ.
@@ -376,7 +376,7 @@ impl<'a> Program<'a> {
             let is_option = word.starts_with('-') || Some(*word) == subcommand;
             !is_option && word.contains(char::is_alphanumeric)
         });
-        let rest: Vec<String> = words.filter_map(|word| self.shown(word)).collect();
+        let rest: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
         let rest = rest.join(" ");
         let option = self.telling_option();
         let option = option.map_or(String::new(), |option| format!(" {option}"));
@@ -405,7 +405,7 @@ impl<'a> Program<'a> {
         let module = self.value(&["-m"]).map(str::to_owned);
         let mut first = self.arguments().take(1);
         let file = first.find(|word| !word.starts_with('-'));
-        module.or_else(|| self.shown(file?))
+        module.or_else(|| self.plain_word(file?))
     }
 
     /// Returns the words of the model about a script in the arguments or the input; may be empty.
@@ -416,7 +416,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.
-    fn shown(&self, word: &str) -> Option<String> {
+    fn plain_word(&self, word: &str) -> Option<String> {
         let is_plain = |sign: char| sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign);
         let is_long = word.len() > MAX_LETTERS;
         match word {

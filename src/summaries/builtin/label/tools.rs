@@ -8,7 +8,7 @@ use super::line::tell_command;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut_end;
-use crate::summaries::builtin::names::{address, directory_name, pattern_noun, sought};
+use crate::summaries::builtin::names::{address, directory_name, pattern_noun, search_noun};
 use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
@@ -70,11 +70,11 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Edit | Purpose::Patch => on_path(Edit),
         Purpose::Search => {
             let noun = pattern_noun(given(&["pattern", "query", "regex"]));
-            found(call, Search, sought(&noun, place, call.cwd))
+            search_act(call, Search, search_noun(&noun, place, call.cwd))
         }
         Purpose::Find => {
             let noun = pattern_noun(given(&["pattern", "query", "glob"]));
-            found(call, LookFor, noun)
+            search_act(call, LookFor, noun)
         }
         Purpose::List => Act::named(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
@@ -111,7 +111,7 @@ fn act(call: &Call<'_>) -> Act {
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
             let tool = tool.replace(['-', '_'], " ");
             let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
-            Act::named(CallTool, named).detailed(argument(call))
+            Act::named(CallTool, named).with_detail(argument(call))
         }
         _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)),
     }
@@ -129,7 +129,7 @@ fn argument(call: &Call<'_>) -> String {
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.
-fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
+fn search_act(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let text = call.text.trim();
     let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;

@@ -68,7 +68,7 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "ruff check a.py b.py c.py && mypy a.py b.py c.py",
             "a.py: error: x\n\nExit code 1",
             true,
-            "ruff check a.py b.py… or mypy a.py b.py c.py failed",
+            "ruff check a.py b.py c.py or mypy a.py b.py c.py failed",
         ),
         (
             "cargo test | tail -1",
