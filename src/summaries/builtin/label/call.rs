@@ -95,7 +95,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the words for the end of a call that did not succeed.
-    pub(super) fn how_it_failed(&self) -> &'static str {
+    pub(super) fn failure_word(&self) -> &'static str {
         match self.outcome {
             CallOutcome::Declined => "declined",
             CallOutcome::Denied => "denied",

@@ -85,7 +85,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn tell(&self, text: &str) -> Told {
-        let (steps, how) = (self.steps(text), self.call.how_it_failed());
+        let (steps, how) = (self.steps(text), self.call.failure_word());
         match self.call.outcome {
             CallOutcome::Ok => self.tell_success(&steps),
             CallOutcome::Failed => self.tell_failure(&steps),
@@ -211,7 +211,7 @@ impl Line<'_> {
         let how = match code {
             _ if is_stopped => "timed out".to_owned(),
             Some(code) if may_answer => format!("ended with status {code}"),
-            _ => self.call.how_it_failed().to_owned(),
+            _ => self.call.failure_word().to_owned(),
         };
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
         let about = suspects().take(usize::from(before.is_empty()));

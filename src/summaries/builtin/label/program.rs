@@ -190,7 +190,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the act, if it is known what the program does.
-    fn known(&self) -> Option<Act> {
+    fn known_act(&self) -> Option<Act> {
         let verb = self.verb()?;
         let takes_script = is_one_of(WITH_SCRIPT, self.name());
         // `sed -i`, `perl -0pi -e`
@@ -204,7 +204,7 @@ impl<'a> Program<'a> {
         operands.retain(|word| *word != "!" && !(takes_script && word.is_empty()));
         match verb {
             Verb::Search => self.search(operands),
-            Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
+            Verb::LookFor => Some(Act::named(verb, self.file_search_noun(&operands))),
             Verb::Check => Some(Act::named(verb, "a condition")),
             _ => {
                 if takes_script {
@@ -252,7 +252,7 @@ impl<'a> Program<'a> {
         Some(Act::named(Verb::Search, name))
     }
 
-    fn sought_files(&self, operands: &[&str]) -> String {
+    fn file_search_noun(&self, operands: &[&str]) -> String {
         let names = ["-name", "-iname", "-path", "-regex"];
         let is_negated = self.arguments().any(|word| matches!(word, "!" | "-not"));
         let pattern = match self.arguments().filter(|word| names.contains(word)).count() {
@@ -295,7 +295,7 @@ impl<'a> Program<'a> {
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = self.commit().or_else(|| self.known());
+        let own = self.commit().or_else(|| self.known_act());
         let own = own.unwrap_or_else(|| self.run());
         written.into_iter().chain([own]).collect()
     }
@@ -315,7 +315,7 @@ impl<'a> Program<'a> {
         if asks || ANSWERS.iter().any(is_answer) {
             return Some(self.run());
         }
-        let act = self.known().filter(|_| status == 1)?;
+        let act = self.known_act().filter(|_| status == 1)?;
         match act.verb {
             Verb::Check => Some(act),
             // `xargs` may have started several, of which one found nothing.

@@ -31,7 +31,7 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
     if call.outcome == CallOutcome::Ok && !is_bad_task {
         return Told::Done(vec![act]);
     }
-    let (name, how) = (act.attempt(call.cwd), call.how_it_failed());
+    let (name, how) = (act.attempt(call.cwd), call.failure_word());
     Told::Failed(Failure::new(name, how, Vec::new()))
 }
 

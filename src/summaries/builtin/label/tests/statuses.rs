@@ -3,6 +3,7 @@
 use super::*;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_it() {
     assert_labels(&[
         ("rm a.txt", "", false, "Deleted a.txt"),
