@@ -21,6 +21,7 @@ pub fn probe_model(provider: &dyn Provider, name: &str) -> (String, Result<(), S
     let question = Turn::user("Answer with the word `ready`.");
     request.turns.push(question);
     let reply = provider.complete(&request, &stop);
+    // Some servers have no list.
     let listed = provider.models(&stop).unwrap_or_default();
     let count = count_noun(listed.len() as u64, "model", "models");
     match (reply, listed.is_empty()) {

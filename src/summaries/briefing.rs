@@ -119,12 +119,12 @@ impl Transcript {
         if self.prompts.len() == MAX_PROMPTS {
             self.prompts.remove(1);
         }
-        self.prompts.push_back(shown(text, PROMPT_BYTES));
+        self.prompts.push_back(passage_text(text, PROMPT_BYTES));
         self.passage("User", text, TEXT_BYTES);
     }
 
     fn passage(&mut self, name: &str, text: &str, limit: usize) {
-        let passage = format!("{name}: {}", shown(text, limit));
+        let passage = format!("{name}: {}", passage_text(text, limit));
         self.bytes += passage.len();
         self.passages.push_back(passage);
         while self.bytes > MAX_BYTES
@@ -136,7 +136,7 @@ impl Transcript {
 }
 
 /// Masks, cuts and indents a text, so that no line looks like the start of a passage.
-fn shown(text: &str, limit: usize) -> String {
+fn passage_text(text: &str, limit: usize) -> String {
     let masked = redact(text.trim());
     beginning_and_end(&masked, limit, "\n[…]\n").replace('\n', "\n    ")
 }

@@ -96,8 +96,8 @@ static BULLET: LazyLock<Regex> = LazyLock::new(|| {
 /// Returns the lines of a reply that are the text, terminal-safe and without secrets: those in its JSON object or tag,
 /// after lines that announce them.
 pub(super) fn answer(reply: &str) -> String {
-    let safe = unwrapped(reply);
-    let text = tagged(&safe).unwrap_or(&safe);
+    let safe = unwrap_json(reply);
+    let text = find_tagged(&safe).unwrap_or(&safe);
     let lines = text.lines().map(str::trim);
     let mut lines: Vec<&str> = lines.filter(|line| !line.starts_with("```")).collect();
     while let Some(at) = lines.iter().position(|line| !line.is_empty()) {
@@ -105,7 +105,7 @@ pub(super) fn answer(reply: &str) -> String {
         let has_more = lines[at + 1..].iter().any(|line| !line.is_empty());
         let introduces = line.trim_end_matches(['*', '_']).ends_with(COLONS);
         let assents = without_words(line, ASSENTS).is_empty();
-        if !(has_more && (introduces || assents)) && announced(line) != Some("") {
+        if !(has_more && (introduces || assents)) && after_announcement(line) != Some("") {
             break;
         }
         lines.drain(..=at);
@@ -115,7 +115,7 @@ pub(super) fn answer(reply: &str) -> String {
 
 /// Returns a text without secrets and control sequences. If the reply is a JSON object, possibly fenced, the text
 /// is a member of it.
-fn unwrapped(reply: &str) -> String {
+fn unwrap_json(reply: &str) -> String {
     let bare = strip_fence(reply);
     let repaired = replace_lone_surrogates(bare);
     let bare = repaired.as_deref().unwrap_or(bare);
@@ -128,32 +128,32 @@ fn unwrapped(reply: &str) -> String {
 }
 
 /// Returns the text in a tag.
-fn tagged(reply: &str) -> Option<&str> {
+fn find_tagged(reply: &str) -> Option<&str> {
     let found = TAGGED.iter().find_map(|tag| tag.captures(reply)?.get(1));
     found.map(|text| text.as_str())
 }
 
 /// Returns a text without the mark of a list or a heading, an announcement, emphasis and quotation marks around it.
-pub(super) fn bared(text: &str) -> &str {
+pub(super) fn strip_decoration(text: &str) -> &str {
     let text = BULLET
         .captures(text)
         .map_or(text, |line| line.get(1).map_or("", |text| text.as_str()));
-    if let Some(text) = announced_within(text) {
+    if let Some(text) = after_announcement_within(text) {
         return without_marks(text);
     }
     let text = without_marks(text);
-    announced(text).map_or(text, without_marks)
+    after_announcement(text).map_or(text, without_marks)
 }
 
 /// Returns the text after an announcement that may follow other clauses, or after words of assent.
-fn announced_within(text: &str) -> Option<&str> {
+fn after_announcement_within(text: &str) -> Option<&str> {
     let line = text.lines().next()?;
     let ends = line
         .match_indices([',', '.', '!', ';'])
         .map(|(at, _)| at + 1);
     let starts = ends.filter(|at| line[*at..].starts_with(' '));
     let mut clauses = std::iter::once(0).chain(starts).map(|at| &text[at..]);
-    clauses.find_map(announced).or_else(|| {
+    clauses.find_map(after_announcement).or_else(|| {
         let rest = without_words(text, ASSENTS);
         let assent = &text[..text.len() - rest.len()];
         assent.contains([',', '!', '.']).then_some(rest)
@@ -162,7 +162,7 @@ fn announced_within(text: &str) -> Option<&str> {
 
 /// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's a title for it: text`,
 /// `The best label is "text"`.
-pub(super) fn announced(text: &str) -> Option<&str> {
+pub(super) fn after_announcement(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let start = text.find(|character| !matches!(character, '*' | '_'))?;
     let (marks, text) = text.split_at(start);

@@ -85,7 +85,7 @@ fn a_text_is_found_in_any_wrapping() {
     ] {
         let answer = answer(reply);
         assert_eq!(
-            bared(answer.lines().next().unwrap_or_default()),
+            strip_decoration(answer.lines().next().unwrap_or_default()),
             "Fixed bug",
             "{reply}"
         );
@@ -117,7 +117,7 @@ fn a_text_keeps_what_belongs_to_it() {
         "Great Expectations parsed",
         "-x flag added",
     ] {
-        assert_eq!(bared(&answer(text)), text);
+        assert_eq!(strip_decoration(&answer(text)), text);
         assert!(!is_talk(text), "{text}");
     }
 }

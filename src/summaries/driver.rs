@@ -244,6 +244,7 @@ impl Driver {
         manual_title: ManualTitle,
     ) -> Result<Written, NoText> {
         let ours = extension(Some(text.model.clone()), text.cost.as_ref());
+        // It has no map with other keys than strings, so that it is always JSON.
         let ours = serde_json::to_value(ours).unwrap_or_default();
         let recorded = self.write_into(session, |files| match self.generator.kind {
             Kind::Title(_) => files.title(&text.text, manual_title, &ours),
@@ -263,6 +264,7 @@ impl Driver {
         let Some(cost) = no_text.cost.as_deref() else {
             return no_text;
         };
+        // As above, always JSON.
         let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
         match self.write_into(session, |files| files.cost(&ours)) {
             Ok(_) => no_text,

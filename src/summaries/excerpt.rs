@@ -92,7 +92,7 @@ impl Excerpt {
         self.gate.note(&message);
         self.messages += 1;
         self.compacted |= message.origin == Origin::Compaction;
-        let (reduced, steps) = reduced(message);
+        let (reduced, steps) = split_steps(message);
         let is_said = !reduced.blocks.is_empty() && reduced.thread == Thread::Main;
         if is_said && matches!(reduced.origin, Origin::Prompt | Origin::Reply) {
             self.steps.clear();
@@ -178,7 +178,7 @@ impl Excerpt {
 }
 
 /// Separates the texts of a message from its calls and results. Long ones are cut.
-fn reduced(message: Message) -> (Message, Message) {
+fn split_steps(message: Message) -> (Message, Message) {
     let mut steps = Message::new(message.role, message.origin);
     steps.thread = message.thread;
     let mut said = Message {
@@ -192,7 +192,7 @@ fn reduced(message: Message) -> (Message, Message) {
                 said.blocks.push(Block::Text(text));
             }
             Block::Call(mut call) => {
-                call.input = bounded(call.input);
+                call.input = bound_input(call.input);
                 steps.blocks.push(Block::Call(call));
             }
             Block::Result(mut result) => {
@@ -208,7 +208,7 @@ fn reduced(message: Message) -> (Message, Message) {
 }
 
 /// Cuts long texts in arguments.
-pub(super) fn bounded(input: Box<RawValue>) -> Box<RawValue> {
+pub(super) fn bound_input(input: Box<RawValue>) -> Box<RawValue> {
     if input.get().len() <= MAX_INPUT_BYTES {
         return input;
     }

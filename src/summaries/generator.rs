@@ -57,7 +57,7 @@ impl Generator {
         let request = self.request(excerpt).ok_or(Reason::EmptyHistory)?;
         let language = self.language(excerpt);
         asker.text(&request, |reply, _| {
-            let text = self.cleaned(reply)?;
+            let text = self.clean_reply(reply)?;
             match language.filter(|language| !language.is_plausible(&text)) {
                 Some(language) => Err(NoText::unusable(format!("not in {}", language.name()))),
                 None => Ok(text),
@@ -85,7 +85,7 @@ impl Generator {
         }
     }
 
-    fn cleaned(&self, reply: &Reply) -> Result<String, NoText> {
+    fn clean_reply(&self, reply: &Reply) -> Result<String, NoText> {
         let Kind::Title(style) = self.kind else {
             return Ok(clean_recap(&reply.text)?);
         };
@@ -108,6 +108,7 @@ impl Generator {
         let text = match self.kind {
             Kind::Title(TitleStyle::Sentence) => builtin::title(&messages),
             Kind::Title(style) => {
+                // A title that says nothing about the session is none.
                 clean_title(&builtin::title(&messages), style).unwrap_or_default()
             }
             Kind::Recap => {

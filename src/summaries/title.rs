@@ -5,7 +5,9 @@ use serde_json::json;
 use crate::client::model::{Function, PromptId, ReplyForm, Request, Turn};
 use crate::message::Role;
 use crate::records::TextRejection;
-use crate::summaries::clean::{answer, bared, is_echo, is_empty_reply, is_refusal, is_talk};
+use crate::summaries::clean::{
+    answer, is_echo, is_empty_reply, is_refusal, is_talk, strip_decoration,
+};
 use crate::summaries::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
@@ -162,7 +164,7 @@ const VAGUE_SIGNS: [&str; 16] = [
 pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejection> {
     let answer = answer(reply);
     let paragraph = answer.split("\n\n").next().unwrap_or_default();
-    let title = without_half_pairs(&sanitize(bared(paragraph)));
+    let title = without_half_pairs(&sanitize(strip_decoration(paragraph)));
     if title.is_empty() || is_empty_reply(&title) {
         return Err(TextRejection::Empty);
     }

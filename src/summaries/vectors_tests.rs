@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::label::{CallsEnded, ShownCall, clean_label, excerpt, label_question, shown};
+use super::label::{CallsEnded, ShownCall, clean_label, excerpt, json_excerpt, label_question};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{MIN_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{MessageTexts, TextCollector};
@@ -152,7 +152,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
 }
 
 fn label_of(input: &Value) -> Option<Value> {
-    let raw = |value: &Value| shown(&plain(value).to_string());
+    let raw = |value: &Value| json_excerpt(&plain(value).to_string());
     let tools = input["tools"].as_array()?;
     let parts: Vec<_> = tools
         .iter()

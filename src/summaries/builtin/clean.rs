@@ -43,12 +43,8 @@ pub(super) fn lower_first(text: &str) -> String {
     with_first(text, char::to_lowercase)
 }
 
-/// Capitalises the first letter, unless the first word is an identifier or a program before options.
+/// Capitalises the first letter, unless the first word is an identifier.
 pub(super) fn upper_first(text: &str) -> String {
-    let mut words = text.split(' ').take(3);
-    if words.any(|word| word.len() > 1 && word.starts_with('-')) {
-        return text.to_owned();
-    }
     with_first(text, char::to_uppercase)
 }
 
@@ -81,7 +77,6 @@ mod tests {
         assert_eq!(lower_first("LoginForm broke"), "LoginForm broke");
         assert_eq!(upper_first("loginForm broke"), "loginForm broke");
         assert_eq!(upper_first("port it"), "Port it");
-        assert_eq!(upper_first("git rebase -i stops"), "git rebase -i stops");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Cuts of texts to a width: after a clause or a word, or before the clauses with the verb in languages that put it
+//! Cuts of texts to a width: after a word, or before the clauses with the verb in languages that put it
 //! last.
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -23,8 +23,7 @@ const BETWEEN_CLAUSES: &[char] = &[
     ',', ';', ':', '?', '!', '–', '—', '，', '；', '、', '。', '：', '！', '？',
 ];
 
-/// Cuts a text to at most `cells`: at the end of a clause if that loses little, else after a word. A text whose verb is
-/// last is cut at its start.
+/// Cuts a text to at most `cells`, after a word. A text whose verb is last is cut at its start.
 pub(super) fn cut(text: &str, cells: usize) -> String {
     let is_verb_last = is_east_asian(text) && text.contains(puts_verb_last);
     let ends_with_verb = || {
@@ -43,17 +42,13 @@ pub(super) fn cut_end(text: &str, cells: usize) -> String {
         return text.to_owned();
     }
     let cells = cells.saturating_sub(1);
-    let is_east = is_east_asian(text);
     let fit = prefix(text, cells);
-    let is_end =
-        |(at, sign): &(usize, &str)| !sign.is_ascii() || text[at + sign.len()..].starts_with(' ');
-    let clause = fit.rmatch_indices(BETWEEN_CLAUSES).find(is_end);
-    let clause = clause.map(|(at, _)| &fit[..at]);
-    let clause = clause.filter(|kept| display_width(kept) * 4 >= cells * 3);
-    let kept = clause.unwrap_or_else(|| if is_east { fit } else { whole_words(text, fit) });
-    // An open bracket would have no end.
-    let is_open = |at: &usize| *at * 2 >= kept.len() && !kept[*at..].contains(')');
-    let kept = &kept[..kept.rfind('(').filter(is_open).unwrap_or(kept.len())];
+    let is_spaced = !is_east_asian(text);
+    let kept = if is_spaced {
+        whole_words(text, fit)
+    } else {
+        fit
+    };
     let kept =
         kept.trim_end_matches(|sign| "-. ".contains(sign) || BETWEEN_CLAUSES.contains(&sign));
     format!("{kept}{MORE}")

@@ -11,13 +11,19 @@ use crate::text::display_width;
 /// Maximum width of the name of a file, in cells.
 const MAX_CELLS: usize = 36;
 
-/// Maximum width of two names, in cells.
-const MAX_PAIR_CELLS: usize = 44;
+/// Maximum width of the names of several files, in cells.
+const MAX_FILES_CELLS: usize = 50;
+
+/// Maximum width of an address, and of a search with its place, in cells.
+const MAX_PLACE_CELLS: usize = 44;
 
 /// The stems of files that are shown with their directory.
 const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readme claude agents qwen gemini changelog \
                        skill package cargo go pyproject tsconfig page layout route types utils config settings \
                        makefile dockerfile build pom cmakelists styles constants tests";
+
+/// Maximum number of names in a list: more do not fit.
+const MAX_NAMES: usize = 20;
 
 /// Removes repeated items.
 pub(super) fn distinct<Item: Clone + Eq + Hash>(items: impl Iterator<Item = Item>) -> Vec<Item> {
@@ -74,7 +80,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     let parent = parents.last().filter(|_| is_generic || is_pattern);
     let both = parent.map(|parent| format!("{parent}/{base}"));
     let both = both.filter(|both| display_width(both) <= MAX_CELLS);
-    both.unwrap_or_else(|| shortened(base))
+    both.unwrap_or_else(|| shorten(base))
 }
 
 /// Returns the name of a directory, with a slash.
@@ -83,12 +89,12 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
         None => "working directory".to_owned(),
         Some(&"~") => "home directory".to_owned(),
         Some(&"..") => "parent directory".to_owned(),
-        Some(base) => format!("{}/", shortened(base)),
+        Some(base) => format!("{}/", shorten(base)),
     }
 }
 
 /// Cuts a part of a path to the maximum width, before its extension.
-fn shortened(part: &str) -> String {
+fn shorten(part: &str) -> String {
     if display_width(part) <= MAX_CELLS {
         return part.to_owned();
     }
@@ -97,28 +103,35 @@ fn shortened(part: &str) -> String {
     cut_end(stem, MAX_CELLS.saturating_sub(display_width(extension))) + extension
 }
 
-/// Names several distinct files.
-pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>) -> String {
-    let mut names: Vec<String> = paths
-        .iter()
-        .map(|path| file_name(path.as_ref(), cwd))
-        .collect();
+/// Names several distinct files in up to `cells`.
+pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>, cells: usize) -> String {
+    let paths = || paths.iter().map(AsRef::as_ref);
+    let mut names: Vec<String> = paths().map(|path| file_name(path, cwd)).collect();
     if distinct(names.iter()).len() < names.len() {
-        let ends = paths.iter().map(|path| {
-            let parts = parts(path.as_ref(), cwd);
-            parts[parts.len().saturating_sub(2)..].join("/")
-        });
-        names = ends.collect();
+        names = paths().map(|path| parts(path, cwd).join("/")).collect();
     }
-    match names.as_slice() {
-        [] | [_] => names.concat(),
-        [_, _] if display_width(&names.concat()) <= MAX_PAIR_CELLS => listed(&names),
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-    }
+    list_within(&names, cells.min(MAX_FILES_CELLS))
+}
+
+/// Joins distinct items as `a, b and c`: as many as fit into `cells`, and the number of the others: `a and 2 more`.
+pub(super) fn list_within(items: &[String], cells: usize) -> String {
+    let names = distinct(items.iter().cloned());
+    let phrase = |count: usize| {
+        let others = items.iter().filter(|item| !names[..count].contains(item));
+        match others.count() {
+            0 => (list(&names[..count]), String::new()),
+            others => (names[..count].join(", "), format!(" and {others} more")),
+        }
+    };
+    let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
+    let counts = (1..=names.len().min(MAX_NAMES)).rev();
+    let whole = counts.map(phrase).find(fits);
+    let (shown, more) = whole.unwrap_or_else(|| phrase(names.len().min(1)));
+    cut_end(&shown, cells.saturating_sub(more.len())) + &more
 }
 
 /// Joins items as `a, b and c`. Items that are lists themselves are joined by commas.
-pub(super) fn listed(items: &[String]) -> String {
+fn list(items: &[String]) -> String {
     match items {
         [several @ .., last]
             if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
@@ -136,10 +149,10 @@ pub(super) fn is_file(path: &str) -> bool {
 }
 
 /// Names the searched text and, if it is short, the searched file or directory.
-pub(super) fn sought(noun: &str, place: &str, cwd: Option<&str>) -> String {
+pub(super) fn search_noun(noun: &str, place: &str, cwd: Option<&str>) -> String {
     let name = file_name(place, cwd);
     let is_whole = matches!(place.trim_end_matches('/'), "" | ".") || cwd == Some(place);
-    let is_short = display_width(noun) + display_width(&name) < MAX_PAIR_CELLS;
+    let is_short = display_width(noun) + display_width(&name) < MAX_PLACE_CELLS;
     if is_whole || !is_short || place.contains(['*', '$']) {
         noun.to_owned()
     } else {
@@ -160,7 +173,7 @@ pub(super) fn pattern_noun(text: &str) -> String {
 pub(super) fn address(text: &str) -> String {
     let url = Url::parse(text).ok();
     let Some(host) = url.as_ref().and_then(Url::host_str) else {
-        return cut_end(text, MAX_PAIR_CELLS);
+        return cut_end(text, MAX_PLACE_CELLS);
     };
     let host = host.strip_prefix("www.").unwrap_or(host);
     let parts = url.iter().filter_map(Url::path_segments).flatten();
@@ -171,11 +184,11 @@ pub(super) fn address(text: &str) -> String {
         [one] => format!("{host}/{one}"),
         [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    let fits = display_width(&named) <= MAX_PAIR_CELLS;
+    let fits = display_width(&named) <= MAX_PLACE_CELLS;
     if fits {
         named
     } else {
-        cut_end(host, MAX_PAIR_CELLS)
+        cut_end(host, MAX_PLACE_CELLS)
     }
 }
 
@@ -205,14 +218,20 @@ mod tests {
     fn several_files_are_named_together() {
         let table: [(&[&str], &str); 4] = [
             (&["a/x.rs", "a/y.rs"], "x.rs and y.rs"),
-            (&["a/x.rs", "a/y.rs", "a/z.rs"], "x.rs and 2 more"),
-            (&["a/b/x.rs", "a/c/y.rs", "a/z.rs"], "x.rs and 2 more"),
-            (&["x.rs", "b/y.rs", "c/z.rs"], "x.rs and 2 more"),
+            (&["a/x.rs", "a/y.rs", "a/z.rs"], "x.rs, y.rs and z.rs"),
+            (&["a/x.rs", "b/x.rs"], "a/x.rs and b/x.rs"),
+            (
+                &[
+                    "a/a_very_long_name.rs",
+                    "a/another_long_name.rs",
+                    "a/one.rs",
+                ],
+                "a_very_long_name.rs and 2 more",
+            ),
         ];
         for (paths, expected) in table {
-            assert_eq!(file_names(paths, None), expected);
+            assert_eq!(file_names(paths, None, 60), expected);
         }
-        assert_eq!(file_names(&["a/x.rs", "b/x.rs"], None), "a/x.rs and b/x.rs");
     }
 
     #[test]
@@ -237,7 +256,7 @@ mod tests {
         fn any_name_can_be_shortened(text in "\\PC{0,80}") {
             let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
             let _ = address(&text);
-            let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));
+            let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"), 40);
         }
     }
 }

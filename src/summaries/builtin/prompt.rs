@@ -1,11 +1,12 @@
 //! The sentences in a prompt, without headings, tags, forms and pasted text.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use super::prose::{Kind, is_item, lines, split};
-use super::quotation::{Aim, Place, Quotation, is_goal};
+use super::quotation::{Aim, Place, Quotation, is_goal, strip_marks};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
 use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
@@ -25,9 +26,6 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A heading above a line of signs.
-static UNDERLINED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^(\S.*)\n(?:={3,}|-{3,})$"));
-
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -40,15 +38,26 @@ static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Returns the text of the user in a message of the main conversation, including commands that the agent
-/// rewrote; `None` if it is blank, or only the name of a command or a file.
+/// The start of the task of an agent in a team.
+const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
+
+/// Returns the text of the user in a message of the main conversation, including commands that the agent rewrote, or
+/// the task from the leader of a team; `None` if it is blank, or only the name of a command or a file.
 pub(super) fn prompt(message: &Message) -> Option<String> {
     let text = message.text();
-    let is_command = text.trim_start().starts_with("<command-");
+    let text = text.trim();
+    let task = text
+        .strip_prefix(TASK)
+        .and_then(|rest| rest.split_once('>'));
+    let task = task.and_then(|(_, task)| task.split("</teammate-message>").next());
+    let is_rewritten = text.starts_with("<command-") || task.is_some();
     let is_typed =
-        message.origin == Origin::Prompt || message.origin == Origin::Injected && is_command;
+        message.origin == Origin::Prompt || message.origin == Origin::Injected && is_rewritten;
     let is_of_user = is_typed && message.role == Role::User && message.thread == Thread::Main;
-    let text = typed_text(&text).trim().to_owned();
+    let text = task
+        .map_or_else(|| typed_text(text), Cow::Borrowed)
+        .trim()
+        .to_owned();
     let is_name = text.starts_with('/') && !text.contains(char::is_whitespace);
     let says = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
     // A part of a secret is not recognisable.
@@ -63,17 +72,14 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         let rest = end.split_once('\n').map_or("", |(_, rest)| rest);
         format!("{start}\n\n{rest}")
     });
-    let prompt = whole.as_deref().unwrap_or(prompt);
+    let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
     let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
-    let text = UNDERLINED.replace_all(&text, "# $1");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
     let paragraphs = text.split("\n\n").map(|paragraph| {
         let opens = paragraph.trim_end().ends_with(COLONS);
-        let is_last = text.trim_end().ends_with(paragraph.trim_end());
-        let is_paste = is_pasted(paragraph.trim_start()) && !paragraph.contains('?') && !is_last;
         let is_announced = std::mem::replace(&mut is_announced, opens);
-        as_sections(paragraph, is_form, is_announced || is_paste)
+        as_sections(paragraph, is_form, is_announced)
     });
     let lines = lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
@@ -98,40 +104,23 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
             }
             Kind::Text | Kind::Item => {
                 let sentences = split(&line.text);
-                let quoted = sentences
-                    .iter()
-                    .filter_map(|text| Quotation::of(text, place));
-                let is_alone = |at: Option<usize>| {
-                    let line = at.map(|at| lines.get(at).map(|line| line.text.is_empty()));
-                    line.is_none_or(|is_blank| is_blank == Some(true))
-                };
-                let opens_list = lines
-                    .get(at + 1)
-                    .is_some_and(|next| next.kind == Kind::Item);
-                let is_title = line.kind == Kind::Text
-                    && is_alone(at.checked_sub(1))
-                    && (opens_list || is_alone(Some(at + 1)));
-                found.extend(quoted.map(|mut one| {
-                    one.place.is_item |= is_title && one.is_like_a_heading();
-                    one
-                }));
+                found.extend(
+                    sentences
+                        .iter()
+                        .filter_map(|text| Quotation::of(text, place)),
+                );
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
                 let opens = next.is_some_and(|next| !matches!(next.kind, Kind::Text | Kind::Item));
-                if let Some(last) = found
-                    .last_mut()
-                    .filter(|one| opens && line.text.ends_with(COLONS) && one.aim >= Aim::Open)
+                // It announces what was pasted.
+                if let Some(last) = found.last_mut()
+                    && opens
+                    && line.text.ends_with(COLONS)
+                    && (Aim::Open..Aim::Aside).contains(&last.aim)
                 {
-                    last.aim = last.aim.max(Aim::Aside);
+                    last.aim = Aim::Aside;
                 }
             }
         }
-    }
-    // `Howdy. The build fails.`
-    if let [first, second, ..] = &mut found[..]
-        && first.place.paragraph == second.place.paragraph
-        && !first.has_topic()
-    {
-        first.aim = Aim::Greeting;
     }
     if found.iter().any(|one| one.place.is_in_goal) {
         found.retain(|one| one.place.is_in_goal);

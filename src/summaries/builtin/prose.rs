@@ -12,9 +12,6 @@ const WRAPPED_BYTES: usize = 50;
 /// The signs after which a sentence goes on.
 const COMMAS: [char; 3] = [',', '，', '、'];
 
-/// Minimum length of what is typed before a drawing on its line, in bytes.
-const DRAWN_BYTES: usize = 12;
-
 /// Code, a table, a quotation, a mark of a template (`[[ ## input ## ]]`), or a drawing.
 static CODE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^[|>+]|^\[\[ .* \]\]$|[\u{2500}-\u{259f}]|^`[^`]+`$"));
@@ -75,25 +72,32 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
     let (mut depth, mut follows_pasted) = (0, false);
     for whole in text.lines() {
         let line = whole.trim();
-        // What is typed before a pasted drawing is kept.
-        let drawing = line.find(|sign| matches!(sign, '\u{2500}'..='\u{259f}'));
-        let line = drawing.map_or(line, |at| {
-            if at < DRAWN_BYTES {
-                line
-            } else {
-                line[..at].trim_end()
+        let before = depth;
+        let fence = line
+            .split_once("```")
+            .map(|(text, info)| (text, info.trim_start_matches('`').trim()));
+        let line = match fence {
+            // Text may precede or follow a block.
+            Some((text, info))
+                if !info.contains('`')
+                    && (text.is_empty()
+                        || info.bytes().all(|byte| byte.is_ascii_alphanumeric())) =>
+            {
+                // A block in a block has an information string, which is one word.
+                let is_word = info.bytes().all(|byte| byte.is_ascii_graphic());
+                let opens = depth == 0 || text.is_empty() && is_word && !info.is_empty();
+                depth = if opens { depth + 1 } else { depth - 1 };
+                match if opens { text } else { info } {
+                    "" => continue,
+                    text => text,
+                }
             }
-        });
-        if let Some(info) = line.strip_prefix("```") {
-            // A block in a block has an information string.
-            let opens = depth == 0 || !info.trim_matches(['`', ' ']).is_empty();
-            depth = if opens { depth + 1 } else { depth - 1 };
-            continue;
-        }
+            _ => line,
+        };
         let is_indented = follows_pasted && whole.starts_with([' ', '\t']);
         follows_pasted = is_indented || is_pasted(line);
         let kind = match line {
-            _ if depth > 0 || follows_pasted || CODE.is_match(line) => Kind::Code,
+            _ if depth.min(before) > 0 || follows_pasted || CODE.is_match(line) => Kind::Code,
             _ if HEADING.is_match(line) => Kind::Heading,
             _ if is_item(line) => Kind::Item,
             _ => Kind::Text,
@@ -124,15 +128,11 @@ pub(super) fn is_item(line: &str) -> bool {
     ITEM.is_match(line)
 }
 
-/// Removes bullets, emphasis, link targets and emoji from a line.
+/// Removes bullets, emphasis and link targets from a line.
 fn plain(line: &str) -> String {
     let line = ITEM.replace(line.trim_start_matches(['#', ' ']), "");
     let line = LINK.replace_all(&line, "$1");
-    let is_emoji = |letter: char| matches!(letter, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}');
-    let plain = line
-        .replace("**", "")
-        .replace('’', "'")
-        .replace(is_emoji, " ");
+    let plain = line.replace("**", "").replace('’', "'");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -21,6 +21,9 @@ const NAME_CELLS: usize = 28;
 /// Signs at the end of a whole sentence.
 pub(super) const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
+/// Marks around a quoted prompt.
+const QUOTES: [char; 8] = ['"', '\'', '“', '”', '「', '」', '«', '»'];
+
 /// The words of each section of the file, as alternatives of a regular expression.
 static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let sections = include_str!("words/prompt.txt").split("\n\n");
@@ -132,12 +135,6 @@ impl Quotation {
         has_words && self.width() >= TOPIC_CELLS
     }
 
-    /// Whether it is short and neither a sentence nor a request: `Low Severity`.
-    pub(super) fn is_like_a_heading(&self) -> bool {
-        let is_title = self.is_short() && !is_east_asian(&self.text);
-        is_title && self.aim >= Aim::Open && !self.text.ends_with(STOPS)
-    }
-
     /// Whether it hardly says enough alone.
     pub(super) fn is_short(&self) -> bool {
         self.width() < ENOUGH_CELLS
@@ -157,6 +154,16 @@ impl Quotation {
 
     pub(super) fn width(&self) -> usize {
         display_width(&self.text)
+    }
+}
+
+/// Returns a prompt without the marks around it, if it starts with a role.
+pub(super) fn strip_marks(prompt: &str) -> &str {
+    let inner = prompt.trim_matches(QUOTES);
+    if PERSON.is_match(inner) {
+        inner
+    } else {
+        prompt
     }
 }
 

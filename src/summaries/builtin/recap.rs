@@ -49,14 +49,14 @@ const FRAMES: &str = include_str!("words/frames.txt");
 /// An announcement of work that did not follow.
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ",
+        r"(?i)^(?:(?:now|next|first|then|so|but),? )?(?:let me|let's|(?:i|we)(?:'ll| will|(?: now| also| still)? need to|(?:'m|'re| am| are) going to))(?: now| also| first)? ",
     )
 });
 
 /// The start of a sentence about what follows, or about the user's message.
 static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
+        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |got it\.?$|thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
     )
 });
 
@@ -113,7 +113,7 @@ struct Reply {
 /// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
 /// request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(mut parts) = parts(messages) else {
+    let Some(parts) = parts(messages) else {
         return String::new();
     };
     let language = language.or(parts.language);
@@ -122,10 +122,6 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         recap.split_whitespace().count() <= MAX_WORDS
             && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
     };
-    let is_told = !parts.told.is_empty() && !parts.was_interrupted;
-    if is_told && !fits(&parts.within(frame, REPORT_CELLS)) {
-        parts.done.clear();
-    }
     let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
     let recap = widths.map(|cells| parts.within(frame, cells)).find(fits);
     let recap = recap.unwrap_or_else(|| parts.within(frame, MIN_REPORT_CELLS));
@@ -152,27 +148,28 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     let (before, after) = messages.split_at(end);
     let open = open_request(after, REQUEST_CELLS);
     let goal = latest_request(before, REQUEST_CELLS);
-    let text = before.last().map_or(String::new(), told_by);
+    let text = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open.is_none() && after.iter().any(is_stopped);
     let said = sentences(&text);
     let opens_work = text.trim_end().ends_with(':');
-    let done = done(after);
+    let done = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
-    let replies = before.iter().rev().filter(|message| is_reply(message));
-    let replies = replies.map(|reply| Reply::of(&sentences(&without_injected(&told_by(reply)))));
+    let mut is_in_turn = true;
+    let replies = before.iter().rev().filter_map(|message| {
+        is_in_turn &= message.origin != Origin::Prompt;
+        let reply = || Reply::of(&sentences(&without_injected(&read_reply(message))));
+        is_reply(message).then(|| (is_in_turn, reply()))
+    });
     let mut replies = replies.peekable();
-    let planned = replies.peek_mut().and_then(|last| last.plan.take());
+    let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
     let next = next(&said, opens_work).or(planned.map(Next::Step));
     let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
-    let has_said = |reply: &Reply| !reply.statements.is_empty() || next.is_some() || is_working;
-    let told = replies.find(has_said).map(|reply| reply.statements);
-    let mut told = told.unwrap_or_default();
-    if told.is_empty() && is_working {
-        let is_step = |said: &&Sentence| ANNOUNCEMENT.is_match(&said.text);
-        let step = said.iter().find(is_step).or(said.first());
-        told.extend(step.map(|step| step.text.clone()));
-    }
+    // What was reported before the work that goes on has another goal.
+    let goes_on = next.is_some() || is_working;
+    let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !goes_on);
+    let mut told = replies.map(|(_, reply)| reply.statements);
+    let told = told.find(|told| !told.is_empty()).unwrap_or_default();
     let language = language_of_user(messages, &text);
     let has_request = open.is_some() || !goal.is_empty();
     has_request.then_some(Parts {
@@ -232,7 +229,7 @@ impl Parts {
 }
 
 /// Returns the label of the finished calls in `steps`.
-fn done(steps: &[Message]) -> String {
+fn label_calls(steps: &[Message]) -> String {
     let results = || steps.iter().flat_map(Message::results);
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
@@ -262,7 +259,7 @@ fn is_reply(message: &Message) -> bool {
 }
 
 /// Returns the text of a reply; for an error of an API, what the JSON in it says.
-fn told_by(reply: &Message) -> String {
+fn read_reply(reply: &Message) -> String {
     let text = reply.text();
     let json = text
         .split_once('{')
@@ -285,7 +282,7 @@ impl Reply {
             rest = after;
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
-            if sentence.kind == Kind::Heading || opens_list && text.contains("ummary") {
+            if sentence.kind == Kind::Heading {
                 is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
                 is_plan = !is_summary && PLAN.is_match(&text);
                 if is_plan && STEPS.is_match(&text) {

@@ -311,6 +311,25 @@ fn a_step_with_results_is_not_the_next_one() {
 }
 
 #[test]
+fn an_announcement_is_no_report() {
+    let ask = text(Role::User, Origin::Prompt, "port the config parser");
+    let reply = |said| text(Role::Assistant, Origin::Reply, said);
+    let mut talk = vec![
+        ask.clone(),
+        reply("The parser is ported."),
+        reply("We need to run the linter."),
+    ];
+    let goal = "Goal: Port the config parser. Last report: The parser is ported.";
+    assert_eq!(recap(&talk, None), format!("{goal} Next: run the linter."));
+    talk.extend([call("Bash", r#"{"command":"lint"}"#), result("", false)]);
+    assert_eq!(recap(&talk, None), format!("{goal} Ran lint."));
+    // What was reported before the request is about another one.
+    talk.extend([ask, reply("Let's look at the tests.")]);
+    let expected = "Goal: Port the config parser. Next: look at the tests.";
+    assert_eq!(recap(&talk, None), expected);
+}
+
+#[test]
 fn a_rejected_plan_is_named() {
     let interruption = "[Request interrupted by user for tool use]";
     let talk = [
@@ -342,7 +361,7 @@ fn a_goal_that_refers_to_something_follows_it() {
         (Role::Assistant, "The address is below the header."),
     ];
     let expected = "Goal: Always show the address in the page header → It should not be inside of \
-                    the header but below it… Last report: The address is below the header.";
+                    the header but below… Last report: The address is below the header.";
     assert_eq!(recap_of(&talk), expected);
 }
 

@@ -6,7 +6,6 @@
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill};
 use super::prompt::{prompt, quotations};
-use super::prose::puts_verb_last;
 use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::request;
 use crate::message::Message;
@@ -25,7 +24,7 @@ const MIN_CELLS: usize = 8;
 /// nothing is asked.
 pub fn title(messages: &[Message]) -> String {
     let prompts = messages.iter().filter_map(prompt);
-    let mut prompts = prompts.filter_map(|prompt| asked(&prompt));
+    let mut prompts = prompts.filter_map(|prompt| find_request(&prompt));
     let Some(first) = prompts.next() else {
         return String::new();
     };
@@ -34,12 +33,12 @@ pub fn title(messages: &[Message]) -> String {
     let is_sure = found[0].aim < Aim::Open && found[0].width() >= ENOUGH_CELLS;
     // Otherwise, what the user wants may follow.
     let cells = if is_sure { 1 } else { TITLE_CELLS };
-    let text = cut(&joined(&found, cells), TITLE_CELLS);
+    let text = cut(&join_sentences(&found, cells), TITLE_CELLS);
     upper_first(text.trim_end_matches(ENDS))
 }
 
 /// Joins the first sentences of a text until there are at least `cells`. A line without a full stop ends one.
-fn joined(found: &[Quotation], cells: usize) -> String {
+fn join_sentences(found: &[Quotation], cells: usize) -> String {
     let mut text = String::new();
     for (at, one) in found.iter().enumerate() {
         let apart = one.place.paragraph - found[at.saturating_sub(1)].place.paragraph;
@@ -47,11 +46,7 @@ fn joined(found: &[Quotation], cells: usize) -> String {
         if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
             break;
         }
-        // A text that is cut at its start would lose its first sentence.
-        if at > 0 && text.contains(puts_verb_last) && display_width(&text) + one.width() > cells {
-            break;
-        }
-        if !text.ends_with(is_wide) && at > 0 {
+        if at > 0 && !text.ends_with(['。', '？', '！']) {
             text.push(' ');
         }
         text += &one.text;
@@ -60,23 +55,12 @@ fn joined(found: &[Quotation], cells: usize) -> String {
 }
 
 /// Returns the request of a prompt and the sentences that follow it.
-fn asked(prompt: &str) -> Option<Vec<Quotation>> {
+fn find_request(prompt: &str) -> Option<Vec<Quotation>> {
     let found = quotations(prompt);
-    let mut found = found.split_at(request(&found)?).1.to_vec();
-    let end = found
-        .iter()
-        .skip(1)
-        .position(|one| one.aim > Aim::Statement);
-    found.truncate(end.map_or(found.len(), |end| end + 1));
-    Some(found)
+    Some(found.split_at(request(&found)?).1.to_vec())
 }
 
-/// Whether a letter is followed by another word without a space.
-fn is_wide(letter: char) -> bool {
-    display_width(letter.encode_utf8(&mut [0; 4])) > 1
-}
-
-fn quoted(found: &[Quotation], cells: usize) -> String {
+fn quote(found: &[Quotation], cells: usize) -> String {
     upper_first(&fill(found.iter().map(|one| one.text.as_str()), cells))
 }
 
@@ -86,7 +70,7 @@ pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     let width = |found: &Vec<Quotation>| found.iter().map(Quotation::width).sum::<usize>();
     let prompts = messages.iter().rev().filter_map(prompt);
     let mut prompts = prompts
-        .filter_map(|prompt| asked(&prompt))
+        .filter_map(|prompt| find_request(&prompt))
         .filter(|found| width(found) >= MIN_CELLS);
     let Some(latest) = prompts.next() else {
         return String::new();
@@ -94,20 +78,20 @@ pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     let says_enough = width(&latest) >= ENOUGH_CELLS && !latest[0].refers();
     let about = prompts.find(|found| *found != latest && found[0].has_topic());
     let Some(about) = about.filter(|_| !says_enough) else {
-        return quoted(&latest, cells);
+        return quote(&latest, cells);
     };
-    let whole = quoted(&latest, cells * 2 / 3);
+    let whole = quote(&latest, cells * 2 / 3);
     let rest = (cells + cells / 9).saturating_sub(display_width(&whole));
-    format!("{} → {whole}", quoted(&about, rest))
+    format!("{} → {whole}", quote(&about, rest))
 }
 
 /// Quotes the last prompt in up to `cells`, if there is one and it is not only thanks.
 pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String> {
     let prompt = messages.iter().rev().find_map(prompt)?;
-    let found = asked(&prompt)?;
+    let found = find_request(&prompt)?;
     // `That worked, thanks` is a statement, `commit it, thanks` is not.
     let is_open = !is_closed(&prompt) || found.iter().any(|one| one.aim < Aim::Statement);
-    is_open.then(|| quoted(&found, cells))
+    is_open.then(|| quote(&found, cells))
 }
 
 #[cfg(test)]

@@ -305,6 +305,38 @@ const ROWS: &[(&[&str], &str)] = &[
         &["Please do the following:\n1. Rename User to Account\n2. Update the migrations"],
         "Please do the following",
     ),
+    (
+        &[
+            "# Cache for the session index\n\n1. Read the old code of the index\n\n2. Implement a cache for the parsed rows",
+        ],
+        "Cache for the session index",
+    ),
+    (
+        &[
+            "1. The importer stops at the first empty row\n\n4. Run `npm run build` in the folder web and check",
+        ],
+        "The importer stops at the first empty row",
+    ),
+    (
+        &["\"You are a senior reviewer. Check the retry loop of the client for races.\""],
+        "Check the retry loop of the client for races",
+    ),
+    (
+        &["请解释这段日志：```TEXT\nERROR boom\n```\n谢谢"],
+        "请解释这段日志",
+    ),
+    (
+        &["```TEXT\nERROR boom\n```请解释上面的日志是什么意思"],
+        "请解释上面的日志是什么意思",
+    ),
+    (
+        &["```npm run build``` fails on the new machine"],
+        "Npm run build fails on the new machine",
+    ),
+    (
+        &["Low Severity\n\nThe error of the loader is wrapped with the name of the file twice"],
+        "The error of the loader is wrapped with the name of the file twice",
+    ),
     // Instructions about how to work come last, and also roles with names.
     (
         &["Before you start: read CONTRIBUTING.md.\n\nThe task: split the billing crate in two."],
@@ -381,7 +413,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "java -jar app-*.jar --spring.profiles.active=test    \nError: Unable to access jarfile app-*.jar 报错呢？",
         ],
-        "java -jar app-*.jar --spring.profiles.active=test",
+        "Java -jar app-*.jar --spring.profiles.active=test",
     ),
     (
         &["gcc: error: unrecognized option '-mx'\n\nwhy is the compiler of the host used?"],
@@ -452,7 +484,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过，同时更新构建脚本和持续集成配置",
         ],
-        "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过…",
+        "请把这个项目从 JavaScript 迁移到 TypeScript，并且保持现有测试通过，同时…",
     ),
     (&[], ""),
     (&["<system-reminder>add x to y</system-reminder>"], ""),
@@ -493,7 +525,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "Imagine you're a staff SRE at a bank. We're going to do a blameless postmortem together. First, summarise what happened in incident.md, and then list the five most useful follow-ups.",
         ],
-        "We're going to do a blameless postmortem together. First…",
+        "We're going to do a blameless postmortem together. First, summarise…",
     ),
     (
         &["No, don't delete the cache. Explain how the invalidation works first."],
@@ -533,7 +565,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "ok so\n\nnpm run build fails on ci but not local. node 20 both\n\n```\n> web@0.3.1 build\n> vite build\n✓ 312 modules transformed.\nx Build failed in 3.21s\nerror during build:\nRollupError: Could not resolve \"./Header\" from \"src/App.tsx\"\n```",
         ],
-        "Npm run build fails on ci but not local",
+        "Npm run build fails on ci but not local. node 20 both",
     ),
     (
         &[
@@ -569,7 +601,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "大家好，我这边有一个 Python 爬虫，最近目标网站改版了。\n\n价格字段解析不出来，返回的都是 None。帮忙改一下解析逻辑。",
         ],
-        "我这边有一个 Python 爬虫，最近目标网站改版了。价格字段解析不出来…",
+        "我这边有一个 Python 爬虫，最近目标网站改版了。价格字段解析不出来，返回…",
     ),
     (
         &[
@@ -655,7 +687,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取，支持环境变量覆盖。"],
-        "现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取…",
+        "现在的代码把所有配置都写死在 main.go 里。改成从 YAML 文件读取，支持环境…",
     ),
     (
         &[
@@ -710,6 +742,22 @@ fn titles_quote_the_request() {
         .filter(|(title, expected)| title != expected)
         .collect();
     assert_eq!(wrong, []);
+}
+
+#[test]
+fn the_task_of_an_agent_in_a_team_is_its_request() {
+    let title_of = |sender: &str| {
+        let text = format!(
+            "<teammate-message teammate_id=\"{sender}\" summary=\"x\">\nYou are the tester. Write tests for the importer.\n</teammate-message>"
+        );
+        let message = Message {
+            blocks: vec![Block::Text(text)],
+            ..Message::new(Role::User, Origin::Injected)
+        };
+        title(&[message])
+    };
+    assert_eq!(title_of("team-lead"), "Write tests for the importer");
+    assert_eq!(title_of("tester"), "");
 }
 
 mod properties {

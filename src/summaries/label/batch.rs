@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::CallsEnded;
-use super::question::shown;
+use super::question::json_excerpt;
 use crate::api::ResultBody;
 use crate::assemble::ToolCall;
 use crate::message::{SessionId, ToolUseId};
 use crate::summaries::builtin::{FinishedCall, needed_of_result};
-use crate::summaries::excerpt::{TRUNCATED, beginning_and_end, bounded};
+use crate::summaries::excerpt::{TRUNCATED, beginning_and_end, bound_input};
 use crate::text::sha256;
 
 /// Bytes of the beginning and of the end of a result that are kept for the rules.
@@ -104,7 +104,7 @@ impl Batch {
     pub(super) fn digest(&self, ids: &[ToolUseId]) -> String {
         let calls = self.calls.iter().filter(|call| ids.contains(&call.id));
         let shown = calls.map(|call| match &*call.input_shown {
-            "" => format!("{}\0{}", call.name, shown(call.input.get())),
+            "" => format!("{}\0{}", call.name, json_excerpt(call.input.get())),
             input => format!("{}\0{input}", call.name),
         });
         let mut digest = sha256(shown.collect::<Vec<_>>().join("\0"));
@@ -137,14 +137,15 @@ impl BatchCall {
     /// Creates a call without a result.
     pub(super) fn new(call: ToolCall, need: Need) -> Self {
         let empty = || RawValue::from_string("{}".to_owned());
+        // Arguments that are not JSON name nothing.
         let input = call.input.or_else(|_| empty()).unwrap_or_default();
         let input_shown = match need {
             Need::Rules => String::new(),
-            Need::Model | Need::Both => shown(input.get()),
+            Need::Model | Need::Both => json_excerpt(input.get()),
         };
         let input = match need {
             Need::Model => RawValue::NULL.to_owned(),
-            Need::Rules | Need::Both => bounded(input),
+            Need::Rules | Need::Both => bound_input(input),
         };
         Self {
             id: call.id,
@@ -168,7 +169,7 @@ impl BatchResult {
         };
         let shown = match need {
             Need::Rules => String::new(),
-            Need::Model | Need::Both => shown(&content.json()),
+            Need::Model | Need::Both => json_excerpt(&content.json()),
         };
         Self {
             text,

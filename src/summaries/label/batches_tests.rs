@@ -113,7 +113,7 @@ fn the_items_of_codex_are_told_as_its_calls() {
             command("rg foo src", "failed", "1"),
             "No matches for foo in src",
         ),
-        (command("test -f x", "failed", "1"), "Ran test"),
+        (command("test -f x", "failed", "1"), "Checked a condition"),
         (command("git diff --quiet", "failed", "1"), "Ran git diff"),
         (command("make", "failed", "2"), "make failed"),
         (command("make", "completed", "0"), "Ran make"),

@@ -2,7 +2,7 @@
 
 use crate::records::TextRejection;
 use crate::summaries::clean::{
-    answer, bared, begins_with_any, is_empty_reply, is_refusal, is_talk, sentences,
+    answer, begins_with_any, is_empty_reply, is_refusal, is_talk, sentences, strip_decoration,
 };
 use crate::text::{terminal_safe_line, truncate_utf16};
 
@@ -33,7 +33,7 @@ pub enum CallsEnded {
 /// The reply is empty, a refusal or talk, or it reports a failure although a call succeeded.
 pub fn clean_label(reply: &str, calls: CallsEnded) -> Result<String, TextRejection> {
     let answer = answer(reply);
-    let label = bared(answer.lines().next().unwrap_or_default());
+    let label = strip_decoration(answer.lines().next().unwrap_or_default());
     let is_failure = begins_with_any(label, FAILURES)
         || calls == CallsEnded::Well && begins_with_any(label, FAILED_CALLS);
     if is_failure || is_refusal(label) || is_talk(label) || begins_with_any(label, TALK) {

@@ -14,6 +14,6 @@ pub use clean::{CallsEnded, clean_label};
 pub use labeler::{Label, LabelSource, Labeler};
 pub use question::{PROMPT, ShownCall, label_question, label_request};
 #[cfg(test)]
-pub(super) use question::{excerpt, shown};
+pub(super) use question::{excerpt, json_excerpt};
 pub use recorded::RecordedLabels;
 pub use stream::{LabelSink, LabelStream, Placing, StreamEnd, Timing};

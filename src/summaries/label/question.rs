@@ -28,14 +28,14 @@ const TEMPERATURE: f64 = 0.3;
 pub struct ShownCall<'a> {
     /// The tool.
     pub name: &'a str,
-    /// The arguments, `shown`.
+    /// The arguments, an excerpt.
     pub input: &'a str,
-    /// The result, `shown`.
+    /// The result, an excerpt.
     pub output: &'a str,
 }
 
 /// Returns the start of arguments or of an output, as shown in questions.
-pub(in crate::summaries) fn shown(json: &str) -> String {
+pub(in crate::summaries) fn json_excerpt(json: &str) -> String {
     excerpt(json, SHOWN_UNITS)
 }
 
@@ -137,7 +137,7 @@ mod tests {
             // The limit is inside the key.
             (format!(r#""{late}{key}""#), format!(r#""{late}{masked}""#)),
         ] {
-            assert_eq!(shown(&json), expected);
+            assert_eq!(json_excerpt(&json), expected);
         }
         let said = format!("{}{key}", "y ".repeat(92));
         assert_eq!(intent(&said), format!("{}{masked}", "y ".repeat(92)));
@@ -147,7 +147,7 @@ mod tests {
     fn the_question_shows_intent_and_calls() {
         let call = ShownCall {
             name: "Grep",
-            input: &shown(r#"{"pattern": "login"}"#),
+            input: &json_excerpt(r#"{"pattern": "login"}"#),
             output: "\"3 matches\"",
         };
         assert_eq!(

@@ -168,6 +168,7 @@ impl<'a> LabelStream<'a> {
         let (sender, events) = sync_channel(MAX_CHUNKS);
         let report = sender.clone();
         signals(Box::new(move |signal| {
+            // Without a receiver, the stream has ended.
             let _ = report.send(Event::Signal(signal));
         }));
         let (work, jobs) = channel();
@@ -219,7 +220,7 @@ impl<'a> LabelStream<'a> {
                         self.take(piece, sink);
                     }
                 }
-                Event::Labeled(batch, label) => self.labeled(batch, *label, Instant::now()),
+                Event::Labeled(batch, label) => self.take_label(batch, *label, Instant::now()),
                 Event::End => {
                     input_is_over = true;
                     if let Placing::BeforeNextMessage(hold) = self.timing.placing {
@@ -230,6 +231,7 @@ impl<'a> LabelStream<'a> {
                 }
                 Event::Failed(error) => {
                     self.queue.drop_waiting();
+                    // The failure of the input is the one to report.
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return StreamEnd::InputFailed(error);
                 }
@@ -238,6 +240,7 @@ impl<'a> LabelStream<'a> {
                         continue;
                     }
                     self.queue.drop_waiting();
+                    // The signal ends the stream in any case.
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return StreamEnd::Ended(signal);
                 }
@@ -404,7 +407,7 @@ impl<'a> LabelStream<'a> {
     }
 
     /// Takes a requested label: for its position, or if that is past, for here.
-    fn labeled(&mut self, batch: u64, label: Label, now: Instant) {
+    fn take_label(&mut self, batch: u64, label: Label, now: Instant) {
         let Some(Requested { session, since }) = self.requested.remove(&batch) else {
             return;
         };

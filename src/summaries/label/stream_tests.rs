@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
             source: LabelSource::New(None),
         };
         let now = self.stream.requested[&batch.number].since + after;
-        self.stream.labeled(batch.number, label, now);
+        self.stream.take_label(batch.number, label, now);
         self.stream.write(&mut self.written).unwrap();
     }
 }

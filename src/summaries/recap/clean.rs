@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::PROMPT;
 use crate::records::TextRejection;
-use crate::summaries::clean::{announced, is_echo, is_refusal, sentences, without_marks};
+use crate::summaries::clean::{after_announcement, is_echo, is_refusal, sentences, without_marks};
 use crate::text::{
     pattern, redact, terminal_safe, terminal_safe_line, truncate_utf16, utf16_length,
 };
@@ -36,10 +36,10 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"</[a-z][\w-]*>|\B<[a-z]
 /// prompt's example, or is a refusal.
 pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
     let safe = redact(&terminal_safe(reply)).into_owned();
-    let plain = without_markup(tagged(&safe).ok_or(TextRejection::NoTag)?);
+    let plain = without_markup(find_tagged(&safe).ok_or(TextRejection::NoTag)?);
     let plain = without_marks(&plain);
-    let recap = announced(plain).unwrap_or(plain);
-    let recap = shortened(&terminal_safe_line(recap));
+    let recap = after_announcement(plain).unwrap_or(plain);
+    let recap = shorten(&terminal_safe_line(recap));
     // A model that repeats the question writes `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
         return Err(TextRejection::Empty);
@@ -56,7 +56,7 @@ pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
 }
 
 /// Returns the first non-blank text between tags.
-fn tagged(reply: &str) -> Option<&str> {
+fn find_tagged(reply: &str) -> Option<&str> {
     let tagged = TAGGED.captures_iter(reply);
     let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));
     let first = texts.next()?;
@@ -99,7 +99,7 @@ fn end_block(text: &mut String) {
 }
 
 /// Cuts a line after the last sentence that fits, or after a word if the first one is too long.
-fn shortened(line: &str) -> String {
+fn shorten(line: &str) -> String {
     let fits = |text: &str| words(text) <= MAX_WORDS && utf16_length(text) <= MAX_UNITS;
     let mut end = 0;
     for sentence in sentences(line) {

@@ -51,7 +51,7 @@ pub fn watch_terminal<Recap, Error: From<io::Error>>(
                 recapped = Some(excerpt.messages());
             }
             let idle = look().is_some_and(|after| after.gate().is_idle());
-            if state.finished(idle) {
+            if state.finish(idle) {
                 show(recap)?;
             }
         }
@@ -117,7 +117,7 @@ impl Away {
 
     /// Ends the work on a recap. Returns whether the recap may be shown: not if a new turn has
     /// started.
-    fn finished(&mut self, idle: bool) -> bool {
+    fn finish(&mut self, idle: bool) -> bool {
         self.pending = false;
         idle
     }
@@ -156,7 +156,7 @@ mod tests {
         // During a call, another absence waits.
         away.observe(moment(1310, false));
         assert!(!away.observe(moment(1700, true)));
-        assert!(!away.finished(false));
+        assert!(!away.finish(false));
         assert!(away.observe(moment(1701, true)));
     }
 
@@ -194,7 +194,7 @@ mod tests {
             for (wait, focused, idle, ends) in steps {
                 second += wait;
                 if ends && running {
-                    away.finished(idle);
+                    away.finish(idle);
                     running = false;
                 }
                 let moment = Situation { idle, ..moment(second, focused) };

@@ -107,7 +107,7 @@ object! { FailureData { message } }
 object! {
     Piece {
         kind = "type", text, synthetic, ignored, tool, call_id = "callID", state: State<'a>, mime,
-        url,
+        url, prompt,
     }
 }
 
@@ -271,6 +271,8 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
 fn read_block(piece: &Piece<'_>) -> Option<Block> {
     match text(piece.kind)?.as_ref() {
         "text" => string(piece.text).map(Block::Text),
+        // A slash command such as `/review`, which a subagent runs.
+        "subtask" => string(piece.prompt).map(Block::Text),
         "reasoning" => string(piece.text).map(Block::thinking),
         "file" => Some(Block::Media(media(piece.mime, piece.url))),
         _ => None,
@@ -398,6 +400,18 @@ pub(super) fn stream_row(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_prompt_of_a_command_in_a_subagent_is_of_the_user() {
+        let record = r#"{"info":{"id":"m","role":"user"},"parts":[{"type":"subtask","agent":"general",
+            "description":"review changes","command":"review","prompt":"Review the last commit"}]}"#;
+        let messages = OPENCODE.messages(record);
+        let [prompt] = messages.as_slice() else {
+            panic!("{messages:?}");
+        };
+        assert_eq!(prompt.origin, Origin::Prompt);
+        assert_eq!(prompt.text(), "Review the last commit");
+    }
 
     /// As in a stream.
     #[test]

@@ -43,10 +43,10 @@ macro_rules! verbs {
 }
 
 verbs! {
-    AskTool Nothing "Called" ""
     AskUser Nothing "Asked user" "Question to user"
     CallTool Unknown "Called" ""
     Change Changed "Changed" "Change of"
+    Check Nothing "Checked" "Check of"
     CheckTask Nothing "Checked background task" "Background task"
     Commit Changed "Committed:" ""
     Delete Changed "Deleted" "Deletion of"
@@ -87,22 +87,11 @@ pub(super) enum Object {
 pub(super) struct Act {
     pub(super) verb: Verb,
     pub(super) object: Object,
-    /// Whether its output shows an error, although its status is not known.
-    pub(super) has_error: bool,
     /// What tells it from others with this name; may be empty.
     pub(super) detail: String,
 }
 
 impl Act {
-    /// Tells whether a search left out files by their names.
-    pub(super) fn in_some_files(mut self, left_out: bool) -> Self {
-        match &mut self.object {
-            Object::Named(name) if left_out => name.push_str(" (some files)"),
-            _ => {}
-        }
-        self
-    }
-
     /// Returns an act on files, which may not be known.
     pub(super) fn on_files<'a>(
         verb: Verb,
@@ -122,20 +111,19 @@ impl Act {
         Self {
             verb,
             object: Object::Named(name.into()),
-            has_error: false,
             detail: String::new(),
         }
     }
 
     /// Returns the act with what tells it from others.
-    pub(super) fn detailed(mut self, detail: String) -> Self {
+    pub(super) fn with_detail(mut self, detail: String) -> Self {
         self.detail = detail;
         self
     }
 
     /// Returns an act with a subject in the words of the model, or in none.
     pub(super) fn about(verb: Verb, subject: &str) -> Self {
-        Self::named(verb, quoted(subject))
+        Self::named(verb, quote(subject))
     }
 
     /// Returns the words for an attempt.
@@ -143,7 +131,7 @@ impl Act {
         let (past, attempt) = self.verb.words();
         let object = match &self.object {
             Object::Named(name) => name.clone(),
-            Object::Files(paths) => file_names(paths, cwd),
+            Object::Files(paths) => file_names(paths, cwd, SUBJECT_CELLS),
         };
         match (attempt, object.as_str()) {
             ("", "") => past.to_owned(),
@@ -154,7 +142,7 @@ impl Act {
 }
 
 /// Quotes the first line of a text of the model; nothing if it is empty.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let line = cut_end(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
     let quoted = format!("\"{}\"", line.replace('"', "'"));
     if line.is_empty() { line } else { quoted }
@@ -166,13 +154,14 @@ pub(super) struct Failure {
     /// The failed part: a command, or the attempt of an act.
     pub(super) name: String,
     /// `failed`, or who prevented it.
-    pub(super) how: &'static str,
+    pub(super) how: String,
     /// The acts before it that may have changed something.
     pub(super) before: Vec<Act>,
 }
 
 impl Failure {
-    pub(super) fn new(name: String, how: &'static str, before: Vec<Act>) -> Self {
+    pub(super) fn new(name: String, how: impl Into<String>, before: Vec<Act>) -> Self {
+        let how = how.into();
         Self { name, how, before }
     }
 }

@@ -83,21 +83,19 @@ impl<'a> Call<'a> {
 
     /// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
     pub(super) fn on_patch(&self, patch: &str) -> Act {
-        let changes = patch
-            .lines()
-            .filter(|line| line.starts_with("*** ") && line.contains(" File: "));
-        let (deleted, kept): (Vec<&str>, Vec<&str>) =
-            changes.partition(|change| change.starts_with("*** Delete"));
-        let verb = match (deleted.is_empty(), kept.is_empty()) {
-            (true, _) => Verb::Edit,
-            (false, true) => Verb::Delete,
-            (false, false) => Verb::Change,
+        let is_change = |line: &&str| line.starts_with("*** ") && line.contains(" File: ");
+        let deletes = |line: &str| line.starts_with("*** Delete");
+        let changes = || patch.lines().filter(is_change);
+        let verb = match (changes().any(deletes), changes().all(deletes)) {
+            (false, _) => Verb::Edit,
+            (true, true) => Verb::Delete,
+            (true, false) => Verb::Change,
         };
         Act::on_files(verb, patch_files(patch), self.cwd)
     }
 
     /// Returns the words for the end of a call that did not succeed.
-    pub(super) fn how_it_failed(&self) -> &'static str {
+    pub(super) fn failure_word(&self) -> &'static str {
         match self.outcome {
             CallOutcome::Declined => "declined",
             CallOutcome::Denied => "denied",

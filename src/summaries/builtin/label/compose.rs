@@ -2,21 +2,18 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told, Verb, quoted};
+use super::act::{Act, Effect, Failure, Object, Told, quote};
 use super::call::{Call, FinishedCall};
 use super::tools::tell;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::{MORE, cut_end};
-use crate::summaries::builtin::names::{distinct, file_names, listed};
+use crate::summaries::builtin::names::{distinct, file_names, list_within};
 use crate::text::{count_noun, display_width};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
-
-/// Maximum number of names behind a verb: more do not fit.
-const MAX_NAMES: usize = 20;
 
 /// The end of a line that counts what it does not name.
 const MORE_STEPS: &str = ", 99 more steps";
@@ -34,15 +31,14 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             Told::Cancelled => {}
         }
     }
-    let how = failures.first().map_or("", |first| first.how);
+    let how = failures.first().map_or("", |first| first.how.as_str());
     let is_alike = failures.iter().all(|failure| failure.how == how);
     let how = if is_alike { how } else { "did not succeed" };
-    let bad = clean(&failed(&failures, how));
-    let good = |cells| cut_end(&clean(&done(&acts, cwd, cells)), cells);
+    let bad = clean(&name_failures(&failures, how));
+    let good = |cells| cut_end(&clean(&describe(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
-        (true, 0, 1) => "Call cancelled".to_owned(),
-        (true, 0, count) => format!("{count} calls cancelled"),
+        (true, 0, _) => "Cancelled".to_owned(),
         (true, ..) => bad,
         (_, 0, _) => good(MAX_CELLS),
         (_, count, _) => {
@@ -83,38 +79,27 @@ pub(crate) fn label_of_answered(
     label(&calls.collect::<Vec<_>>(), cwd)
 }
 
-/// Describes failures: by their names if these fit, else by the first one and their number.
-fn failed(failures: &[Failure], how: &str) -> String {
-    // Only calls are counted.
-    let subject = |failure: &Failure| match failure.name.rsplit_once(" and ") {
-        Some((first, more)) if more.ends_with(" more") => format!("{first}{MORE}"),
-        _ => failure.name.clone(),
-    };
-    let names = distinct(failures.iter().map(subject));
-    let whole = format!("{} {how}", listed(&names));
-    if display_width(&whole) <= MAX_CELLS {
-        return whole;
-    }
-    let others = match names.len() {
-        1 => String::new(),
-        _ => format!(" and {} more", failures.len() - 1),
-    };
-    let ending = format!("{others} {how}");
-    let first = names.first().map_or("", String::as_str);
-    cut_end(first, MAX_CELLS - ending.len()) + &ending
+/// Names what did not succeed.
+fn name_failures(failures: &[Failure], how: &str) -> String {
+    let names: Vec<String> = failures
+        .iter()
+        .map(|failure| failure.name.clone())
+        .collect();
+    let names = list_within(&names, MAX_CELLS - how.len() - 1);
+    format!("{names} {how}")
 }
 
 /// Describes acts in up to about `cells`, those that may have changed the most first.
-fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
+fn describe(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let effect = |act: &Act| act.verb.effect();
     let most = acts.iter().map(effect).max();
     let is_shown = |act: &&Act| effect(act) > Effect::Notes || most == Some(Effect::Notes);
     let mut acts: Vec<&Act> = acts.iter().filter(is_shown).collect();
     acts.sort_by_key(|act| Reverse(effect(act)));
-    let kind = |act: &Act| (act.verb.words(), act.has_error);
     let mut groups: Vec<Vec<&Act>> = Vec::new();
     for act in acts {
-        match groups.iter_mut().find(|group| kind(group[0]) == kind(act)) {
+        let is_alike = |group: &&mut Vec<&Act>| group[0].verb.words() == act.verb.words();
+        match groups.iter_mut().find(is_alike) {
             Some(group) => group.push(act),
             None => groups.push(vec![act]),
         }
@@ -123,13 +108,13 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     for (at, group) in groups.iter().enumerate() {
         let left: usize = groups[at + 1..].iter().map(Vec::len).sum();
         let reserved = usize::from(left + omitted > 0) * MORE_STEPS.len();
-        let whole = described(group, cwd, cells - reserved.min(cells / 2));
+        let whole = describe_alike(group, cwd, cells - reserved.min(cells / 2));
         if line.is_empty() {
             line = whole;
             continue;
         }
         let room = cells.saturating_sub(display_width(&line) + 2 + reserved);
-        let short = Some(described(group, cwd, room)).filter(|short| !short.contains(MORE));
+        let short = Some(describe_alike(group, cwd, room)).filter(|short| !short.contains(MORE));
         let mut phrases = [whole].into_iter().chain(short);
         match phrases.find(|phrase| display_width(phrase) <= room) {
             Some(phrase) => line = format!("{line}, {}", lower_first(&phrase)),
@@ -144,45 +129,27 @@ fn done(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
 }
 
 /// Describes acts with the same words: their objects, as far as they fit into `cells`, and the number of the others.
-fn described(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
+fn describe_alike(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
     let (mut paths, mut names) = (Vec::new(), Vec::new());
     for act in acts {
-        let counts = matches!(act.verb, Verb::AskTool | Verb::CallTool | Verb::CheckTask);
-        let same = acts
-            .iter()
-            .filter(|other| counts && other.object == act.object);
-        match (&act.object, same.count()) {
-            (Object::Files(files), _) => paths.extend(files.iter().cloned()),
-            (Object::Named(name), count @ 2..) => names.push(format!("{name} {count} times")),
-            (Object::Named(name), _) => {
+        match &act.object {
+            Object::Files(files) => paths.extend(files.iter().cloned()),
+            Object::Named(name) => {
                 // Beside the verb, a blank and quotes.
                 let room = cells.saturating_sub(display_width(name) + 12);
                 let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
-                let detail = quoted(&cut_end(detail.unwrap_or_default(), room));
+                let detail = quote(&cut_end(detail.unwrap_or_default(), room));
                 names.push(format!("{name} {detail}"));
             }
         }
     }
     let trimmed = names.iter().map(|name| name.trim().to_owned());
     let mut names: Vec<String> = trimmed.filter(|name| !name.is_empty()).collect();
-    if !paths.is_empty() {
-        names.insert(0, file_names(&distinct(paths.into_iter()), cwd));
-    }
-    let names = distinct(names.into_iter());
     let verb = acts[0].verb.words().0;
-    let ending = Some(", errors in output").filter(|_| acts[0].has_error);
-    let ending = ending.unwrap_or_default();
-    let phrase = |count: usize| {
-        let more = match names.len() - count {
-            0 => ending.to_owned(),
-            more => format!(" and {more} more{ending}"),
-        };
-        let line = format!("{verb} {}", listed(&names[..count]));
-        (line.trim_end().to_owned(), more)
-    };
-    let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
-    let counts = 1..=names.len().min(MAX_NAMES);
-    let whole = counts.rev().map(phrase).find(fits);
-    let (shown, more) = whole.unwrap_or_else(|| phrase(names.len().min(1)));
-    cut_end(&shown, cells.saturating_sub(more.len())) + &more
+    let room = cells.saturating_sub(verb.len() + 1);
+    if !paths.is_empty() {
+        names.insert(0, file_names(&distinct(paths.into_iter()), cwd, room));
+    }
+    let names = list_within(&names, room);
+    format!("{verb} {names}").trim_end().to_owned()
 }

@@ -1,16 +1,16 @@
 //! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
-use super::act::{Act, Effect, Failure, Told, Verb, quoted};
+use super::act::{Act, Effect, Failure, Told, Verb, quote};
 use super::call::Call;
 use super::program::Program;
-use super::status::{Known, has_error_of_shell, known_ends, programs_with_errors};
+use super::status::{Known, known_ends, refused_programs, speakers};
 use crate::agent::{is_running, is_stopped_at_limit};
 use crate::message::CallOutcome;
 use crate::session::command_of;
-use crate::shell::{CommandLine, CommandPart, Follows, parse};
-use crate::summaries::builtin::cut::cut_end;
+use crate::shell::{CommandLine, Follows, parse};
+use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::distinct;
-use crate::text::terminal_safe;
+use crate::text::{display_width, terminal_safe};
 
 /// Maximum width of the name of a failed command, in cells.
 const NAME_CELLS: usize = 52;
@@ -26,14 +26,15 @@ pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
 struct Step<'a> {
     program: Program<'a>,
     known: Known,
+    /// Whether its program has a message in the output, or the shell has one about it.
     has_error: bool,
+    /// Whether the shell has one: the program did not start, or is a part of the shell and failed.
+    is_refused: bool,
     /// Whether it may not have run: it is in a branch, or depends on the end of another command.
     may_be_skipped: bool,
     goes_on: bool,
     /// Whether it succeeds if its program fails, as in `! x`.
     is_negated: bool,
-    /// Whether an alternative to it speaks in its place.
-    may_be_replaced: bool,
 }
 
 impl Step<'_> {
@@ -44,11 +45,6 @@ impl Step<'_> {
         let is_silent = has_run && self.program.is_loud();
         let is_open = self.has_error || self.is_negated;
         !is_open && (self.known == Known::Succeeded || is_silent)
-    }
-
-    /// Whether it may have failed without a message, or with one.
-    fn may_be_silent(&self) -> bool {
-        self.has_error || !self.program.is_loud()
     }
 
     /// Whether it is worth a name. One that only reads is not, if it may not have run.
@@ -62,7 +58,6 @@ impl Step<'_> {
     /// a run of it.
     fn acts(&self) -> Vec<Act> {
         let mut run = self.program.run();
-        run.has_error = self.has_error;
         if self.goes_on || self.may_be_skipped {
             let started = self.goes_on.then_some(Verb::StartInBackground);
             run.verb = started.unwrap_or(Verb::MayRun);
@@ -72,7 +67,7 @@ impl Step<'_> {
             // The others say nothing about an end; the output shows the subject of a commit.
             let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            let is_shown = !is_open || self.is_sure() && !self.may_be_replaced;
+            let is_shown = !is_open || self.is_sure();
             Some(act)
                 .filter(|_| is_shown)
                 .unwrap_or_else(|| run.clone())
@@ -90,9 +85,9 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn tell(&self, text: &str) -> Told {
-        let (steps, how) = (self.steps(text), self.call.how_it_failed());
+        let (steps, how) = (self.steps(text), self.call.failure_word());
         match self.call.outcome {
-            CallOutcome::Ok => Told::Done(self.acts(&steps)),
+            CallOutcome::Ok => self.tell_success(&steps),
             CallOutcome::Failed => self.tell_failure(&steps),
             _ => Told::Failed(Failure::new(name(steps.iter(), false), how, Vec::new())),
         }
@@ -105,13 +100,10 @@ impl Line<'_> {
             .collect();
         let is_ok = self.call.outcome == CallOutcome::Ok;
         let known = known_ends(&self.read, &commands, is_ok);
-        let errors = programs_with_errors(self.output);
+        let (speakers, refused) = (speakers(self.output), refused_programs(self.output));
         let all_go_on = is_ok && (self.call.is_in_background() || is_running(self.output));
         let line = text.trim_end();
         let last_goes_on = line.ends_with('&') && !line.ends_with("&&");
-        let is_echo = |last: &CommandPart| last.own_program() == "echo";
-        let alternative = commands.last().filter(|last| last.follows == Follows::Or);
-        let mut has_left = false;
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (at, (command, known)) in commands.iter().zip(known).enumerate() {
             let program = Program {
@@ -119,49 +111,54 @@ impl Line<'_> {
                 call: self.call,
                 output: self.output,
             };
-            let has_error = errors.contains(program.name());
+            let is_refused = refused.contains(program.name());
+            let has_error =
+                is_refused || program.signs_errors() && speakers.contains(program.name());
             let mut rest = commands[at + 1..].iter().map(|next| next.follows);
             let end = rest.find(|follows| matches!(follows, Follows::Next | Follows::Background));
             let last = steps.last().filter(|last| !last.may_be_skipped);
             let is_reached = match command.follows {
-                _ if has_left => false,
                 Follows::Next | Follows::Background => !command.context.is_conditional,
                 Follows::And => known == Known::Succeeded || last.is_some_and(Step::is_sure),
                 Follows::Or => last.is_some_and(|last| last.has_error),
                 Follows::Pipe => last.is_some(),
             };
-            has_left |= is_reached && program.is_exit() && self.read.is_flat;
             let before = text.get(..command.span.start).unwrap_or_default();
-            let feeds = steps.last().filter(|_| command.follows == Follows::Pipe);
-            let is_negated = before.trim_end_matches([' ', '\t']).ends_with('!')
-                || feeds.is_some_and(|last| last.is_negated);
+            let is_negated = before.trim_end_matches([' ', '\t']).ends_with('!');
             steps.push(Step {
                 program,
                 known,
                 has_error,
+                is_refused,
                 may_be_skipped: !is_reached && !has_error,
                 goes_on: all_go_on || end.map_or(last_goes_on, |end| end == Follows::Background),
                 is_negated,
-                may_be_replaced: end.is_none() && alternative.is_some_and(|last| is_echo(last)),
             });
         }
         steps
     }
 
-    /// Returns the acts of the whole line: those that may have changed something, else all reads.
-    fn acts(&self, steps: &[Step<'_>]) -> Vec<Act> {
-        let mut acts = changes(steps);
+    /// Tells what a line did that ended well: what may have changed something, else what it read. Commands that the shell
+    /// refused failed.
+    fn tell_success(&self, steps: &[Step<'_>]) -> Told {
+        let (refused, steps): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.is_refused);
+        let steps = || steps.iter().copied();
+        let mut acts = changes(steps());
         if self.read.unread.is_some() {
             acts.push(Act::named(Verb::Run, "shell script"));
         }
         if acts.is_empty() {
-            acts = named_acts(steps);
+            acts = named_acts(steps());
+        }
+        if !refused.is_empty() {
+            let name = name(refused.into_iter(), false);
+            return Told::Failed(Failure::new(name, "failed", acts));
         }
         if acts.is_empty() {
-            let first = steps.iter().find(|step| !step.program.name().is_empty());
+            let first = steps().find(|step| !step.program.name().is_empty());
             acts = first.map_or_else(|| vec![Act::named(Verb::Run, "a command")], Step::acts);
         }
-        acts
+        Told::Done(acts)
     }
 
     /// Finds the command that failed. A program that names itself in its errors and did not, succeeded.
@@ -186,7 +183,7 @@ impl Line<'_> {
         // An alternative that decides failed, whatever it says.
         let criteria: [&dyn Fn(&Step<'_>) -> bool; 4] = [
             &|step| step.has_error,
-            &|step| code.is_some() && (is_alternative(step) || step.may_be_silent()),
+            &|step| code.is_some() && (is_alternative(step) || !step.program.is_loud()),
             &|step| !step.program.is_glue(),
             &|step| !step.program.is_passive() && (code.is_some() || !step.program.is_filter()),
         ];
@@ -197,46 +194,43 @@ impl Line<'_> {
         }
         let before = &steps[..suspects.first().copied().unwrap_or(0)];
         let suspects = || suspects.iter().map(|at| &steps[*at]);
-        // Status 1 may be an answer, also as `xargs` tells it.
-        let may_answer = |step: &&Step<'_>| match code {
-            Some(1) => !step.has_error,
-            Some(123) => !step.has_error && step.program.is_behind("xargs"),
-            _ => false,
+        let answer = |step: &Step<'_>| match code {
+            Some(1) if step.is_negated => step.acts().pop(),
+            // `xargs` tells so that a command ended with status 1.
+            Some(123) if step.program.is_behind("xargs") => step.program.answer(1),
+            _ => step.program.answer(code?),
         };
-        let answers = suspects().filter(may_answer);
-        let answer = |step: &Step<'_>| {
-            let negated = step.is_negated.then(|| step.acts());
-            negated.map_or_else(|| step.program.answer(), |mut acts| acts.pop())
-        };
+        let answers = suspects().filter(|step| !step.has_error);
         let answers: Vec<Act> = answers.filter_map(answer).collect();
         let are_alternatives = suspects().skip(1).all(is_alternative);
-        let are_answers = answers.len() == suspects().count() && !has_error_of_shell(self.output);
+        let has_ended = refused_programs(self.output).is_empty();
+        let are_answers = has_ended && answers.len() == suspects().count();
         if are_answers && are_alternatives && !answers.is_empty() {
             return Told::Done(named_acts(before).into_iter().chain(answers).collect());
         }
         let before = changes(before);
         let may_answer = suspects().count() > 1 && !answers.is_empty();
-        let how = match () {
-            () if is_stopped => "timed out",
-            () if may_answer => "ended with status 1",
-            () => self.call.how_it_failed(),
+        let how = match code {
+            _ if is_stopped => "timed out".to_owned(),
+            Some(code) if may_answer => format!("ended with status {code}"),
+            _ => self.call.failure_word().to_owned(),
         };
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
         let about = suspects().take(usize::from(before.is_empty()));
         let about: String = about.map(|step| step.program.about()).collect();
-        let name = format!("{} {}", name(suspects(), is_one), quoted(&about));
+        let name = format!("{} {}", name(suspects(), is_one), quote(&about));
         Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
 }
 
 /// Returns the acts of the commands that are worth a name.
-fn named_acts(steps: &[Step<'_>]) -> Vec<Act> {
-    let named = steps.iter().filter(|step| step.is_named());
+fn named_acts<'a>(steps: impl IntoIterator<Item = &'a Step<'a>>) -> Vec<Act> {
+    let named = steps.into_iter().filter(|step| step.is_named());
     named.flat_map(Step::acts).collect()
 }
 
 /// Returns the acts that may have changed something.
-fn changes(steps: &[Step<'_>]) -> Vec<Act> {
+fn changes<'a>(steps: impl IntoIterator<Item = &'a Step<'a>>) -> Vec<Act> {
     let mut acts = named_acts(steps);
     acts.retain(|act| act.verb.effect() >= Effect::Unknown);
     acts
@@ -255,15 +249,20 @@ fn name<'a>(steps: impl Iterator<Item = &'a Step<'a>> + Clone, is_one_of_them: b
     }
     let (count, names) = (names.len(), distinct(names.into_iter()));
     let word = if is_one_of_them { " or " } else { " and " };
-    match names.as_slice() {
-        [] => "Command".to_owned(),
-        [only] => cut_end(only, NAME_CELLS),
-        [others @ .., last] if names.len() < 4 => {
-            let share = (NAME_CELLS - word.len()) / names.len();
-            let others: Vec<String> = others.iter().map(|name| cut_end(name, share)).collect();
-            format!("{}{word}{}", others.join(", "), cut_end(last, share))
+    match (names.as_slice(), names.len()) {
+        ([], _) => "Command".to_owned(),
+        (few, 1..4) => {
+            let width: usize = few.iter().map(|name| display_width(name)).sum();
+            let room = NAME_CELLS - word.len() * (few.len() - 1);
+            let share = if width <= room {
+                room
+            } else {
+                room / few.len()
+            };
+            let few: Vec<String> = few.iter().map(|name| cut_end(name, share)).collect();
+            few.join(word)
         }
         _ if is_one_of_them => format!("One of {count} commands"),
-        [first, ..] => format!("{} and {} more", cut_end(first, NAME_CELLS / 2), count - 1),
+        ([first, ..], _) => format!("{}{MORE}", first.trim_end_matches(MORE)),
     }
 }

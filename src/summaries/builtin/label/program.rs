@@ -5,14 +5,17 @@ use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
 use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
-    address, file_name, file_names, is_file, last_part, pattern_noun, sought,
+    address, file_name, is_file, last_part, pattern_noun, search_noun,
 };
 
 /// Maximum width of the words of a command, in cells.
 const WORDS_CELLS: usize = 44;
 
+/// Maximum length of a word that is no file.
+const MAX_LETTERS: usize = 32;
+
 /// The verbs of programs. Others are said to run.
-const PROGRAMS: [(&str, Verb); 5] = [
+const PROGRAMS: [(&str, Verb); 6] = [
     (
         "cat bat less more head tail nl strings xxd od hexdump tac sed gsed awk gawk mawk jq yq perl",
         Verb::Read,
@@ -21,6 +24,7 @@ const PROGRAMS: [(&str, Verb); 5] = [
     ("find fd", Verb::LookFor),
     ("rm rmdir unlink", Verb::Delete),
     ("tee touch", Verb::Write),
+    ("test [ [[", Verb::Check),
 ];
 
 /// Programs whose first operand is a script.
@@ -37,10 +41,7 @@ const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source
                     read test [ [[ false exit return alias shopt ulimit umask clear disown";
 
 /// Glue that fails without a message.
-const SILENT: &str = "test [ [[ false exit return";
-
-/// Programs that fail on what they read from a pipe only with a message.
-const PASSIVE: &str = "cat column head less more nl rev sort tac tail tee uniq wc";
+const SILENT: &str = "false exit return";
 
 /// Programs that change nothing with any arguments.
 const READERS: &str =
@@ -53,7 +54,24 @@ const GIT_READS: &str = "diff log show status grep blame";
 const LOUD_OF_GIT: &str = "log show status blame";
 
 /// Parts of the names of options with which a program changes nothing, or only a part of what it would.
-const HARMLESS: &str = "dry check diff help list no-run only plan version";
+const HARMLESS: &str =
+    "dry check diff help list no-run no-build nobuild only plan simulate version";
+
+/// Whole names of such options.
+const HARMLESS_OPTIONS: &str = "-l --co";
+
+/// Programs whose status 1 is an answer.
+const ASKS: &str = "diff cmp command which type whereis pgrep pidof ps lsof";
+
+/// Other statuses that are answers: of checks that wait, services that do not run, plans with changes, and tests, of
+/// which there are none.
+const ANSWERS: [(&str, i64); 5] = [
+    ("gh pr checks", 8),
+    ("systemctl", 3),
+    ("terraform plan", 2),
+    ("dnf check-update", 100),
+    ("pytest", 5),
+];
 
 /// Letters beside `n` in short options for a dry run: `git clean -nfdx`, `rsync -avzn`.
 const CLUSTER: &str = "-adfnvxz";
@@ -136,11 +154,16 @@ impl<'a> Program<'a> {
     /// Whether it names itself in its errors, so that its silence tells that it succeeded.
     pub(super) fn is_loud(&self) -> bool {
         let is_known = match self.verb() {
-            Some(verb) => verb != Verb::Search,
+            Some(verb) => !matches!(verb, Verb::Search | Verb::Check),
             None if self.is_glue() => !is_one_of(SILENT, self.name()),
             None => is_one_of(LOUD, self.name()) || self.is_git(LOUD_OF_GIT),
         };
         is_known && !self.command.discards_errors()
+    }
+
+    /// Whether its errors, and nothing else that it prints, start with its name.
+    pub(super) fn signs_errors(&self) -> bool {
+        self.verb().is_some() || is_one_of(LOUD, self.name()) || self.name() == "git"
     }
 
     /// Whether it only passes on what it reads from a pipe.
@@ -150,7 +173,8 @@ impl<'a> Program<'a> {
 
     /// Whether it passes on what it reads from a pipe and does not fail by itself.
     pub(super) fn is_passive(&self) -> bool {
-        self.command.follows == Follows::Pipe && is_one_of(PASSIVE, self.name())
+        let decides = self.verb() == Some(Verb::Search) || is_one_of(WITH_SCRIPT, self.name());
+        self.is_filter() && !decides || self.name() == "tee"
     }
 
     /// Whether it changes nothing.
@@ -166,7 +190,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the act, if it is known what the program does.
-    fn known(&self) -> Option<Act> {
+    fn known_act(&self) -> Option<Act> {
         let verb = self.verb()?;
         let takes_script = is_one_of(WITH_SCRIPT, self.name());
         // `sed -i`, `perl -0pi -e`
@@ -180,7 +204,8 @@ impl<'a> Program<'a> {
         operands.retain(|word| *word != "!" && !(takes_script && word.is_empty()));
         match verb {
             Verb::Search => self.search(operands),
-            Verb::LookFor => Some(Act::named(verb, self.sought_files(&operands))),
+            Verb::LookFor => Some(Act::named(verb, self.file_search_noun(&operands))),
+            Verb::Check => Some(Act::named(verb, "a condition")),
             _ => {
                 if takes_script {
                     let script = self.value(&["-e", "-f", "--expression", "--file"]);
@@ -221,13 +246,13 @@ impl<'a> Program<'a> {
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
-            [one] => sought(&noun, one, self.call.cwd),
+            [one] => search_noun(&noun, one, self.call.cwd),
             several => format!("{noun} in {} places", several.len()),
         };
         Some(Act::named(Verb::Search, name))
     }
 
-    fn sought_files(&self, operands: &[&str]) -> String {
+    fn file_search_noun(&self, operands: &[&str]) -> String {
         let names = ["-name", "-iname", "-path", "-regex"];
         let is_negated = self.arguments().any(|word| matches!(word, "!" | "-not"));
         let pattern = match self.arguments().filter(|word| names.contains(word)).count() {
@@ -240,13 +265,13 @@ impl<'a> Program<'a> {
             .filter(|pattern| !pattern.contains('$'));
         let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
         match operands {
-            [place] if self.name() == "find" => sought(&files, place, self.call.cwd),
+            [place] if self.name() == "find" => search_noun(&files, place, self.call.cwd),
             _ => files,
         }
     }
 
     /// Returns the act of a commit, whose subject is in git's own line `[branch 1234567] subject`.
-    fn committed(&self) -> Option<Act> {
+    fn commit(&self) -> Option<Act> {
         let shown = self.output.lines().find_map(|line| {
             let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
             let hash = place.split_whitespace().last()?;
@@ -270,7 +295,7 @@ impl<'a> Program<'a> {
         if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = self.committed().or_else(|| self.known());
+        let own = self.commit().or_else(|| self.known_act());
         let own = own.unwrap_or_else(|| self.run());
         written.into_iter().chain([own]).collect()
     }
@@ -278,26 +303,32 @@ impl<'a> Program<'a> {
     /// Returns the act as a run of the program, which claims nothing.
     pub(super) fn run(&self) -> Act {
         let reads = self.reads().then_some(Verb::RunReader);
-        Act::named(reads.unwrap_or(Verb::Run), self.words()).detailed(self.about())
+        Act::named(reads.unwrap_or(Verb::Run), self.words()).with_detail(self.about())
     }
 
-    /// Returns the act if status 1 is an answer of the program, not a failure: nothing was found, or files differ.
-    pub(super) fn answer(&self) -> Option<Act> {
-        let asks = "diff cmp command which type whereis pgrep pidof ps lsof test [ [[";
-        if self.name() == "git" && self.reads() || is_one_of(asks, self.name()) {
+    /// Returns the act if this status is an answer of the program, not a failure: nothing was found, or files differ.
+    pub(super) fn answer(&self, status: i64) -> Option<Act> {
+        let words = self.words();
+        let is_answer = |(start, code): &(&str, i64)| *code == status && words.starts_with(start);
+        let is_git = self.name() == "git" && self.reads();
+        let asks = status == 1 && (is_git || is_one_of(ASKS, self.name()));
+        if asks || ANSWERS.iter().any(is_answer) {
             return Some(self.run());
         }
-        let act = self.known()?;
-        let verb = match act.verb {
+        let act = self.known_act().filter(|_| status == 1)?;
+        match act.verb {
+            Verb::Check => Some(act),
             // `xargs` may have started several, of which one found nothing.
             Verb::Search if self.is_behind("xargs") && self.output.trim().lines().count() > 1 => {
-                Verb::Search
+                Some(act)
             }
-            Verb::Search => Verb::FindNothing,
-            _ => return None,
-        };
-        let some_files = self.is_filtered();
-        Some(Act { verb, ..act }.in_some_files(some_files))
+            Verb::Search if self.is_filtered() => Some(act),
+            Verb::Search => Some(Act {
+                verb: Verb::FindNothing,
+                ..act
+            }),
+            _ => None,
+        }
     }
 
     /// Whether a search leaves out files by their names.
@@ -331,7 +362,7 @@ impl<'a> Program<'a> {
         let name = program_and_subcommand(&known).unwrap_or_default();
         let subcommand = first.filter(|_| name.len() > program.len());
         let has_files = is_one_of(WITH_FILES, program);
-        let mut words = if has_files {
+        let words = if has_files {
             self.operands()
         } else {
             // Words behind options may be their values, or for another program.
@@ -341,20 +372,12 @@ impl<'a> Program<'a> {
             let is_object = |word: &&str| is_address(word) || is_file(word) && !word.contains('=');
             leading.chain(others.filter(is_object)).collect()
         };
-        words.retain(|word| {
+        let words = words.into_iter().filter(|word| {
             let is_option = word.starts_with('-') || Some(*word) == subcommand;
-            !is_option && word.contains(char::is_alphanumeric) && self.shown(word).is_some()
+            !is_option && word.contains(char::is_alphanumeric)
         });
-        // The last one is where the others go.
-        let place = usize::from(words.len() > 2 && is_one_of("mv cp ln", program));
-        words.truncate(words.len() - place);
-        let are_files = has_files || words.iter().all(|word| is_file(word));
-        let rest = if are_files && words.len() + place > 2 {
-            file_names(&words, self.call.cwd)
-        } else {
-            let shown = words.iter().filter_map(|word| self.shown(word)).take(2);
-            shown.collect::<Vec<_>>().join(" ")
-        };
+        let rest: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
+        let rest = rest.join(" ");
         let option = self.telling_option();
         let option = option.map_or(String::new(), |option| format!(" {option}"));
         let words = match (is_one_of(INTERPRETERS, program), self.script()) {
@@ -370,7 +393,8 @@ impl<'a> Program<'a> {
             let name = word.split('=').next().unwrap_or_default();
             let is_cluster = has_flag(name, 'n') && name.chars().all(|one| CLUSTER.contains(one));
             let is_known = HARMLESS.split(' ').any(|part| name.contains(part));
-            name.starts_with('-') && (is_known || is_cluster || name == "-l")
+            let is_one = is_one_of(HARMLESS_OPTIONS, name);
+            name.starts_with('-') && (is_known || is_cluster || is_one)
         };
         let mut options = self.arguments().filter(is_telling);
         options.find(|word| word.len() < WORDS_CELLS / 2 && !self.reads())
@@ -381,7 +405,7 @@ impl<'a> Program<'a> {
         let module = self.value(&["-m"]).map(str::to_owned);
         let mut first = self.arguments().take(1);
         let file = first.find(|word| !word.starts_with('-'));
-        module.or_else(|| self.shown(file?))
+        module.or_else(|| self.plain_word(file?))
     }
 
     /// Returns the words of the model about a script in the arguments or the input; may be empty.
@@ -392,20 +416,18 @@ impl<'a> Program<'a> {
     }
 
     /// Returns a word as labels show it; `None` if it is too long or known only at run time.
-    fn shown(&self, word: &str) -> Option<String> {
-        let has_files = is_one_of(WITH_FILES, self.name());
-        let is_plain = |sign: char| {
-            let is_of_file = has_files && " ,{}[]?".contains(sign);
-            sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign) || is_of_file
-        };
+    fn plain_word(&self, word: &str) -> Option<String> {
+        let is_plain = |sign: char| sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign);
+        let is_long = word.len() > MAX_LETTERS;
         match word {
             _ if is_address(word) => Some(address(word)),
             _ if !word.chars().all(is_plain) => None,
             _ if is_file(word) || word.ends_with('/') => {
                 Some(file_name(word.trim_end_matches("..."), self.call.cwd))
             }
-            _ if last_part(word).len() > 32 => has_files.then(|| file_name(word, self.call.cwd)),
-            _ if word.len() > 32 => Some(last_part(word).to_owned()),
+            _ if is_long => {
+                Some(last_part(word).to_owned()).filter(|last| last.len() <= MAX_LETTERS)
+            }
             _ => Some(word.to_owned()),
         }
     }

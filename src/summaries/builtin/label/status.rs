@@ -1,12 +1,9 @@
 //! Conclusions from the status of a command line about each of its commands.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::shell::{CommandLine, CommandPart, Follows};
-use crate::text::pattern;
+use crate::summaries::builtin::names::last_part;
 
 /// The known end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,45 +49,37 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
     (0..commands.len()).map(end).collect()
 }
 
-/// What errors say, in other words than `make: Nothing to be done`.
-static ERROR: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)no such|not a |not found|cannot|can't|could ?n[o']t|unable|denied|refused|error|fail|fatal|invalid|illegal|unknown|unrecognized|unexpected|bad |missing|too (?:many|few|long)|is a directory|exists|busy|usage",
-    )
-});
+/// The names of shells in their messages.
+const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "fish", "(eval)"];
 
-/// Returns the programs whose errors an output shows: a line starts with the name, as programs do by convention, also
-/// behind the name of a shell.
-pub(super) fn programs_with_errors(output: &str) -> HashSet<&str> {
-    let named = output.lines().filter_map(|line| {
-        let line = line.strip_prefix("Output: ").unwrap_or(line);
-        let message = behind_shell(line).or_else(|| line.strip_prefix("bash: "));
-        let (name, what) = message.unwrap_or(line).split_once(": ")?;
-        let is_error = message.is_some() || name == "fatal" || ERROR.is_match(what);
-        is_error.then_some(match name.rsplit('/').next()? {
-            "fatal" | "error" => "git",
-            name => name,
-        })
+fn messages(output: &str) -> impl Iterator<Item = &str> {
+    let lines = output.lines();
+    lines.map(|line| line.strip_prefix("Output: ").unwrap_or(line))
+}
+
+/// Returns the programs that lines of an output start with, as programs do in their errors.
+pub(super) fn speakers(output: &str) -> HashSet<&str> {
+    let names = messages(output).filter_map(|line| match last_part(line.split_once(": ")?.0) {
+        "fatal" => Some("git"),
+        name => Some(name),
     });
-    named.collect()
+    names.collect()
 }
 
-/// Whether an output shows an error of a shell.
-pub(super) fn has_error_of_shell(output: &str) -> bool {
-    output.lines().any(|line| behind_shell(line).is_some())
-}
-
-/// Returns the message in `bash: line 1: message`, `sh: 1: message` or `(eval):1: message`.
-fn behind_shell(line: &str) -> Option<&str> {
-    let (shell, rest) = line.split_once(':')?;
-    let shell = shell.rsplit('/').next()?;
-    let (number, message) = rest.split_once(": ")?;
-    let number = number
-        .trim_start()
-        .trim_start_matches("line ")
-        .trim_start_matches("-c: line ");
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number && (shell.ends_with("sh") || shell == "(eval)")).then_some(message)
+/// Returns the programs about which a shell has a message: it did not find them, or they are its own and failed. The
+/// form is `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message` or `zsh:1: command not found: x`.
+pub(super) fn refused_programs(output: &str) -> HashSet<&str> {
+    let names = messages(output).filter_map(|line| {
+        let mut parts = line.split(':').map(str::trim);
+        let shell = last_part(parts.next()?);
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts = parts.filter(|part| {
+            let is_place = *part == "-c" || is_number(part.trim_start_matches("line "));
+            !is_place && *part != "command not found"
+        });
+        parts.next().filter(|_| SHELLS.contains(&shell))
+    });
+    names.collect()
 }
 
 #[cfg(test)]
@@ -134,30 +123,27 @@ mod tests {
     }
 
     #[test]
-    fn programs_name_themselves_in_their_errors() {
+    fn errors_name_their_program() {
         let rows = [
-            ("ls", "ls: cannot access 'x'", true),
-            ("ls", "x\n/bin/ls: x: No such file or directory", true),
-            ("make", "make: Nothing to be done for 'all'.", false),
-            ("go", "go: downloading example.com/x v1.0.0", false),
-            ("grep", "grep: a.pyc: binary file matches", false),
-            (
-                "cd",
-                "/bin/bash: line 1: cd: x: No such file or directory",
-                true,
-            ),
-            ("foo", "sh: 1: foo: not found", true),
-            ("cd", "bash: cd: x: No such file or directory", true),
-            ("git", "fatal: not a git repository", true),
-            ("ls", "false: x\ntools: y", false),
-            ("ls", "ls", false),
+            ("ls: cannot access 'x'", "ls", ""),
+            ("/bin/ls: x: No such file or directory", "ls", ""),
+            ("fatal: not a git repository", "git", ""),
+            ("ls", "", ""),
+            ("/bin/bash: line 1: cd: x: No such file", "bash", "cd"),
+            ("bash: -c: line 1: unexpected EOF", "bash", "unexpected EOF"),
+            ("sh: 1: foo: not found", "sh", "foo"),
+            ("bash: cd: x: No such file or directory", "bash", "cd"),
+            ("/bin/sh: psql: command not found", "sh", "psql"),
+            ("zsh:1: command not found: psql", "zsh:1", "psql"),
+            ("(eval):cd:1: no such file: x", "(eval):cd:1", "cd"),
+            ("./run.sh: line 3: foo: command not found", "run.sh", ""),
+            ("refresh: foo: x", "refresh", ""),
         ];
-        for (program, output, expected) in rows {
-            assert_eq!(
-                programs_with_errors(output).contains(program),
-                expected,
-                "{output}"
-            );
+        for (output, speaker, refused) in rows {
+            let one =
+                |name: &'static str| HashSet::from_iter(Some(name).filter(|_| !name.is_empty()));
+            assert_eq!(speakers(output), one(speaker), "{output}");
+            assert_eq!(refused_programs(output), one(refused), "{output}");
         }
     }
 }

@@ -260,7 +260,10 @@ fn a_batch_names_changes_first_and_all_failures() {
     let cancelled = "Cancelled: parallel tool call Bash errored";
     let rows = [
         (vec![], ""),
-        (many, "Deleted z, read f0.rs and 69 more"),
+        (
+            many,
+            "Deleted z, read f0.rs, f1.rs, f2.rs, f3.rs and 66 more",
+        ),
         (vec![read("a"), read("a")], "Read a.rs"),
         (
             vec![
@@ -307,12 +310,12 @@ fn a_batch_names_changes_first_and_all_failures() {
         ),
         (
             vec![("Bash", bash("cargo doc"), cancelled, true)],
-            "Call cancelled",
+            "Cancelled",
         ),
         // What changes nothing does not lead, and what does not fit is counted call by call.
         (
             vec![read("a"), mcp("list_memories", "x"), mcp("create_doc", "y")],
-            "Called create doc (a) and list memories (a), read a.rs",
+            "Called list memories (a) and create doc (a), read a.rs",
         ),
         (
             vec![
@@ -321,7 +324,7 @@ fn a_batch_names_changes_first_and_all_failures() {
                 mcp("search", "y"),
                 mcp("search", "z"),
             ],
-            "Ran ls, called search (a) 3 times",
+            "Called search (a), ran ls",
         ),
         (
             vec![
@@ -364,7 +367,18 @@ fn a_batch_names_changes_first_and_all_failures() {
         .filter(|(label, expected)| label != expected);
     assert_eq!(wrong.collect::<Vec<_>>(), []);
     let many: Vec<_> = names.iter().map(|name| fail(name)).collect();
-    assert_eq!(label_of(&many), "f0 and 69 more failed");
+    assert_eq!(
+        label_of(&many),
+        "f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 60 more failed"
+    );
+    // What is not named is counted call by call.
+    let ports = (1..5).map(|port| run(&format!("curl http://localhost:{port}/health")));
+    let long = run("pytest tests/a_test_with_a_name_that_takes_the_room.py");
+    let calls: Vec<_> = [long].into_iter().chain(ports).collect();
+    assert_eq!(
+        label_of(&calls),
+        "Ran pytest a_test_with_a_name_that_takes_th….py and 4 more"
+    );
     // Many commands in one line.
     let long = (0..3000).fold(String::new(), |line, number| format!("{line}c{number};"));
     let label = label_of(&[run(&long)]);

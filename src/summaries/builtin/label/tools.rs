@@ -8,15 +8,12 @@ use super::line::tell_command;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut_end;
-use crate::summaries::builtin::names::{address, directory_name, pattern_noun, sought};
+use crate::summaries::builtin::names::{address, directory_name, pattern_noun, search_noun};
 use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
 /// Maximum width of a name, in cells.
 const NAME_CELLS: usize = 44;
-
-/// Words in the names of tools that change nothing.
-const LOOKS: [&str; 6] = ["find", "get", "list", "query", "read", "search"];
 
 /// Tells what a finished call did.
 pub(super) fn tell(call: &Call<'_>) -> Told {
@@ -34,7 +31,7 @@ pub(super) fn tell(call: &Call<'_>) -> Told {
     if call.outcome == CallOutcome::Ok && !is_bad_task {
         return Told::Done(vec![act]);
     }
-    let (name, how) = (act.attempt(call.cwd), call.how_it_failed());
+    let (name, how) = (act.attempt(call.cwd), call.failure_word());
     Told::Failed(Failure::new(name, how, Vec::new()))
 }
 
@@ -47,9 +44,9 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
 
 fn act(call: &Call<'_>) -> Act {
     use Verb::{
-        AskTool, AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note,
-        PresentPlan, Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask,
-        UseTool, Write,
+        AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
+        Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
+        Write,
     };
     let given = |names: &[&str]| call.argument(names).unwrap_or_default().trim();
     let place = call.path().unwrap_or_default();
@@ -73,11 +70,11 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Edit | Purpose::Patch => on_path(Edit),
         Purpose::Search => {
             let noun = pattern_noun(given(&["pattern", "query", "regex"]));
-            found(call, Search, sought(&noun, place, call.cwd))
+            search_act(call, Search, search_noun(&noun, place, call.cwd))
         }
         Purpose::Find => {
             let noun = pattern_noun(given(&["pattern", "query", "glob"]));
-            found(call, LookFor, noun)
+            search_act(call, LookFor, noun)
         }
         Purpose::List => Act::named(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
@@ -113,11 +110,8 @@ fn act(call: &Call<'_>) -> Act {
             let name = call.name.trim_start_matches("mcp__");
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
             let tool = tool.replace(['-', '_'], " ");
-            // Only these names tell that the call changes nothing.
-            let looks = tool.split(' ').any(|word| LOOKS.contains(&word));
-            let verb = if looks { AskTool } else { CallTool };
             let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
-            Act::named(verb, named).detailed(argument(call))
+            Act::named(CallTool, named).with_detail(argument(call))
         }
         _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)),
     }
@@ -135,12 +129,13 @@ fn argument(call: &Call<'_>) -> String {
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.
-fn found(call: &Call<'_>, verb: Verb, noun: String) -> Act {
+fn search_act(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let text = call.text.trim();
     let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
     let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
     let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
+    // In other files there may be matches.
     let is_filtered = verb == Verb::Search && call.argument(&["glob", "include", "type"]).is_some();
-    let verb = if has_answer { Verb::FindNothing } else { verb };
-    Act::named(verb, noun).in_some_files(has_answer && is_filtered)
+    let is_answer = has_answer && !is_filtered;
+    Act::named(if is_answer { Verb::FindNothing } else { verb }, noun)
 }
