@@ -1,0 +1,238 @@
+//! Projects: the directories of one repository, by what sessions recorded and by the files of git.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use crate::files::repository::{GitRepository, KnownDirectory, look_at};
+use turnpipe_formats::agent::Facts;
+
+/// The project of each directory in which a session started.
+#[derive(Debug, Default)]
+pub struct Projects {
+    directories: HashMap<PathBuf, KnownDirectory>,
+    /// The keys of directories that no longer exist, by what other sessions and work trees show.
+    known: BTreeMap<PathBuf, String>,
+    /// The remotes of git directories without one, by what sessions in them recorded.
+    remotes: HashMap<PathBuf, String>,
+    by_key: BTreeMap<String, Project>,
+    home: Option<PathBuf>,
+}
+
+/// The directories and the name of a project.
+#[derive(Debug, Default)]
+struct Project {
+    /// The main directories, by how well they name it: one per clone.
+    roots: BTreeSet<(bool, usize, String)>,
+    /// The remote, without its host.
+    name: Option<String>,
+}
+
+/// The facts that show the project of a session.
+struct Signs {
+    directory: PathBuf,
+    remote: Option<String>,
+    repository: Option<PathBuf>,
+    branch: Option<String>,
+}
+
+impl Signs {
+    fn of(facts: &Facts) -> Option<Self> {
+        let absolute = |path: &String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+        Some(Self {
+            directory: facts.first_cwd.as_ref().and_then(absolute)?,
+            remote: facts.remote.as_deref().and_then(shortened),
+            repository: facts.repository.as_ref().and_then(absolute),
+            branch: facts.branch.clone(),
+        })
+    }
+}
+
+impl Projects {
+    /// Looks at the directories of the sessions with these facts. `home` is the home directory of the user.
+    pub(crate) fn of(facts: &[Facts], home: Option<&Path>) -> Self {
+        let signs: Vec<Signs> = facts.iter().filter_map(Signs::of).collect();
+        let mut this = Self {
+            home: home.map(Path::to_owned),
+            ..Self::default()
+        };
+        let directories = signs.iter().flat_map(|one| {
+            let paths = [Some(&one.directory), one.repository.as_ref()];
+            paths.into_iter().flatten().cloned()
+        });
+        this.directories = look_at(directories.collect::<BTreeSet<_>>(), home);
+        for one in &signs {
+            if let (Some(remote), Some(found)) = (&one.remote, this.repository_at(&one.directory)) {
+                let git = found.git.clone();
+                this.remotes.entry(git).or_insert_with(|| remote.clone());
+            }
+        }
+        let found = this
+            .directories
+            .values()
+            .filter_map(|known| known.repository.as_ref());
+        for found in found.cloned().collect::<Vec<_>>() {
+            let key = this.key_of(&found);
+            let project = this.by_key.entry(key.clone()).or_default();
+            let root = found.root.display().to_string();
+            project
+                .roots
+                .insert((found.root == found.git, root.len(), root));
+            let trees = found
+                .linked
+                .into_iter()
+                .map(|(_, tree)| (tree, key.clone()));
+            this.known.extend(trees);
+        }
+        for one in &signs {
+            if let Some(key) = this.recorded(one) {
+                this.add(one, key);
+            }
+        }
+        for one in &signs {
+            // Nothing else is known of the recorded root.
+            if let (Some(root), None) = (&one.repository, this.key(one)) {
+                this.add(one, root.display().to_string());
+            }
+        }
+        this
+    }
+
+    /// Adds the repository that a session recorded.
+    fn add(&mut self, signs: &Signs, key: String) {
+        let directories = [Some(&signs.directory), signs.repository.as_ref()];
+        for directory in directories.into_iter().flatten().cloned() {
+            self.known.entry(directory).or_insert_with(|| key.clone());
+        }
+        let project = self.by_key.entry(key).or_default();
+        if let Some(remote) = &signs.remote {
+            project.name = remote.split_once('/').map(|(_, name)| name.to_owned());
+        } else if let Some(root) = signs
+            .repository
+            .as_ref()
+            .filter(|_| project.roots.is_empty())
+        {
+            let root = root.display().to_string();
+            project.roots.insert((true, root.len(), root));
+        }
+    }
+
+    /// Returns the name of a session's project: the main directory or the remote of the repository, or else the
+    /// recorded directory.
+    pub(crate) fn name(&self, facts: &Facts) -> Option<String> {
+        let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
+        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let named = key.map(|key| {
+            let roots = self.by_key.get(&key).map(|project| &project.roots);
+            let root = roots
+                .and_then(BTreeSet::first)
+                .map(|(.., root)| root.clone());
+            root.unwrap_or(key)
+        });
+        named.or(directory.cloned())
+    }
+
+    /// Returns the texts by which a session's project can be selected, besides the recorded directory.
+    pub(crate) fn texts(&self, facts: &Facts) -> Vec<&String> {
+        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let project = key.and_then(|key| self.by_key.get(&key));
+        let texts = project.into_iter().flat_map(|project| {
+            let roots = project.roots.iter().map(|(.., root)| root);
+            roots.chain(&project.name)
+        });
+        texts.collect()
+    }
+
+    fn repository_at(&self, directory: &Path) -> Option<&GitRepository> {
+        self.directories.get(directory)?.repository.as_ref()
+    }
+
+    fn key_of(&self, repository: &GitRepository) -> String {
+        let recorded = || self.remotes.get(&repository.git).cloned();
+        let remote = repository.remote.as_deref().and_then(shortened);
+        let git = || repository.git.display().to_string();
+        remote.or_else(recorded).unwrap_or_else(git)
+    }
+
+    /// Returns the key of a repository that the session recorded, or that its directory still has.
+    fn recorded(&self, signs: &Signs) -> Option<String> {
+        let on_disk = |directory: &PathBuf| {
+            let known = self
+                .directories
+                .get(directory)
+                .filter(|known| known.exists)?;
+            let found = known
+                .repository
+                .as_ref()
+                .filter(|found| !found.is_missing)?;
+            Some(self.key_of(found))
+        };
+        let recorded = signs.remote.clone();
+        let recorded = recorded.or_else(|| signs.repository.as_ref().and_then(on_disk));
+        recorded.or_else(|| on_disk(&signs.directory))
+    }
+
+    fn key(&self, signs: &Signs) -> Option<String> {
+        let directory = &signs.directory;
+        let above = || {
+            let is_home = |path: &Path| {
+                self.home
+                    .as_ref()
+                    .is_some_and(|home| home.starts_with(path))
+            };
+            let above = directory.ancestors();
+            let mut above = above.filter(|path| path == directory || !is_home(path));
+            above.find_map(|path| self.known.get(path).cloned())
+        };
+        let near = || Some(self.key_of(self.repository_at(directory)?));
+        let found = self.recorded(signs).or_else(above).or_else(near);
+        found.or_else(|| self.likely(signs))
+    }
+
+    /// Returns the only repository from which a missing directory can be: that of a work tree which was moved from
+    /// there, or one next to it that has the branch of the session.
+    fn likely(&self, signs: &Signs) -> Option<String> {
+        if self
+            .directories
+            .get(&signs.directory)
+            .is_none_or(|known| known.exists)
+        {
+            return None;
+        }
+        let branch = signs.branch.as_deref();
+        let is_likely = |repository: &&GitRepository| {
+            let has_branch = branch.is_some_and(|branch| repository.has_own_branch(branch));
+            let moved = |(name, _): &(String, PathBuf)| signs.directory.ends_with(name);
+            let trees = repository.linked.iter().map(|(_, tree)| tree);
+            let mut trees = trees.chain([&repository.root]);
+            let is_beside = trees.any(|tree| tree.parent() == signs.directory.parent());
+            let is_moved = repository.linked.iter().any(moved);
+            is_moved && (branch.is_none() || has_branch) || is_beside && has_branch
+        };
+        let known = self
+            .directories
+            .values()
+            .filter_map(|known| known.repository.as_ref());
+        let keys: BTreeSet<String> = known
+            .filter(is_likely)
+            .map(|one| self.key_of(one))
+            .collect();
+        let mut keys = keys.into_iter();
+        keys.next().filter(|_| keys.next().is_none())
+    }
+}
+
+/// Returns the host and the path of a remote in one spelling. `None` for directories.
+fn shortened(remote: &str) -> Option<String> {
+    let remote = remote.trim().trim_end_matches('/');
+    let remote = remote.strip_suffix(".git").unwrap_or(remote);
+    let (host, path) = match remote.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((_, rest)) => rest.split_once('/')?,
+        // As `scp` writes it. A drive has one letter.
+        None => remote.split_once(':').filter(|(host, _)| host.len() > 1)?,
+    };
+    let host = host.rsplit('@').next()?;
+    let host = host.split_once(':').map_or(host, |(name, _)| name);
+    let is_name = !host.is_empty() && !host.contains('/');
+    is_name.then(|| format!("{host}/{}", path.trim_matches('/')).to_lowercase())
+}
