@@ -157,14 +157,18 @@ fn worktrees_are_one_project_also_when_they_were_removed_or_moved() {
         );
         machine.session(name, Some(&format!("topic-{name}")));
     }
+    machine.session("three/src", Some("topic-three"));
+    machine.git("repo", "worktree add -q --detach ../four");
+    machine.session("four", Some("HEAD"));
+    machine.git("repo", "worktree move ../four ../fourth");
     machine.session("elsewhere", Some("topic-of-another"));
     machine.git("repo", "worktree remove ../two");
     machine.dir("moved");
     machine.git("repo", "worktree move ../three ../moved/third");
     machine.session("moved/third", Some("topic-three"));
-    assert_eq!(machine.tokens(), sums(&[("elsewhere", 10), ("repo", 40)]));
+    assert_eq!(machine.tokens(), sums(&[("elsewhere", 10), ("repo", 60)]));
     for (project, sessions) in [
-        ("REPO", 4),
+        ("REPO", 6),
         ("two", 1),
         ("elsewhere", 1),
         ("third", 1),
@@ -183,7 +187,7 @@ fn worktrees_are_one_project_also_when_they_were_removed_or_moved() {
     let literal = machine.run(&["list", "--cwd", &one]).records();
     assert_eq!(literal.len(), 1);
     let by_cwd = machine.run(&["stats", "--by", "cwd"]).records();
-    assert_eq!(by_cwd.len(), 5);
+    assert_eq!(by_cwd.len(), 7);
     // A session that is named has the project that all others show.
     let named = machine.run(&[
         "stats",

@@ -30,6 +30,9 @@ const NO_WORKFLOW: &str = "none";
 /// The name of an unknown model or session in texts.
 const UNKNOWN: &str = "(unknown)";
 
+/// Maximum depth of subagents in a tree. Files may name themselves as their parents.
+const MAX_DEPTH: usize = 8;
+
 /// Average length of a token, in English and in code.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
@@ -136,48 +139,34 @@ impl Tally {
         sums.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the sum of each subagent's requests, those that a subagent started after it.
+    /// Returns the sum of each subagent's requests, those that it started after it.
     pub fn subagents(&self) -> Vec<SubagentCost> {
         let mut sums: BTreeMap<&str, SubagentCost> = BTreeMap::new();
         for reply in self.replies.values() {
             if let Some(subagent) = &reply.context.subagent {
-                let facts = || subagent.facts().cloned().unwrap_or_default();
                 let sum = sums.entry(&subagent.id).or_insert_with(|| SubagentCost {
                     id: subagent.id.clone(),
-                    facts: facts(),
+                    facts: subagent.facts().cloned().unwrap_or_default(),
                     depth: 0,
                     sum: SessionCostRecord::default(),
                 });
                 add_reply(&mut sum.sum, reply);
             }
         }
-        let parents: Vec<(String, Option<String>)> = sums
-            .iter()
-            .map(|(id, one)| {
-                let parent = one.facts.parent.as_ref();
-                let parent =
-                    parent.filter(|parent| sums.contains_key(parent.as_str()) && parent != id);
-                ((*id).to_owned(), parent.cloned())
-            })
-            .collect();
-        let mut left: BTreeMap<String, SubagentCost> = sums
-            .into_iter()
-            .map(|(id, sum)| (id.to_owned(), sum))
-            .collect();
-        let below = |above: Option<&String>, depth: usize| -> Vec<(String, usize)> {
-            let children = parents.iter().rev();
-            let children = children.filter(|(_, parent)| parent.as_ref() == above);
-            children.map(|(id, _)| (id.clone(), depth)).collect()
+        let lineage = |one: &SubagentCost| {
+            let parent = |id: &&str| sums.get(sums.get(*id)?.facts.parent.as_deref()?);
+            let above = std::iter::successors(Some(one.id.as_str()), |id| Some(&*parent(id)?.id));
+            let mut ids: Vec<String> = above.take(MAX_DEPTH).map(str::to_owned).collect();
+            ids.reverse();
+            ids
         };
-        let mut open = below(None, 0);
-        let mut found = Vec::new();
-        while let Some((id, depth)) = open.pop() {
-            open.extend(below(Some(&id), depth + 1));
-            found.extend(left.remove(&id).map(|one| SubagentCost { depth, ..one }));
-        }
-        // A cycle of parents.
-        found.extend(left.into_values());
-        found
+        let found = sums.values().map(|one| (lineage(one), one));
+        let found: BTreeMap<Vec<String>, &SubagentCost> = found.collect();
+        let found = found.into_iter().map(|(ids, one)| SubagentCost {
+            depth: ids.len() - 1,
+            ..one.clone()
+        });
+        found.collect()
     }
 
     /// Adds up the requests from this time on.
@@ -250,27 +239,24 @@ impl Tally {
         zone: &TimeZone,
         add: impl Fn(&mut Sum, Item),
     ) -> Vec<(BTreeMap<Dimension, Option<String>>, Sum)> {
-        let groups = Groups {
+        let mut groups = Groups {
             zone,
-            blocks: if by.contains(&Dimension::Block) {
-                self.blocks()
-            } else {
-                Vec::new()
-            },
-            homes: if by.contains(&Dimension::Home) {
-                self.homes()
-            } else {
-                HashMap::new()
-            },
-            parents: if by.contains(&Dimension::Subagent) {
-                let sources = self.sources.iter().filter_map(|source| source.get());
-                let parents =
-                    sources.filter_map(|source| Some((source.name(), source.parent.clone()?)));
-                parents.collect()
-            } else {
-                HashMap::new()
-            },
+            blocks: Vec::new(),
+            homes: HashMap::new(),
+            parents: HashMap::new(),
         };
+        if by.contains(&Dimension::Block) {
+            groups.blocks = self.blocks();
+        }
+        for source in self.sources.iter().filter_map(|source| source.get()) {
+            let homes = groups.homes.entry(source.name()).or_default();
+            homes.extend(source.home.clone());
+            let parent = source.parent.clone();
+            let parent = parent.filter(|_| by.contains(&Dimension::Subagent));
+            groups
+                .parents
+                .extend(parent.map(|parent| (source.name(), parent)));
+        }
         let mut sums: BTreeMap<Vec<Option<String>>, Sum> = BTreeMap::new();
         for (context, item) in items {
             let names = by
@@ -308,16 +294,6 @@ impl Tally {
                 cost.left_ms = u64::try_from(left).ok();
             }
         }
-    }
-
-    /// Returns the homes with files of each session.
-    fn homes(&self) -> HashMap<(String, Option<String>), BTreeSet<String>> {
-        let mut homes: HashMap<_, BTreeSet<String>> = HashMap::new();
-        for source in self.sources.iter().filter_map(|source| source.get()) {
-            let known = homes.entry(source.name()).or_default();
-            known.extend(source.home.clone());
-        }
-        homes
     }
 
     /// Returns the start times of the billing blocks, in order.

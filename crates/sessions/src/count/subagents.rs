@@ -61,13 +61,16 @@ impl CountedSubagents {
 
     /// Starts to read a file. `is_started` if it is among the subagents of a session.
     pub(crate) fn of_file(mut self, session: &Session, is_started: bool) -> FileSubagents {
-        let kind = &session.format().layout.subagents;
+        let may_be_one = matches!(
+            session.format().layout.subagents,
+            Subagents::Sessions | Subagents::Files(_)
+        );
         let named = || {
             let facts = session.facts_of_name().ok()?;
             facts.session_id.filter(|_| is_started || facts.is_subagent)
         };
         let id = subagent_of_file(&session.file.path);
-        let id = id.or_else(|| (!matches!(kind, Subagents::None)).then(named).flatten());
+        let id = id.or_else(|| may_be_one.then(named).flatten());
         FileSubagents {
             own: id.map(|id| self.get(&id)),
             all: self,

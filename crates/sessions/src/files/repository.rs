@@ -1,6 +1,6 @@
 //! The git repository that a directory belongs to, by the files of git. Runs no process.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
@@ -17,9 +17,6 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Maximum number of directories that do not answer.
 const MAX_SILENT: usize = 3;
-
-/// Branches that most repositories have.
-const USUAL_BRANCHES: [&str; 3] = ["main", "master", "HEAD"];
 
 /// A directory on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,9 +46,9 @@ pub(crate) struct GitRepository {
 pub(crate) fn look_at(
     directories: impl IntoIterator<Item = PathBuf>,
     home: Option<&Path>,
-) -> HashMap<PathBuf, KnownDirectory> {
+) -> BTreeMap<PathBuf, KnownDirectory> {
     let mut left: Vec<PathBuf> = directories.into_iter().collect();
-    let mut known = HashMap::new();
+    let mut known = BTreeMap::new();
     for _ in 0..MAX_SILENT {
         let (sender, receiver) = channel();
         let (next, home) = (left.clone(), home.map(Path::to_owned));
@@ -156,20 +153,13 @@ impl GitRepository {
         })
     }
 
-    /// Whether it has this branch, and it is not one that most repositories have.
-    pub(crate) fn has_own_branch(&self, branch: &str) -> bool {
+    /// Whether it has this branch.
+    pub(crate) fn has_branch(&self, branch: &str) -> bool {
         let name = format!("refs/heads/{branch}");
-        let is_packed = || {
-            let packed = read_git_file(&self.git.join("packed-refs"));
-            let packed = packed.unwrap_or_default();
-            let mut lines = packed.lines();
-            lines.any(|line| {
-                line.split_once(' ')
-                    .is_some_and(|(_, packed)| packed == name)
-            })
-        };
-        let is_plain = !USUAL_BRANCHES.contains(&branch) && !branch.contains("..");
-        is_plain && (self.git.join(&name).is_file() || is_packed())
+        let packed = read_git_file(&self.git.join("packed-refs")).unwrap_or_default();
+        let mut packed = packed.lines().filter_map(|line| line.split_once(' '));
+        let is_plain = !branch.contains("..");
+        is_plain && self.git.join(&name).is_file() || packed.any(|(_, known)| known == name)
     }
 }
 

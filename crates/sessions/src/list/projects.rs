@@ -6,10 +6,16 @@ use std::path::{Path, PathBuf};
 use crate::files::repository::{GitRepository, KnownDirectory, look_at};
 use turnpipe_formats::agent::Facts;
 
+/// What agents record as the branch if there is none.
+const DETACHED: &str = "HEAD";
+
+/// Branches that many repositories have.
+const USUAL_BRANCHES: [&str; 5] = ["main", "master", "dev", "develop", "trunk"];
+
 /// The project of each directory in which a session started.
 #[derive(Debug, Default)]
 pub struct Projects {
-    directories: HashMap<PathBuf, KnownDirectory>,
+    directories: BTreeMap<PathBuf, KnownDirectory>,
     /// The keys of directories that no longer exist, by what other sessions and work trees show.
     known: BTreeMap<PathBuf, String>,
     /// The remotes of git directories without one, by what sessions in them recorded.
@@ -120,26 +126,23 @@ impl Projects {
     /// recorded directory.
     pub(crate) fn name(&self, facts: &Facts) -> Option<String> {
         let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
-        let named = key.map(|key| {
-            let roots = self.by_key.get(&key).map(|project| &project.roots);
-            let root = roots
-                .and_then(BTreeSet::first)
-                .map(|(.., root)| root.clone());
-            root.unwrap_or(key)
-        });
-        named.or(directory.cloned())
+        let named = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let root = named
+            .as_ref()
+            .and_then(|key| self.by_key.get(key)?.roots.first());
+        let root = root.map(|(.., root)| root.clone());
+        root.or(named).or(directory.cloned())
     }
 
     /// Returns the texts by which a session's project can be selected, besides the recorded directory.
     pub(crate) fn texts(&self, facts: &Facts) -> Vec<&String> {
         let key = Signs::of(facts).and_then(|signs| self.key(&signs));
         let project = key.and_then(|key| self.by_key.get(&key));
-        let texts = project.into_iter().flat_map(|project| {
-            let roots = project.roots.iter().map(|(.., root)| root);
-            roots.chain(&project.name)
-        });
-        texts.collect()
+        let roots = project.into_iter().flat_map(|project| &project.roots);
+        let roots = roots.map(|(.., root)| root);
+        roots
+            .chain(project.and_then(|project| project.name.as_ref()))
+            .collect()
     }
 
     fn repository_at(&self, directory: &Path) -> Option<&GitRepository> {
@@ -156,29 +159,21 @@ impl Projects {
     /// Returns the key of a repository that the session recorded, or that its directory still has.
     fn recorded(&self, signs: &Signs) -> Option<String> {
         let on_disk = |directory: &PathBuf| {
-            let known = self
-                .directories
-                .get(directory)
-                .filter(|known| known.exists)?;
-            let found = known
-                .repository
-                .as_ref()
-                .filter(|found| !found.is_missing)?;
-            Some(self.key_of(found))
+            let found = self.repository_at(directory)?;
+            let exists = self.directories[directory].exists && !found.is_missing;
+            exists.then(|| self.key_of(found))
         };
-        let recorded = signs.remote.clone();
-        let recorded = recorded.or_else(|| signs.repository.as_ref().and_then(on_disk));
-        recorded.or_else(|| on_disk(&signs.directory))
+        let recorded = || signs.repository.as_ref().and_then(on_disk);
+        let remote = signs.remote.clone();
+        remote
+            .or_else(recorded)
+            .or_else(|| on_disk(&signs.directory))
     }
 
     fn key(&self, signs: &Signs) -> Option<String> {
         let directory = &signs.directory;
         let above = || {
-            let is_home = |path: &Path| {
-                self.home
-                    .as_ref()
-                    .is_some_and(|home| home.starts_with(path))
-            };
+            let is_home = |path: &Path| self.home.iter().any(|home| home.starts_with(path));
             let above = directory.ancestors();
             let mut above = above.filter(|path| path == directory || !is_home(path));
             above.find_map(|path| self.known.get(path).cloned())
@@ -191,32 +186,34 @@ impl Projects {
     /// Returns the only repository from which a missing directory can be: that of a work tree which was moved from
     /// there, or one next to it that has the branch of the session.
     fn likely(&self, signs: &Signs) -> Option<String> {
+        let directory = &signs.directory;
         if self
             .directories
-            .get(&signs.directory)
+            .get(directory)
             .is_none_or(|known| known.exists)
         {
             return None;
         }
-        let branch = signs.branch.as_deref();
+        let branch = signs.branch.as_deref().filter(|branch| *branch != DETACHED);
         let is_likely = |repository: &&GitRepository| {
-            let has_branch = branch.is_some_and(|branch| repository.has_own_branch(branch));
-            let moved = |(name, _): &(String, PathBuf)| signs.directory.ends_with(name);
+            let has_branch = branch.is_some_and(|branch| repository.has_branch(branch));
+            let mut linked = repository.linked.iter();
+            let is_moved =
+                linked.any(|(name, _)| directory.iter().any(|part| part == name.as_str()));
             let trees = repository.linked.iter().map(|(_, tree)| tree);
-            let mut trees = trees.chain([&repository.root]);
-            let is_beside = trees.any(|tree| tree.parent() == signs.directory.parent());
-            let is_moved = repository.linked.iter().any(moved);
-            is_moved && (branch.is_none() || has_branch) || is_beside && has_branch
+            let parents = trees
+                .chain([&repository.root])
+                .filter_map(|tree| tree.parent());
+            let is_beside = parents
+                .into_iter()
+                .any(|parent| directory.starts_with(parent));
+            let is_own = branch.is_some_and(|branch| !USUAL_BRANCHES.contains(&branch));
+            is_moved && (branch.is_none() || has_branch) || is_beside && is_own && has_branch
         };
-        let known = self
-            .directories
-            .values()
-            .filter_map(|known| known.repository.as_ref());
-        let keys: BTreeSet<String> = known
-            .filter(is_likely)
-            .map(|one| self.key_of(one))
-            .collect();
-        let mut keys = keys.into_iter();
+        let known = self.directories.values();
+        let known = known.filter_map(|known| known.repository.as_ref());
+        let likely = known.filter(is_likely).map(|one| self.key_of(one));
+        let mut keys = likely.collect::<BTreeSet<String>>().into_iter();
         keys.next().filter(|_| keys.next().is_none())
     }
 }
