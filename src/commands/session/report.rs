@@ -180,7 +180,7 @@ pub(crate) struct GateArguments {
     ///
     /// For example `src/**`, relative to the directory of the session. Several globs add up. What shell commands changed
     /// is unknown.
-    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    #[arg(long, value_name = "GLOB", value_parser = glob, hide_short_help = true)]
     only: Vec<Glob>,
 }
 

@@ -33,6 +33,9 @@ use crate::text::{dollars, terminal_safe_line};
 /// agent recorded, else list prices of the tokens, regardless of subscriptions. Tokens of models
 /// without a price are not in the cost, which is then followed by a plus.
 ///
+/// `--by project` sees the work trees of a repository as one. `--by agent-type` divides the sums among the conversation
+/// and its subagents.
+///
 /// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
 /// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
@@ -40,7 +43,7 @@ use crate::text::{dollars, terminal_safe_line};
   turnpipe stats
   turnpipe stats --since 1w --json
   turnpipe stats --by day,model --since 1w
-  turnpipe stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe stats --by day,model -o csv
   turnpipe stats --by tool --since yesterday
   turnpipe stats --since today --max-cost 20 || echo 'enough for today'

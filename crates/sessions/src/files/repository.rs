@@ -163,26 +163,18 @@ impl GitRepository {
     }
 }
 
-/// Returns the work tree and the remote in a configuration.
+fn value<'a>(section: &'a str, key: &str) -> Option<&'a str> {
+    let mut lines = section.lines().map(str::trim);
+    lines.find_map(|line| line.strip_prefix(key))
+}
+
+/// Returns the work tree and the remote in a configuration, as git writes them.
 fn settings(config: &str) -> (Option<&str>, Option<String>) {
-    let (mut section, mut tree) = ("", None);
-    let mut remotes: Vec<(&str, &str)> = Vec::new();
-    for line in config.lines().map(str::trim) {
-        if let Some(head) = line.strip_prefix('[') {
-            section = head.trim_end_matches(']');
-        }
-        let (name, value) = line.split_once('=').unwrap_or_default();
-        match (section, name.trim()) {
-            ("core", "worktree") => tree = Some(value.trim()),
-            (section, "url") if section.starts_with("remote ") => {
-                remotes.push((section, value.trim()));
-            }
-            _ => {}
-        }
-    }
-    let origin = |remote: &&(&str, &str)| remote.0 == "remote \"origin\"" || remotes.len() == 1;
-    let remote = remotes.iter().find(origin);
-    (tree, remote.map(|(_, url)| (*url).to_owned()))
+    let remotes: Vec<&str> = config.split("[remote \"").skip(1).collect();
+    let is_meant = |remote: &&&str| remote.starts_with("origin\"]") || remotes.len() == 1;
+    let remote = remotes.iter().find(is_meant);
+    let remote = remote.and_then(|remote| value(remote.split("\n[").next()?, "url = "));
+    (value(config, "worktree = "), remote.map(str::to_owned))
 }
 
 /// Returns the linked work trees of a git directory.

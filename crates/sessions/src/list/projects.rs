@@ -20,17 +20,9 @@ pub struct Projects {
     known: BTreeMap<PathBuf, String>,
     /// The remotes of git directories without one, by what sessions in them recorded.
     remotes: HashMap<PathBuf, String>,
-    by_key: BTreeMap<String, Project>,
+    /// The main directories of each project, by how well they name it: one per clone.
+    roots: BTreeMap<String, BTreeSet<(bool, usize, String)>>,
     home: Option<PathBuf>,
-}
-
-/// The directories and the name of a project.
-#[derive(Debug, Default)]
-struct Project {
-    /// The main directories, by how well they name it: one per clone.
-    roots: BTreeSet<(bool, usize, String)>,
-    /// The remote, without its host.
-    name: Option<String>,
 }
 
 /// The facts that show the project of a session.
@@ -78,11 +70,9 @@ impl Projects {
             .filter_map(|known| known.repository.as_ref());
         for found in found.cloned().collect::<Vec<_>>() {
             let key = this.key_of(&found);
-            let project = this.by_key.entry(key.clone()).or_default();
             let root = found.root.display().to_string();
-            project
-                .roots
-                .insert((found.root == found.git, root.len(), root));
+            let roots = this.roots.entry(key.clone()).or_default();
+            roots.insert((found.root == found.git, root.len(), root));
             let trees = found
                 .linked
                 .into_iter()
@@ -91,34 +81,25 @@ impl Projects {
         }
         for one in &signs {
             if let Some(key) = this.recorded(one) {
-                this.add(one, key);
+                this.add(one, &key);
             }
         }
         for one in &signs {
             // Nothing else is known of the recorded root.
             if let (Some(root), None) = (&one.repository, this.key(one)) {
-                this.add(one, root.display().to_string());
+                this.add(one, &root.display().to_string());
             }
         }
         this
     }
 
     /// Adds the repository that a session recorded.
-    fn add(&mut self, signs: &Signs, key: String) {
+    fn add(&mut self, signs: &Signs, key: &str) {
         let directories = [Some(&signs.directory), signs.repository.as_ref()];
         for directory in directories.into_iter().flatten().cloned() {
-            self.known.entry(directory).or_insert_with(|| key.clone());
-        }
-        let project = self.by_key.entry(key).or_default();
-        if let Some(remote) = &signs.remote {
-            project.name = remote.split_once('/').map(|(_, name)| name.to_owned());
-        } else if let Some(root) = signs
-            .repository
-            .as_ref()
-            .filter(|_| project.roots.is_empty())
-        {
-            let root = root.display().to_string();
-            project.roots.insert((true, root.len(), root));
+            self.known
+                .entry(directory)
+                .or_insert_with(|| key.to_owned());
         }
     }
 
@@ -126,23 +107,23 @@ impl Projects {
     /// recorded directory.
     pub(crate) fn name(&self, facts: &Facts) -> Option<String> {
         let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let named = Signs::of(facts).and_then(|signs| self.key(&signs));
-        let root = named
-            .as_ref()
-            .and_then(|key| self.by_key.get(key)?.roots.first());
+        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let root = key.as_ref().and_then(|key| self.roots.get(key)?.first());
         let root = root.map(|(.., root)| root.clone());
-        root.or(named).or(directory.cloned())
+        root.or(key).or(directory.cloned())
     }
 
     /// Returns the texts by which a session's project can be selected, besides the recorded directory.
-    pub(crate) fn texts(&self, facts: &Facts) -> Vec<&String> {
+    pub(crate) fn texts(&self, facts: &Facts) -> Vec<String> {
         let key = Signs::of(facts).and_then(|signs| self.key(&signs));
-        let project = key.and_then(|key| self.by_key.get(&key));
-        let roots = project.into_iter().flat_map(|project| &project.roots);
-        let roots = roots.map(|(.., root)| root);
-        roots
-            .chain(project.and_then(|project| project.name.as_ref()))
-            .collect()
+        let roots = key.iter().filter_map(|key| self.roots.get(key)).flatten();
+        let roots = roots.map(|(.., root)| root.clone());
+        // Many remotes have the same host, and all git directories a similar name.
+        let name = key
+            .as_ref()
+            .filter(|key| !self.roots.contains_key(*key) || !key.starts_with('/'));
+        let name = name.map(|key| key.split_once('/').map_or(&**key, |(_, name)| name));
+        roots.chain(name.map(str::to_owned)).collect()
     }
 
     fn repository_at(&self, directory: &Path) -> Option<&GitRepository> {

@@ -115,7 +115,7 @@ impl Selection {
         let wanted = self.project.as_ref();
         let is_named = |projects: &Projects| {
             let mut texts = projects.texts(facts).into_iter();
-            texts.any(|text| contains(Some(text), wanted))
+            texts.any(|text| contains(Some(&text), wanted))
         };
         contains(facts.first_cwd.as_ref(), wanted) || self.projects.get().is_some_and(is_named)
     }
