@@ -115,8 +115,8 @@ pub(super) struct ConfigFile {
     pub(super) advisor_model: Option<Spanned<String>>,
     /// Model providers by name.
     pub(super) providers: BTreeMap<String, ProviderTable>,
-    /// Agents that use the format of another one, by name.
-    pub(super) agents: BTreeMap<String, AgentTable>,
+    /// Agents that use the format of another one, and homes of known agents, by name.
+    pub(super) agents: BTreeMap<String, Spanned<AgentTable>>,
     pub(super) http: HttpTable,
     /// Whether pages may come from this machine and private networks.
     pub(super) allow_private_addresses: Option<Spanned<bool>>,
@@ -226,13 +226,15 @@ fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigE
 }
 
 /// `[agents.NAME]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct AgentTable {
     /// The directory of its sessions, relative to the file; `~/` is the home directory.
-    pub(super) root: PathBuf,
+    pub(super) root: Option<PathBuf>,
     /// The agent whose format it uses.
-    pub(super) format: Spanned<String>,
+    pub(super) format: Option<Spanned<String>>,
+    /// The homes of a known agent, by name.
+    pub(super) homes: BTreeMap<String, PathBuf>,
 }
 
 /// `[providers.NAME]`.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::file::{ConfigError, ConfigFile, ConfigSource, read_agent_settings, read_toml};
+use super::file::{
+    AgentTable, ConfigError, ConfigFile, ConfigSource, read_agent_settings, read_toml,
+};
 use super::variables::{
     self, AUTO_TITLE_OFF, CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, LABELS,
     MAX_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, Setting, SourcedValue, TEMPORARY,
@@ -14,12 +16,12 @@ use super::variables::{
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
-use crate::agent::{Agent, NamedRoot};
+use crate::agent::{Agent, NamedRoot, RootKind};
 use crate::client::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::run::results::ToolLimits;
 use crate::run::tools::ShellTimeouts;
-use crate::session::Prices;
+use crate::session::{Prices, session_roots};
 use crate::state::StateRoot;
 
 /// The default maximum number of calls that run at once.
@@ -182,37 +184,77 @@ impl Config {
         }
     }
 
-    /// Returns the agents that use the format of another one.
+    /// Returns the home directory of the user.
+    pub fn user_home(&self) -> Option<PathBuf> {
+        HOME.text(&self.environment).map(PathBuf::from)
+    }
+
+    /// Returns the homes of agents without a configuration: the directories above those of their sessions.
+    pub fn usual_homes(&self) -> Vec<PathBuf> {
+        let roots = session_roots(&self.environment).into_iter();
+        let homes = roots.filter_map(|root| Some(root.path.parent()?.to_owned()));
+        homes.collect()
+    }
+
+    /// Returns the agents that use the format of another one, and the homes of known agents.
     ///
     /// # Errors
-    /// A format is unknown, or another known agent has this name.
+    /// A format is unknown, or a known agent has more than homes.
     pub fn agents(&self) -> Result<Vec<NamedRoot>, ConfigError> {
         let base = self.file.path.as_deref().and_then(Path::parent);
         let home = HOME.text(&self.environment).unwrap_or_default();
-        let agents = self.file.agents.iter().map(|(name, table)| {
+        let absolute = |path: &Path| match path.strip_prefix("~") {
+            Ok(below) => Path::new(home).join(below),
+            Err(_) => base.unwrap_or(Path::new("")).join(path),
+        };
+        let mut found = Vec::new();
+        for (name, table) in &self.file.agents {
             let key = format!("agents.{name}");
-            let text = table.format.get_ref();
-            let Some(format) = Agent::by_name(text) else {
-                let names = Agent::ALL.map(Agent::name).join(", ");
-                let problem = format!("unknown format `{text}` [possible values: {names}]");
-                return Err(self.file.invalid_value(
-                    &format!("{key}.format"),
-                    &table.format,
-                    &problem,
-                ));
-            };
-            if Agent::by_name(name).is_some() {
-                let problem = "this is the name of a known agent; give yours another name";
-                return Err(self.file.invalid_value(&key, &table.format, problem));
+            let invalid = |problem: &str| self.file.invalid_value(&key, table, problem);
+            let AgentTable {
+                root,
+                format,
+                homes,
+            } = table.get_ref();
+            if let Some(format) = Agent::by_name(name) {
+                if root.is_some() || homes.is_empty() {
+                    return Err(invalid(
+                        "this is the name of a known agent; give yours another name",
+                    ));
+                }
+                found.extend(homes.iter().map(|(name, path)| NamedRoot {
+                    name: name.clone(),
+                    format,
+                    path: absolute(path),
+                    kind: RootKind::Home,
+                }));
+                continue;
             }
-            let path = match table.root.strip_prefix("~") {
-                Ok(below) => Path::new(home).join(below),
-                Err(_) => base.unwrap_or(Path::new("")).join(&table.root),
+            let root = root.as_ref();
+            let root = root.ok_or_else(|| invalid("missing field `root`"))?;
+            let text = format.as_ref();
+            let text = text.ok_or_else(|| invalid("missing field `format`"))?;
+            let Some(format) = Agent::by_name(text.get_ref()) else {
+                let names = Agent::ALL.map(Agent::name).join(", ");
+                let problem = format!(
+                    "unknown format `{}` [possible values: {names}]",
+                    text.get_ref()
+                );
+                return Err(self
+                    .file
+                    .invalid_value(&format!("{key}.format"), text, &problem));
             };
-            let name = name.clone();
-            Ok(NamedRoot { name, format, path })
-        });
-        agents.collect()
+            if !homes.is_empty() {
+                return Err(invalid("only known agents have homes"));
+            }
+            found.push(NamedRoot {
+                name: name.clone(),
+                format,
+                path: absolute(root),
+                kind: RootKind::Fork,
+            });
+        }
+        Ok(found)
     }
 
     /// Returns the files that the configuration names, except itself.

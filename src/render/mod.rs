@@ -51,7 +51,7 @@ pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
 pub(crate) use session_table::{TableLook, session_table};
-pub(crate) use stats_page::{cost_page, stats_page, tool_page};
+pub(crate) use stats_page::{block_line, cost_page, end_of_block, stats_page, tool_page};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
 pub(crate) use times::format_duration;

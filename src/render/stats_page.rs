@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
 use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fit_table, runs_cell};
+use super::times::format_duration;
+use crate::agent::timestamp;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::text::{count_noun, dollars, terminal_safe_line, with_separators};
 
 fn heads(by: &[Dimension]) -> Vec<String> {
     let heads = by.iter().map(|dimension| match dimension {
         Dimension::Cwd => "DIRECTORY".to_owned(),
+        Dimension::AgentType => "AGENT TYPE".to_owned(),
         _ => dimension.name().to_uppercase(),
     });
     heads.collect()
@@ -78,6 +84,25 @@ pub(crate) fn cost_page(
         _ => 0,
     };
     cost_table(&heads, &[], &rows.collect::<Vec<_>>(), bars, columns)
+}
+
+/// Returns a line about the current block, if it is among `costs`.
+pub(crate) fn block_line(costs: &[SessionCostRecord], zone: &TimeZone) -> String {
+    let current = costs.iter().find_map(|cost| {
+        let name = cost.dimensions.get(&Dimension::Block)?.as_ref()?;
+        let left = i64::try_from(cost.left_ms?).ok()?;
+        let end = end_of_block(timestamp(cost.block_end.as_deref())?, zone);
+        let left = format_duration(SignedDuration::from_millis(left));
+        Some(format!(
+            "\nThe block of {name} lasts until {end}, {left} left.\n"
+        ))
+    });
+    current.unwrap_or_default()
+}
+
+/// Returns the time at which a block ends.
+pub(crate) fn end_of_block(end: Timestamp, zone: &TimeZone) -> String {
+    end.to_zoned(zone.clone()).strftime("%H:%M").to_string()
 }
 
 /// Returns a page of all counts, by model, day, prompt id and tool.

@@ -27,7 +27,7 @@ pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};
 pub use session_report::{
-    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
+    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens, only,
 };
 
 #[cfg(test)]

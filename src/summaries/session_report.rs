@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use globset::{Glob, GlobMatcher};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -16,7 +17,7 @@ use super::outcome::NoText;
 use crate::agent::{NamedRoots, timestamp};
 use crate::io::Environment;
 use crate::message::{DecidedBy, Origin, Thread};
-use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules};
+use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules, normalise};
 use crate::process::NotEnforced;
 use crate::records::{
     Dimension, FileChange, GateResult, ReportedCall, ReportedSession, SessionCostRecord,
@@ -362,6 +363,32 @@ pub fn fail_on_event(report: &SessionReportRecord, event: FailOn) -> GateResult 
     };
     let name = format!("--fail-on {name}");
     gate(&name, count == 0, count_noun(count, one, many))
+}
+
+/// Checks that no other files were changed than those of these globs, relative to the directory of a session or absolute.
+pub fn only(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> {
+    if globs.is_empty() {
+        return None;
+    }
+    let matchers: Vec<GlobMatcher> = globs.iter().map(Glob::compile_matcher).collect();
+    let sessions = report.sessions.iter();
+    let directories: Vec<&String> = sessions.filter_map(|one| one.about.cwd.as_ref()).collect();
+    let others = report.files.iter().filter(|file| {
+        let path = normalise(Path::new(&file.path));
+        let below = directories
+            .iter()
+            .filter_map(|cwd| path.strip_prefix(cwd).ok());
+        let mut names = below.chain([path.as_path()]);
+        !names.any(|name| matchers.iter().any(|glob| glob.is_match(name)))
+    });
+    let count = others.count() as u64;
+    let names: Vec<&str> = globs.iter().map(Glob::glob).collect();
+    let message = count_noun(count, "other file changed", "other files changed");
+    Some(gate(
+        &format!("--only {}", names.join(" ")),
+        count == 0,
+        message,
+    ))
 }
 
 /// Checks that no call matches a rule of the report.

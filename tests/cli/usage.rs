@@ -212,15 +212,11 @@ fn a_new_name_is_reported_as_text() {
 }
 
 /// Words that users expect, and the names of the options.
-const SYNONYMS: [(&str, &str); 3] = [
+const SYNONYMS: [(&str, &str); 2] = [
     ("session tail FILE --lines 2", "session tail FILE --limit 2"),
     (
         "session list --root FILE --model x",
         "session list --root FILE --last-model x",
-    ),
-    (
-        "session stats FILE --by project",
-        "session stats FILE --by cwd",
     ),
 ];
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Run, data, files, session, turnpipe};
+use crate::bench::{Run, data, files, run, session, turnpipe};
 
 const FILES: [&str; 4] = [
     "../costs/claude.jsonl",
@@ -262,7 +262,7 @@ fn the_costs_of_each_file_do_not_depend_on_how_much_of_it_is_read() {
             expected.collect::<Vec<_>>(),
             "{path}"
         );
-        let project = &session(&["stats", "--quiet", "--by", "project,session", &path]).records();
+        let project = &session(&["stats", "--quiet", "--by", "cwd,session", &path]).records();
         let start = &session(&["show", &path, "--range", "1"]).records()[0];
         if let (Some(cost), Some(directory)) = (project.first(), start.get("cwd")) {
             assert_eq!(&cost["dimensions"]["cwd"], directory, "{path}");
@@ -343,7 +343,7 @@ fn tools_are_counted_with_the_size_of_their_results() {
             "result_tokens": 2,
         })]
     );
-    let records = stats(&["--by", "tool,model,project"], &files).records();
+    let records = stats(&["--by", "tool,model,cwd"], &files).records();
     assert_eq!(
         records[0]["dimensions"],
         json!({"tool": "Read", "model": "model-a", "cwd": "/home/me/demo"})
@@ -456,6 +456,41 @@ fn sums_of_requests_have_ordinary_prices() {
 }
 
 #[test]
+fn the_current_block_has_an_end_and_the_time_left() {
+    let page = |clock: &str, form: &str| {
+        let mut command = turnpipe(&[
+            "stats",
+            "--by",
+            "block",
+            "-o",
+            form,
+            &data("../costs/claude.jsonl"),
+        ]);
+        command.env("TURNPIPE_CLOCK", clock);
+        run(command)
+    };
+    let records = page("2026-01-02T10:30:00Z", "jsonl").records();
+    let ends = records
+        .iter()
+        .map(|record| json!([record["block_end"], record["left_ms"]]));
+    let ends: Vec<Value> = ends.collect();
+    let last = json!(["2026-01-02T13:00:00Z", 9_000_000]);
+    assert_eq!(ends.last(), Some(&last), "{ends:?}");
+    assert!(
+        ends[..ends.len() - 1]
+            .iter()
+            .all(|end| end[0].is_string() && end[1].is_null())
+    );
+    let text = page("2026-01-02T10:30:00Z", "text").text;
+    assert!(
+        text.ends_with("\nThe block of 2026-01-02 08:00 lasts until 13:00, 2 h 30 min left.\n"),
+        "{text}"
+    );
+    let later = page("2026-01-02T13:00:00Z", "text").text;
+    assert!(!later.contains("left"), "{later}");
+}
+
+#[test]
 fn a_status_line_fits_claude_code() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder
@@ -485,7 +520,7 @@ fn a_status_line_fits_claude_code() {
         line(&whole),
         (
             Some(0),
-            "Opus 4.5 · $1.23 session · $2.72 today · $1.46 block (2 h 30 min left) · 42% context\n"
+            "Opus 4.5 · $1.23 session · $2.72 today · $1.46 block (until 13:00, 2 h 30 min left) · 42% context\n"
                 .to_owned()
         )
     );

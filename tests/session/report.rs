@@ -125,7 +125,7 @@ fn the_summary_says_what_happened() {
 #[test]
 fn a_gate_fails_with_its_own_status_and_is_named() {
     let folder = Folder::new();
-    let table: [(&[&str], Option<&str>); 13] = [
+    let table: [(&[&str], Option<&str>); 17] = [
         (&["--max-cost", "1"], None),
         (&["--max-cost", "0.9"], Some("--max-cost 0.9: $0.95")),
         (&["--max-tokens", "303000"], None),
@@ -156,6 +156,16 @@ fn a_gate_fails_with_its_own_status_and_is_named() {
             Some("--forbid Edit(src/**): 1 matching call"),
         ),
         (&["--forbid", "Edit(docs/**)"], None),
+        (&["--only", "src/**"], None),
+        (&["--only", "docs/**", "--only", "/**"], None),
+        (
+            &["--only", "*.rs"],
+            Some("--only *.rs: 1 other file changed"),
+        ),
+        (
+            &["--only", "docs/**", "--only", "src/*/**"],
+            Some("--only docs/** src/*/**: 1 other file changed"),
+        ),
         (
             &["--forbid", "Bash(x *)", "--forbid", "Edit"],
             Some("--forbid Edit: 1 matching call"),

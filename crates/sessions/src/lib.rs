@@ -48,6 +48,7 @@ pub mod state;
 
 pub use calls::events::{CallEvent, MAX_WAITING, SessionCall, calls_of_all};
 pub use calls::seen_call::{CallCounts, SeenCall};
+pub use count::costs::SubagentCost;
 pub use count::stats::Tally;
 pub use files::dirs::TRAJECTORY_ENDING;
 pub use files::discover::subagent_id;
@@ -69,6 +70,7 @@ pub use list::find::{FindError, find};
 pub use list::in_use::has_agent;
 pub use list::listing::{Depth, Failures, Listing, list};
 pub use list::parts::ids_in;
+pub use list::projects::Projects;
 pub use list::selection::{Selection, counts_in, short_ids};
 pub use prices::Prices;
 pub use read::check::SecretSearch;
@@ -84,5 +86,5 @@ pub use read::tail::{last_messages, start_of_last_records};
 pub use read::tree::Scope;
 pub use turnpipe_formats::agent::{
     Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
-    Part, Root, Shape, Title, TitleSource, project_hash, session_roots,
+    Part, Root, RootKind, Shape, Title, TitleSource, project_hash, session_roots,
 };

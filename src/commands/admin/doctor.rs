@@ -57,7 +57,7 @@ impl Run for DoctorArguments {
         #[cfg(feature = "mcp")]
         findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
         findings.extend([enforcement(), file_rules()]);
-        let named_roots = NamedRoots::new(config.agents().unwrap_or_default());
+        let named_roots = NamedRoots::new(config.agents().unwrap_or_default(), Vec::new());
         findings.extend(sessions(&io.environment, &named_roots));
         findings.extend(installed_scripts(&io.environment));
         let columns = io.terminal.columns;

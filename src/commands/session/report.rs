@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use globset::{Glob, GlobBuilder};
 
 use crate::commands::session::gates::{amount, gate_status};
 use crate::commands::session::names::display_path_of;
@@ -19,7 +20,7 @@ use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
 use crate::render::{github_output, junit, report_as_json, report_as_markdown};
 use crate::session::{CallEvent, calls_of_all};
 use crate::summaries::{
-    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens,
+    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens, only,
 };
 
 /// Report on sessions for CI, and fail if they exceed limits
@@ -36,7 +37,8 @@ use crate::summaries::{
   turnpipe session report latest
   turnpipe session report stream.jsonl --max-cost 2 --fail-on denied,error > summary.md
   turnpipe session report --since 1d --max-cost 20
-  turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml")]
+  turnpipe session report latest --forbid 'Bash(git push *)' --junit gates.xml
+  turnpipe session report latest --only 'src/**' --only 'tests/**'")]
 pub(crate) struct SessionReportArguments {
     /// Sessions: paths, ids, titles or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
@@ -181,6 +183,17 @@ pub(crate) struct GateArguments {
     /// For example `Bash(git push *)`. As with a deny rule, a call that may match counts; so does a call that was denied.
     #[arg(long, value_name = "RULE")]
     pub(crate) forbid: Vec<String>,
+    /// Fail if the sessions changed a file that this glob does not match; repeatable
+    ///
+    /// For example `src/**`, relative to the directory of the session. Several globs add up. What shell commands changed
+    /// is unknown.
+    #[arg(long, value_name = "GLOB", value_parser = glob, hide_short_help = true)]
+    only: Vec<Glob>,
+}
+
+/// Parses a glob. `*` does not match `/`.
+fn glob(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).build()
 }
 
 impl GateArguments {
@@ -198,6 +211,7 @@ impl GateArguments {
         let events = fail_on.into_iter();
         gates.extend(events.map(|event| fail_on_event(report, event)));
         gates.extend(self.forbid.iter().map(|rule| forbid(report, rule)));
+        gates.extend(only(report, &self.only));
         gates
     }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::agent::NamedRoots;
+use crate::agent::{NamedRoots, RootKind};
 use crate::commands::session::agent_name::{AgentName, AgentNameParser};
 use crate::commands::times::TimeArgument;
 use crate::commands::{InputErrors, UsageError};
@@ -45,9 +45,15 @@ pub(crate) struct SourceArguments {
     /// Read files instead of mapping them into memory
     #[arg(long, hide_short_help = true)]
     no_mmap: bool,
-    /// The agents of the configuration.
+    /// Only sessions in this home of their agent: a name of the configuration, or a directory
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    home: Option<String>,
+    /// The directories that the configuration names.
     #[arg(skip)]
     pub(crate) named_roots: NamedRoots,
+    /// The home directory of the user.
+    #[arg(skip)]
+    user_home: Option<PathBuf>,
 }
 
 /// Filters of commands for many sessions.
@@ -72,7 +78,7 @@ pub(crate) struct FilterArguments {
     /// Only sessions whose branch contains this text
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     branch: Option<String>,
-    /// Only sessions whose first directory contains this text
+    /// Only sessions whose first directory contains this text, or the directory or the name of its repository
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     project: Option<String>,
     /// Only sessions whose last model's name contains this text
@@ -109,16 +115,41 @@ impl SourceArguments {
     /// The configuration is invalid, or the agent is unknown.
     pub(crate) fn configure(&mut self, config: &Config) -> Result<(), UsageError> {
         let agents = config.agents().map_err(UsageError::reason)?;
-        self.named_roots = NamedRoots::new(agents);
+        let homes = match self.root.as_slice() {
+            [] => config.usual_homes(),
+            roots => roots.to_vec(),
+        };
+        self.named_roots = NamedRoots::new(agents, homes);
+        self.user_home = config.user_home();
+        self.check_home()?;
         match &mut self.agent {
             Some(agent) => agent.resolve(&self.named_roots),
             None => Ok(()),
         }
     }
 
+    /// Checks the name of `--home`.
+    fn check_home(&self) -> Result<(), UsageError> {
+        let Some(home) = &self.home else {
+            return Ok(());
+        };
+        let names = || self.named_roots.names(RootKind::Home);
+        let at = self.named_roots.home_at(Path::new(home));
+        if names().any(|name| name == home) || at.is_some_and(|at| at.name == *home) {
+            return Ok(());
+        }
+        let mut known: Vec<&str> = names().collect();
+        known.dedup();
+        let hint = match known.as_slice() {
+            [] => "`[agents.claude.homes]` in the configuration names homes".to_owned(),
+            known => format!("homes: {}", known.join(", ")),
+        };
+        Err(UsageError::new(format!("unknown home `{home}`")).with_hint(hint))
+    }
+
     /// Whether there is a directory or a filter.
     fn selects(&self) -> bool {
-        !self.root.is_empty() || self.agent.is_some() || self.cwd.is_some()
+        !self.root.is_empty() || self.agent.is_some() || self.cwd.is_some() || self.home.is_some()
     }
 
     /// Whether files may be mapped.
@@ -163,8 +194,17 @@ impl SourceArguments {
             self.agent
                 .as_ref()
                 .is_none_or(|agent| agent.may_be_in(root, &self.named_roots))
+                && self.is_at_home(root)
         });
         roots
+    }
+
+    /// Whether a directory to search may be in the wanted home. One that the user names may contain it.
+    fn is_at_home(&self, root: &Root) -> bool {
+        self.home.as_ref().is_none_or(|wanted| {
+            let home = self.named_roots.home_at(&root.path);
+            !self.root.is_empty() || home.is_some_and(|home| home.name == *wanted)
+        })
     }
 
     /// Returns the settings to list the files with.
@@ -178,6 +218,8 @@ impl SourceArguments {
                     .and_then(|agent| agent.fork().map(str::to_owned)),
                 cwd: self.cwd.as_deref().map(absolute),
                 named_roots: self.named_roots.clone(),
+                home: self.home.clone(),
+                user_home: self.user_home.clone(),
                 ..Selection::default()
             },
             depth,
@@ -301,12 +343,13 @@ impl MatchArguments {
     pub(crate) fn is_default(&self) -> bool {
         let mut none = Self::default();
         none.source.named_roots = self.source.named_roots.clone();
+        none.source.user_home.clone_from(&self.source.user_home);
         *self == none
     }
 
     /// Whether there is a filter besides the directories and the agent.
     pub(crate) fn is_restrictive(&self) -> bool {
-        self.filter.is_set() || self.source.cwd.is_some()
+        self.filter.is_set() || self.source.cwd.is_some() || self.source.home.is_some()
     }
 
     /// Returns the settings to list the selected sessions with. Includes empty sessions.

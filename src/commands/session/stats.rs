@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -12,13 +13,16 @@ use serde::Serialize;
 use crate::commands::inputs::take_stdin;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::names::NamedSession;
 use crate::commands::session::source::{MatchArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::Dimension;
 use crate::render::sessions::status_line;
-use crate::render::{ProgressLine, cost_cell, cost_page, csv_table, stats_page, tool_page};
-use crate::session::{Agent, Depth, Detail, Prices, Tally, subagents_beside};
+use crate::render::{
+    ProgressLine, block_line, cost_cell, cost_page, csv_table, stats_page, tool_page,
+};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
 use crate::summaries::max_cost;
 use crate::text::{dollars, terminal_safe_line};
 
@@ -29,6 +33,9 @@ use crate::text::{dollars, terminal_safe_line};
 /// agent recorded, else list prices of the tokens, regardless of subscriptions. Tokens of models
 /// without a price are not in the cost, which is then followed by a plus.
 ///
+/// `--by project` sees the work trees of a repository as one. `--by agent-type` divides the sums among the conversation
+/// and its subagents.
+///
 /// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
 /// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
@@ -36,7 +43,7 @@ use crate::text::{dollars, terminal_safe_line};
   turnpipe stats
   turnpipe stats --since 1w --json
   turnpipe stats --by day,model --since 1w
-  turnpipe stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe stats --by day,model -o csv
   turnpipe stats --by tool --since yesterday
   turnpipe stats --since today --max-cost 20 || echo 'enough for today'
@@ -100,7 +107,7 @@ impl Run for SessionStatsArguments {
             None if io.terminal.stdout && !self.json => StatsForm::Text,
             None => StatsForm::Jsonl,
         };
-        let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
+        let zone = self.tz.clone().unwrap_or_else(|| io.clock.time_zone());
         let (since, until) = self.matching.filter.period(now, &zone);
         let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
@@ -109,16 +116,8 @@ impl Run for SessionStatsArguments {
             return Ok(Status::Done);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
-        let detail = match (
-            is_about_tools,
-            self.by.is_empty() && self.max_cost.is_none(),
-        ) {
-            (true, _) => Detail::Full,
-            (false, true) => Detail::Activity,
-            (false, false) => Detail::Costs,
-        };
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
-        let mut tally = Tally::within(period, detail);
+        let mut tally = Tally::within(period, self.detail());
         let mut errors = InputErrors::new(&io.messages);
         let mut candidates = Vec::new();
         if self.sessions.is_empty() {
@@ -126,7 +125,15 @@ impl Run for SessionStatsArguments {
             candidates = self.matching.source.candidates(&io.environment);
             candidates.extend(subagents_beside(&candidates));
         }
+        let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
         let named = self.matching.source.named_for_reading(&self.sessions, io)?;
+        if self.by.contains(&Dimension::Project) {
+            let mut all = self.matching.source.candidates(&io.environment);
+            let paths = named.iter().flat_map(NamedSession::paths);
+            all.extend(candidates_at(paths));
+            listing.learn_projects(&all);
+            tally.projects = Arc::clone(&listing.selection.projects);
+        }
         let count = candidates.len() + named.len();
         if count == 0 && (form == StatsForm::Text || self.max_cost.is_some()) {
             self.matching.source.note_none(count, io);
@@ -136,7 +143,6 @@ impl Run for SessionStatsArguments {
         }
         let progress = ProgressLine::of_sessions("reading", count, io);
         if self.sessions.is_empty() {
-            let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             (listing.selection.since, listing.selection.until) = (since, until);
             listing.examined = progress.counter();
             errors.report_all(tally.add_all(&candidates, &listing));
@@ -192,11 +198,30 @@ impl Run for SessionStatsArguments {
                 io,
             )?;
         } else {
-            let costs = tally.costs(&self.by, &zone);
-            let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
+            let mut costs = tally.costs(&self.by, &zone);
+            if self.by.contains(&Dimension::Block) {
+                tally.add_block_ends(&mut costs, &zone, now);
+            }
+            let page =
+                |costs: &[_]| cost_page(&self.by, costs, &all, columns) + &block_line(costs, &zone);
             print(form, &costs, page, globals, io)?;
         }
         Ok(errors.outcome(Status::Done))
+    }
+}
+
+impl SessionStatsArguments {
+    /// Returns the part of each record to read.
+    fn detail(&self) -> Detail {
+        // Calls state the types of subagents.
+        let of_calls = [Dimension::Tool, Dimension::Subagent, Dimension::AgentType];
+        if of_calls.iter().any(|one| self.by.contains(one)) {
+            Detail::Full
+        } else if self.by.is_empty() && self.max_cost.is_none() {
+            Detail::Activity
+        } else {
+            Detail::Costs
+        }
     }
 }
 

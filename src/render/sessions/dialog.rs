@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::agent::Facts;
+use crate::agent::{Detail, Facts};
 use crate::message::{Block, Message, Origin, Role, SessionId};
 use crate::records::{MessageContext, SessionDescription};
 use crate::render::{
     DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
-use crate::session::{Prices, PrintError, Scope, Session, Tally};
+use crate::session::{Prices, PrintError, Scope, Session, SubagentCost, Tally};
 use crate::text::{count_noun, dollars};
 
 /// Prints the messages of a session whose parts are in these files, and what follows the last one.
@@ -75,8 +75,17 @@ pub(crate) fn dialog_facts(
     facts: &Facts,
     prices: &Prices,
 ) -> io::Result<Vec<(&'static str, String)>> {
-    let tally = Tally::of(session, prices)?;
+    let mut tally = Tally::of(session, prices)?;
+    let mut subagents = tally.subagents();
+    if subagents.iter().any(|one| one.facts.agent_type.is_none()) {
+        // Only calls state their types.
+        tally = Tally::new(Detail::Full);
+        tally.add(session)?;
+        tally.price(prices);
+        subagents = tally.subagents();
+    }
     let cost = tally.total();
+    let subagents = subagents.iter().map(|one| ("subagent", subagent_line(one)));
     let tokens = tokens_cell(&cost.spending.usage);
     let span = facts.started.zip(facts.last_activity);
     let duration = span.map(|(start, end)| format_duration(end.duration_since(start)));
@@ -97,7 +106,22 @@ pub(crate) fn dialog_facts(
     ];
     let known = known.into_iter();
     let known = known.filter_map(|(name, value)| Some((name, value?)));
-    Ok(known.collect())
+    Ok(known.chain(subagents).collect())
+}
+
+/// Returns what a subagent spent: a line of the tree of subagents.
+fn subagent_line(subagent: &SubagentCost) -> String {
+    let facts = &subagent.facts;
+    let name = facts.agent_type.as_deref().unwrap_or("(unknown)");
+    let spending = &subagent.sum.spending;
+    let parts = [
+        Some(format!("{}{name}", "└ ".repeat(subagent.depth))),
+        Some(subagent.id.clone()),
+        facts.workflow.clone(),
+        tokens_cell(&spending.usage),
+        Some(cost_cell(spending)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// Whether a message is shown. Readings of token meters are only for totals.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agent::Detail;
 use crate::records::SessionCostRecord;
-use crate::render::{cost_cell, format_duration};
+use crate::render::{cost_cell, end_of_block, format_duration};
 use crate::session::{Candidate, Listing, Prices, Session, Tally};
 use crate::text::{dollars, terminal_safe_line};
 
@@ -47,8 +47,9 @@ pub(crate) fn status_line(
     let block = tally.block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(
-            "{} block ({left} left)",
-            spent(&tally.cost_since(block.start))
+            "{} block (until {}, {left} left)",
+            spent(&tally.cost_since(block.start)),
+            end_of_block(block.end, zone)
         )
     });
     let parts = [

@@ -4,6 +4,7 @@
 
 mod cancel;
 mod files;
+mod git_directory;
 mod ids;
 mod messages;
 mod process_io;
@@ -16,6 +17,7 @@ mod terminal;
 pub use cancel::Level;
 pub use cancel::{CancelToken, Lock};
 pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
+pub use git_directory::{GitDirectory, read_git_file};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};

@@ -1,10 +1,11 @@
 //! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`. turnpipe's own files have the same
 //! form.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::Agent;
 use super::claude_edits::{read_change, result_id};
@@ -15,7 +16,7 @@ use super::content::{
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part};
-use super::facts::Facts;
+use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::HookSettings;
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
@@ -54,6 +55,9 @@ pub(super) static CLAUDE: Format = Format {
         home: ".claude",
         roots,
         side_rows: |session| {
+            if is_name_from(session, "agent-") {
+                return vec![subagent_row(session)];
+            }
             let title = sibling_path(session, "")
                 .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
             let title = title
@@ -102,6 +106,34 @@ pub(super) static CLAUDE: Format = Format {
     }),
     ..Format::new(Agent::Claude, read, has_marks)
 };
+
+/// Returns what is known of a subagent from the file next to its own, and from its directory.
+fn subagent_row(file: &Path) -> String {
+    let stem = session_stem(file).unwrap_or_default().to_string_lossy();
+    let meta = read_regular(&file.with_file_name(format!("{stem}.meta.json")));
+    let meta = meta.ok().and_then(|json| serde_json::from_str(&json).ok());
+    let mut row = match meta {
+        Some(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let folder = file.parent().and_then(Path::file_name);
+    let folder = folder.and_then(OsStr::to_str);
+    row.insert(
+        "workflow".to_owned(),
+        json!(folder.filter(|name| name.starts_with("wf_"))),
+    );
+    row.insert("type".to_owned(), json!("subagent-meta"));
+    Value::Object(row).to_string()
+}
+
+fn subagent(row: &Row<'_>, kind: &str) -> Option<Box<SubagentFacts>> {
+    let facts = SubagentFacts {
+        agent_type: string(row.agent_type),
+        workflow: string(row.workflow),
+        parent: string(row.parent_agent),
+    };
+    (kind == "subagent-meta").then(|| Box::new(facts))
+}
 
 /// Variables that name the directory of Claude Code.
 const HOME: &[&str] = &["CLAUDE_CONFIG_DIR"];
@@ -155,6 +187,8 @@ object! {
         ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
         origin, error, relocated = "relocatedCwd", turnpipe, progress: Progress<'a> = "data",
         tool_result: ToolUseResult<'a> = "toolUseResult", total_cost = "totalCostUSD",
+        worktree: Worktree<'a> = "worktreeSession", agent_type = "agentType",
+        parent_agent = "parentAgentId", workflow,
     }
 }
 
@@ -163,14 +197,15 @@ object! { Fork { session = "sessionId" } }
 object! { Attachment { kind = "type", prompt, origin } }
 object! { ApiError { message, error, status } }
 object! { Sender { kind } }
-object! { Progress { kind = "type", message: SubagentRecord<'a> } }
+object! { Progress { kind = "type", message: SubagentRecord<'a>, agent = "agentId" } }
 object! { SubagentRecord { kind = "type", time = "timestamp", message: MessageFields<'a> } }
 object! { ToolUseResult { searches = "searchCount" } }
+object! { Worktree { original = "originalCwd" } }
 
 /// Known record types, the most frequent first.
 const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
     artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement continued-in cost-state \
-    custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
+    custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt subagent-meta \
     marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
     relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
 
@@ -196,6 +231,10 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         time: string(row.time),
         facts: facts(&row, &kind, fields, detail),
         title: title(&row, &kind),
+        subagent: row
+            .progress
+            .filter(|_| kind == "progress")
+            .and_then(|progress| string(progress.agent)),
         summary: (kind == "summary")
             .then(|| string(row.leaf).zip(string(row.summary)))
             .flatten(),
@@ -224,6 +263,7 @@ fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: D
         return Facts {
             session_id: string(row.session),
             forked_from: fork(row),
+            subagent: subagent(row, kind),
             model: model.filter(|_| !is_side),
             ..Facts::default()
         };
@@ -233,6 +273,8 @@ fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: D
         is_subagent: is_side && row.uuid.is_some(),
         is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
         branch: string(row.branch),
+        subagent: subagent(row, kind),
+        repository: row.worktree.and_then(|tree| string(tree.original)),
         model,
         forked_from: fork(row),
         ..Facts::at(row.time)

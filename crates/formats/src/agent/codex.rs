@@ -12,7 +12,7 @@ use super::content::{
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
-use super::facts::{CopiedHistory, Facts};
+use super::facts::{CopiedHistory, Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, Subagents};
@@ -79,6 +79,9 @@ pub(super) static CODEX: Format = Format {
     ..Format::new(Agent::Codex, read, has_marks)
 };
 
+/// The role of subagents without one.
+const DEFAULT_ROLE: &str = "default";
+
 const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
 
 /// Types of the bare items in old files.
@@ -94,10 +97,10 @@ fn has_marks(row: &Marks<'_>) -> bool {
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
 object! { Base { thread = "thread_id", end = "end_byte_offset" } }
-object! { Git { branch } }
+object! { Git { branch, remote = "repository_url" } }
 object! { Source { subagent } }
 object! { Subagent { spawn = "thread_spawn" } }
-object! { Spawn { parent = "parent_thread_id" } }
+object! { Spawn { parent = "parent_thread_id", role = "agent_role" } }
 object! { Failure { message } }
 object! { CompletedItem { kind = "type", content } }
 object! { Settings { tier = "service_tier" } }
@@ -183,8 +186,10 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
             Facts {
                 is_head: true,
                 session_id: string(payload.id),
-                branch: branch(payload.git),
+                branch: Git::of(payload.git).and_then(|git| string(git.branch)),
+                remote: Git::of(payload.git).and_then(|git| string(git.remote)),
                 is_subagent: parent.is_some(),
+                subagent: SubagentFacts::of_type(agent_type(payload)),
                 forked_from: string(payload.forked_from),
                 parent,
                 history: history.map(|(session_id, end)| CopiedHistory { session_id, end }),
@@ -200,7 +205,8 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
         "header" => Facts {
             is_head: true,
             session_id: string(row.id),
-            branch: branch(row.git),
+            branch: Git::of(row.git).and_then(|git| string(git.branch)),
+            remote: Git::of(row.git).and_then(|git| string(git.remote)),
             ..facts
         },
         _ => facts,
@@ -228,8 +234,13 @@ fn parent(payload: &Payload<'_>) -> Option<String> {
     })
 }
 
-fn branch(git: Option<&RawValue>) -> Option<String> {
-    Git::of(git).and_then(|git| string(git.branch))
+/// Returns the role of a subagent, or the purpose for which Codex itself started it.
+fn agent_type(payload: &Payload<'_>) -> Option<String> {
+    let subagent = Source::of(payload.source)?.subagent;
+    let Some(spawn) = Subagent::of(subagent).and_then(|subagent| Spawn::of(subagent.spawn)) else {
+        return string(subagent);
+    };
+    Some(string(spawn.role).unwrap_or_else(|| DEFAULT_ROLE.to_owned()))
 }
 
 fn event(payload: &Payload<'_>) -> Option<Message> {

@@ -17,7 +17,7 @@ use super::content::{
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
 use super::entry::{Entry, Part};
-use super::facts::Facts;
+use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::HookSettings;
 use super::layout::{Layout, Subagents};
@@ -92,10 +92,11 @@ object! {
         models = "modelMetrics", snapshot: Snapshot<'a> = "accountingSnapshot",
         summary = "summaryContent", text = "message", name, user_named, info = "infoType",
         compaction: Tokens<'a> = "compactionTokensUsed", output_tokens = "outputTokens",
+        agent_type = "agentType", agent_name = "agentName",
     }
 }
 
-object! { Context { cwd, branch } }
+object! { Context { cwd, branch, root = "gitRoot", repository, host = "repositoryHost" } }
 object! { Outcome { content } }
 object! { Failure { message } }
 object! { Shell { exit = "exitCode" } }
@@ -177,7 +178,14 @@ fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
         session_id: string(data.session).filter(|_| is_start),
         is_head: is_start,
         is_subagent: row.agent.is_some(),
+        subagent: SubagentFacts::of_type(
+            string(data.agent_type)
+                .or_else(|| string(data.agent_name))
+                .filter(|_| row.agent.is_some()),
+        ),
         branch: string(context.branch),
+        repository: string(context.root),
+        remote: remote(&context),
         forked_from: text(data.text)
             .filter(|_| is_fork)
             .as_deref()
@@ -186,6 +194,12 @@ fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
         ..Facts::at(row.time)
     }
     .in_directory(string(context.cwd))
+}
+
+/// Returns the address of the repository, which older versions record without its host.
+fn remote(context: &Context<'_>) -> Option<String> {
+    let host = text(context.host).unwrap_or("github.com".into());
+    Some(format!("https://{host}/{}", text(context.repository)?))
 }
 
 fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {

@@ -32,6 +32,10 @@ pub struct Facts {
     pub cwd_hash: Option<String>,
     /// The last branch.
     pub branch: Option<String>,
+    /// The address or the name of the repository.
+    pub remote: Option<String>,
+    /// A directory of the repository.
+    pub repository: Option<String>,
     /// The last model.
     pub model: Option<String>,
     /// The session it was forked from.
@@ -48,6 +52,8 @@ pub struct Facts {
     pub last_activity: Option<Timestamp>,
     /// Whether `last_activity` is only the modification time of the file.
     pub is_time_of_file: bool,
+    /// What is known of the subagent, if it is one.
+    pub subagent: Option<Box<SubagentFacts>>,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
     /// Whether there is a message of the main conversation.
@@ -55,6 +61,29 @@ pub struct Facts {
     /// Whether the facts come from the first record of a session. A file may also contain the first
     /// records of other sessions; only the first one describes this session.
     pub is_head: bool,
+}
+
+/// What records say about the subagent that wrote them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubagentFacts {
+    /// Its type, as the agent names it.
+    pub agent_type: Option<String>,
+    /// The id of the workflow that started it.
+    pub workflow: Option<String>,
+    /// The id of the subagent that started it.
+    pub parent: Option<String>,
+}
+
+impl SubagentFacts {
+    /// Returns the facts of a subagent of a type, if it is known.
+    pub(super) fn of_type(agent_type: Option<String>) -> Option<Box<Self>> {
+        agent_type.map(|name| {
+            Box::new(Self {
+                agent_type: Some(name),
+                ..Self::default()
+            })
+        })
+    }
 }
 
 /// The beginning of another session's file, which is also the beginning of this one.
@@ -148,6 +177,9 @@ impl Facts {
             cwd: later.cwd.or(this.cwd),
             cwd_hash: later.cwd_hash.or(this.cwd_hash),
             branch: later.branch.or(this.branch),
+            remote: this.remote.or(later.remote),
+            subagent: this.subagent.or(later.subagent),
+            repository: this.repository.or(later.repository),
             model: model.or(this.model),
             history: this.history.or(later.history),
             started: match (this.started, later.started) {

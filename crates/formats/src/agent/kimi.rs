@@ -16,7 +16,7 @@ use super::content::{
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Change, Entry, Part};
-use super::facts::Facts;
+use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::layout::{Layout, SubagentFiles, Subagents};
 use super::reading::{Detail, Reading, Shape};
@@ -77,7 +77,7 @@ object! {
         kind = "type", form = "kind", time, created = "created_at", agent = "agentId", message: MessageFields<'a>, event: Event<'a>,
         usage: Tokens<'a>, model, alias = "modelAlias", turn = "turnId", first_turn = "fromTurnId", reason,
         error: Failure<'a>, summary, environment: Surroundings<'a> = "environmentDisclosure",
-        session, state: State<'a>,
+        session, state: State<'a>, profile = "profileName",
     }
 }
 
@@ -241,6 +241,7 @@ fn facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Facts {
     let facts = Facts {
         session_id: string(row.session),
         is_subagent: row.session.is_some() && !is(row.agent, MAIN),
+        subagent: SubagentFacts::of_type(string(row.profile)),
         is_head: forked_from.is_some(),
         forked_from,
         // Tokens have only the name that the user's configuration gives the model.

@@ -30,6 +30,7 @@ mod gemini_edits;
 mod hook_settings;
 mod kimi;
 mod layout;
+mod named_roots;
 mod opencode;
 mod opencode_database;
 mod opencode_edits;
@@ -60,11 +61,12 @@ pub use entry::{Change, Entry, Part};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
 pub use exit_code::{exit_code, shell_output};
-pub use facts::{CopiedHistory, Facts, project_hash};
+pub use facts::{CopiedHistory, Facts, SubagentFacts, project_hash};
 pub use format::Format;
 pub use gemini::is_subagent_dir;
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use layout::{SubagentFiles, Subagents};
+pub use named_roots::{Home, NamedRoot, NamedRoots, RootKind};
 pub use patch_text::{apply_hunks, find_foreign_line, patch_edits};
 pub use program::is_session_server;
 pub use reading::{Detail, LineClass, Reading, Shape};
@@ -78,7 +80,7 @@ pub use table::{
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};
-pub use unread::{NamedRoot, NamedRoots, refusal, refusal_at};
+pub use unread::{refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_conversation_tests;

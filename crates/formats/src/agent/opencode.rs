@@ -13,7 +13,7 @@ use super::content::{
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
-use super::facts::Facts;
+use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
@@ -92,7 +92,7 @@ object! {
     Info {
         id, session = "sessionID", parent = "parentID", directory, title, role,
         time: Time<'a>, model: Model<'a>, model_id = "modelID", path: Location<'a>,
-        tokens: Tokens<'a>, cost, summary, error: Failure<'a>,
+        tokens: Tokens<'a>, cost, summary, error: Failure<'a>, agent,
     }
 }
 
@@ -187,6 +187,7 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
             string(info.id)
         },
         is_subagent: role.is_none() && non_null(info.parent).is_some(),
+        subagent: SubagentFacts::of_type(string(info.agent)),
         is_head: role.is_none(),
         parent: string(info.parent).filter(|_| role.is_none()),
         model: [model.id, model.model_id, info.model_id]

@@ -11,7 +11,7 @@ use super::content::{
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part};
-use super::facts::Facts;
+use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::gemini_edits::changes;
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
@@ -115,7 +115,7 @@ object! {
         time = "timestamp", cwd, branch = "gitBranch", model, message, usage = "usageMetadata",
         call_result = "toolCallResult", payload = "systemPayload", custom_title = "customTitle",
         title_source = "titleSource", forked_from = "forkedFrom", sidechain = "isSidechain",
-        turnpipe,
+        turnpipe, agent_name = "agentName",
     }
 }
 
@@ -133,7 +133,8 @@ object! {
     Event {
         name = "event.name", response = "response_id", model, prompt = "prompt_id", input = "input_token_count",
         output = "output_token_count", cached = "cached_content_token_count",
-        thoughts = "thoughts_token_count", total = "total_token_count",
+        thoughts = "thoughts_token_count", total = "total_token_count", subagent = "subagent_id",
+        subagent_type,
     }
 }
 
@@ -199,6 +200,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         facts: facts(&row, &kind, &payload),
         is_annotation: recap_in(&payload).is_some() || subtype.as_deref() == Some("custom_title"),
         title: title(&row, &kind, &payload),
+        subagent: payload.event.and_then(|event| string(event.subagent)),
         kind,
         subtype,
         ..Entry::default()
@@ -250,6 +252,11 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     Facts {
         session_id: string(row.session),
         is_subagent: is_side,
+        subagent: SubagentFacts::of_type(
+            string(row.agent_name)
+                .filter(|_| is_side)
+                .or_else(|| string(payload.event?.subagent_type)),
+        ),
         branch: string(row.branch),
         model: string(row.model).filter(|_| speaks),
         forked_from: fork.or_else(|| string(payload.parent_session)),

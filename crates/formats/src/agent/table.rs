@@ -40,6 +40,16 @@ impl Agent {
             .unwrap_or(&CLAUDE)
     }
 
+    /// Returns the directories with sessions in a home of the agent, which its variable would name.
+    pub fn roots_in(self, home: &Path) -> Vec<PathBuf> {
+        let layout = &self.format().layout;
+        let Some(variable) = layout.home_variables.first() else {
+            let dirs = layout.session_dirs.iter();
+            return dirs.map(|dir| home.join(dir)).collect();
+        };
+        (layout.roots)(layout, &[(*variable, home)].into_iter().collect())
+    }
+
     /// Returns the directory of a session whose records contain only a hash of it. Reads a file near the
     /// session.
     pub fn directory_beside(self, session: &Path) -> Option<String> {

@@ -1,10 +1,6 @@
-//! Agents whose sessions are not read, and agents that use another agent's format.
+//! Agents whose sessions are not read, and known agents that use another agent's format.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use super::{Agent, Format, Root};
+use std::path::Path;
 
 /// Agents, one on a line: the name, directories and files in the paths of its sessions, the beginning of
 /// its files if that is distinctive, and the way to see its sessions.
@@ -66,67 +62,15 @@ impl OtherAgent {
     }
 }
 
-/// A directory with the sessions of an agent that uses the format of a known one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedRoot {
-    /// The name of the agent.
-    pub name: String,
-    /// The agent whose format it uses.
-    pub format: Agent,
-    /// The directory.
-    pub path: PathBuf,
+/// Returns the name of the agent whose sessions are at a path, if they have the format of another one.
+pub(super) fn fork_of_place(path: &Path) -> Option<&'static str> {
+    Some(at(path)?.name)
 }
 
-/// The agents that the configuration names. By default there are none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamedRoots(Arc<[NamedRoot]>);
-
-impl NamedRoots {
-    /// Returns these agents, also at the resolved paths of their directories, by which files are found.
-    pub fn new(roots: Vec<NamedRoot>) -> Self {
-        let resolved: Vec<NamedRoot> = roots
-            .iter()
-            .filter_map(|root| {
-                let path = fs::canonicalize(&root.path).ok()?;
-                (path != root.path).then(|| NamedRoot {
-                    path,
-                    ..root.clone()
-                })
-            })
-            .collect();
-        Self([roots, resolved].concat().into())
-    }
-
-    /// Returns their directories.
-    pub fn roots(&self) -> impl Iterator<Item = Root> {
-        self.0.iter().map(|root| Root {
-            agent: Some(root.format),
-            path: root.path.clone(),
-        })
-    }
-
-    /// Returns the format of the files in a directory of these agents.
-    pub fn format_at(&self, path: &Path) -> Option<&'static Format> {
-        Some(self.at(path)?.format.format())
-    }
-
-    /// Returns the agent in whose directory a file is, if its sessions have the format of another
-    /// agent: one of these, or one that is known.
-    pub fn fork_name_at(&self, path: &Path) -> Option<&str> {
-        let named = self.at(path).map(|root| root.name.as_str());
-        named.or_else(|| Some(at(path)?.name))
-    }
-
-    /// Returns the names of these agents and of those that [`Self::fork_name_at`] finds.
-    pub fn fork_names(&self) -> impl Iterator<Item = &str> {
-        let named = self.0.iter().map(|root| root.name.as_str());
-        let others = other_agents().filter(|other| !other.places.is_empty());
-        named.chain(others.map(|other| other.name))
-    }
-
-    fn at(&self, path: &Path) -> Option<&NamedRoot> {
-        self.0.iter().find(|root| path.starts_with(&root.path))
-    }
+/// Returns the names that [`fork_of_place`] returns.
+pub(super) fn fork_names<'a>() -> impl Iterator<Item = &'a str> {
+    let others = other_agents().filter(|other| !other.places.is_empty());
+    others.map(|other| other.name)
 }
 
 #[cfg(test)]
@@ -135,8 +79,7 @@ mod tests {
 
     #[test]
     fn agents_are_named_by_place_and_beginning() {
-        let none = NamedRoots::default();
-        let name = |path| none.fork_name_at(Path::new(path));
+        let name = |path| fork_of_place(Path::new(path));
         assert_eq!(
             name("/h/.local/share/goose/sessions/sessions.db"),
             Some("goose")

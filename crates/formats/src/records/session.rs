@@ -24,6 +24,10 @@ pub struct SessionRecord {
     /// Whether `last_activity` is only the modification time of the file, because the agent records no times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_time_of_file: bool,
+    /// Homes of the agent with files of the session: their names in the configuration, or else directories. Absent
+    /// if there is one without a name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub homes: Vec<String>,
     /// Size of the file.
     #[serde(rename = "bytes")]
     pub size: u64,
@@ -308,10 +312,22 @@ pub enum Dimension {
     /// The model
     Model,
     /// The directory in which the session started
-    #[cfg_attr(feature = "clap", value(alias = "project"))]
     Cwd,
+    /// The repository of that directory with its work trees and subdirectories: its main directory, or its remote
+    /// if no directory of it is left; outside of repositories, the directory
+    Project,
+    /// The home of the agent, such as an account: its name in the configuration, or else its directory. A session with
+    /// files in several homes is counted once, under all of them
+    Home,
     /// The session id
     Session,
+    /// The subagent, by its id: `main` for the conversation itself. What a subagent with a session of its own spent
+    /// counts for the session that started it
+    Subagent,
+    /// The type of the subagent: `main` for the conversation itself
+    AgentType,
+    /// The id of the workflow that started the subagent (Claude Code): `none` outside of workflows
+    Workflow,
     /// The agent that wrote the session
     Agent,
     /// The prompt id: `main`, or a service such as `session_title`
@@ -323,7 +339,8 @@ pub enum Dimension {
 
 names! {
     Dimension: Day = "day", Week = "week", Month = "month", Block = "block", Model = "model",
-    Cwd = "cwd", Session = "session", Agent = "agent", Prompt = "prompt", Tool = "tool",
+    Cwd = "cwd", Project = "project", Home = "home", Session = "session",
+    Subagent = "subagent", AgentType = "agent_type", Workflow = "workflow", Agent = "agent", Prompt = "prompt", Tool = "tool",
 }
 
 /// Usage of a group of requests.
@@ -332,6 +349,12 @@ names! {
 pub struct SessionCostRecord {
     /// The group, by dimension; `null` if a session does not contain the value.
     pub dimensions: BTreeMap<Dimension, Option<String>>,
+    /// End of the block, RFC 3339; only for groups by block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_end: Option<String>,
+    /// Time until the end of the block, in milliseconds; only for the current block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_ms: Option<u64>,
     /// Replies.
     pub replies: u64,
     #[serde(flatten)]

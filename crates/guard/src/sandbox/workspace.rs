@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::walk::{Directory, EntryType, Walk};
 use crate::permission::{is_named_protected_from_commands, is_protected_from_commands};
 use crate::process::{Mask, MaskKind};
+use turnpipe_core::io::GitDirectory;
 
 /// Files with keys, below the home directory.
 const KEYS: [&str; 6] = [
@@ -113,9 +114,8 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
         return fs::canonicalize(git).into_iter().collect();
     }
     let linked = || -> Option<Vec<PathBuf>> {
-        let text = fs::read_to_string(&git).ok()?;
-        let target = text.strip_prefix("gitdir:")?.trim();
-        let own = fs::canonicalize(git.parent()?.join(target)).ok()?;
+        let named = GitDirectory::of(&git)?;
+        let own = fs::canonicalize(named.own).ok()?;
         // A file that a repository brings along could name any directory: it has to point back.
         let names_file = |name: &str| fs::read_to_string(own.join(name)).ok();
         let points_back = match names_file("gitdir") {
@@ -131,8 +131,9 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
                 trees.any(|tree| tree.as_deref() == git.parent())
             }),
         };
-        let common = names_file("commondir").map(|common| own.join(common.trim()));
-        let common = common.and_then(|common| fs::canonicalize(common).ok());
+        let common = named
+            .common
+            .and_then(|common| fs::canonicalize(common).ok());
         points_back.then(|| common.into_iter().chain([own]).collect())
     };
     linked().unwrap_or_default()

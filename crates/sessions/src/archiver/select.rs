@@ -64,6 +64,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let roots: Vec<Root> = roots.iter().filter_map(canonical).collect();
     let mut candidates = discover_with(listing.jobs, &roots);
     candidates.extend(subagents_beside(&candidates));
+    listing.prepare(&candidates);
     let mut everything = listing.of_all();
     everything.selection.with_subagents = true;
     let (listed, failed) = list_files(&candidates, &everything);

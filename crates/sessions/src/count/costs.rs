@@ -1,7 +1,7 @@
 //! Tokens and money by day, model and so on.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::ops::Range;
 
@@ -9,23 +9,29 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::count::stats::{Current, Tally};
-use crate::count::tally_items::{ReplyCounts, UsageContext, UsedTool};
+use crate::count::tally_items::{ReadSession, ReplyCounts, UsageContext, UsedTool};
 use crate::prices::Prices;
 use crate::read::session::Session;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;
 use turnpipe_core::message::{CallOutcome, Origin, Pairs, Usage};
-use turnpipe_formats::agent::{Detail, Entry, Facts};
+use turnpipe_formats::agent::{Detail, Entry, Facts, SubagentFacts};
 use turnpipe_formats::records::{
     Dimension, SessionCostRecord, SessionCounts, SessionStatsRecord, SessionToolRecord, ToolShare,
     UsageShare,
 };
 
-/// The purpose of a request that names no service.
+/// The purpose of a request that names no service, and the place of one that no subagent made.
 const MAIN: &str = "main";
+
+/// The workflow of requests outside of workflows.
+const NO_WORKFLOW: &str = "none";
 
 /// The name of an unknown model or session in texts.
 const UNKNOWN: &str = "(unknown)";
+
+/// Maximum depth of subagents in a tree. Files may name themselves as their parents.
+const MAX_DEPTH: usize = 8;
 
 /// Average length of a token, in English and in code.
 const BYTES_OF_A_TOKEN: u64 = 4;
@@ -35,6 +41,19 @@ const QUARTER: i64 = 15 * 60;
 
 /// Length of a billing block.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
+
+/// What the requests of a subagent cost.
+#[derive(Debug, Clone)]
+pub struct SubagentCost {
+    /// Its id.
+    pub id: String,
+    /// What is known of it.
+    pub facts: SubagentFacts,
+    /// The number of subagents above it.
+    pub depth: usize,
+    /// The sum.
+    pub sum: SessionCostRecord,
+}
 
 impl Tally {
     /// Sets the cost of each request. Costs recorded by an agent take precedence, except 0, which
@@ -73,7 +92,13 @@ impl Tally {
         let sums = self.sum_by(replies, by, zone, add_reply);
         let mut recorded = BTreeMap::new();
         // A recorded total has no time and no model.
-        let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
+        let of_sessions = [
+            Dimension::Cwd,
+            Dimension::Project,
+            Dimension::Home,
+            Dimension::Session,
+            Dimension::Agent,
+        ];
         if by.iter().all(|dimension| of_sessions.contains(dimension)) {
             let totals = self.recorded.values();
             let totals = totals.map(|(context, cost)| (context, *cost));
@@ -112,6 +137,36 @@ impl Tally {
     pub fn total(&self) -> SessionCostRecord {
         let sums = self.costs(&[], &TimeZone::UTC);
         sums.into_iter().next().unwrap_or_default()
+    }
+
+    /// Returns the sum of each subagent's requests, those that it started after it.
+    pub fn subagents(&self) -> Vec<SubagentCost> {
+        let mut sums: BTreeMap<&str, SubagentCost> = BTreeMap::new();
+        for reply in self.replies.values() {
+            if let Some(subagent) = &reply.context.subagent {
+                let sum = sums.entry(&subagent.id).or_insert_with(|| SubagentCost {
+                    id: subagent.id.clone(),
+                    facts: subagent.facts().cloned().unwrap_or_default(),
+                    depth: 0,
+                    sum: SessionCostRecord::default(),
+                });
+                add_reply(&mut sum.sum, reply);
+            }
+        }
+        let lineage = |one: &SubagentCost| {
+            let parent = |id: &&str| sums.get(sums.get(*id)?.facts.parent.as_deref()?);
+            let above = std::iter::successors(Some(one.id.as_str()), |id| Some(&*parent(id)?.id));
+            let mut ids: Vec<String> = above.take(MAX_DEPTH).map(str::to_owned).collect();
+            ids.reverse();
+            ids
+        };
+        let found = sums.values().map(|one| (lineage(one), one));
+        let found: BTreeMap<Vec<String>, &SubagentCost> = found.collect();
+        let found = found.into_iter().map(|(ids, one)| SubagentCost {
+            depth: ids.len() - 1,
+            ..one.clone()
+        });
+        found.collect()
     }
 
     /// Adds up the requests from this time on.
@@ -184,19 +239,29 @@ impl Tally {
         zone: &TimeZone,
         add: impl Fn(&mut Sum, Item),
     ) -> Vec<(BTreeMap<Dimension, Option<String>>, Sum)> {
-        let periods = Periods {
+        let mut groups = Groups {
             zone,
-            blocks: if by.contains(&Dimension::Block) {
-                self.blocks()
-            } else {
-                Vec::new()
-            },
+            blocks: Vec::new(),
+            homes: HashMap::new(),
+            parents: HashMap::new(),
         };
+        if by.contains(&Dimension::Block) {
+            groups.blocks = self.blocks();
+        }
+        for source in self.sources.iter().filter_map(|source| source.get()) {
+            let homes = groups.homes.entry(source.name()).or_default();
+            homes.extend(source.home.clone());
+            let parent = source.parent.clone();
+            let parent = parent.filter(|_| by.contains(&Dimension::Subagent));
+            groups
+                .parents
+                .extend(parent.map(|parent| (source.name(), parent)));
+        }
         let mut sums: BTreeMap<Vec<Option<String>>, Sum> = BTreeMap::new();
         for (context, item) in items {
             let names = by
                 .iter()
-                .map(|dimension| name(context, *dimension, &periods));
+                .map(|dimension| name(context, *dimension, &groups));
             add(sums.entry(names.collect()).or_default(), item);
         }
         let named = |(names, sum)| (by.iter().copied().zip(names).collect(), sum);
@@ -208,6 +273,27 @@ impl Tally {
         let start = *self.blocks().last()?;
         let block = start..start.saturating_add(BLOCK).ok()?;
         block.contains(&time).then_some(block)
+    }
+
+    /// Adds the ends of blocks to groups, and the time that is left of the one that contains `now`.
+    pub fn add_block_ends(&self, costs: &mut [SessionCostRecord], zone: &TimeZone, now: Timestamp) {
+        let blocks = self.blocks().into_iter();
+        let blocks: HashMap<_, _> = blocks
+            .map(|start| (Some(block_name(start, zone)), start))
+            .collect();
+        for cost in costs {
+            let name = cost.dimensions.get(&Dimension::Block);
+            let start = name.and_then(|name| blocks.get(name));
+            let end = start.and_then(|start| Some((*start, start.checked_add(BLOCK).ok()?)));
+            let Some((start, end)) = end else {
+                continue;
+            };
+            cost.block_end = Some(end.to_string());
+            if (start..end).contains(&now) {
+                let left = end.duration_since(now).as_millis();
+                cost.left_ms = u64::try_from(left).ok();
+            }
+        }
     }
 
     /// Returns the start times of the billing blocks, in order.
@@ -229,11 +315,38 @@ impl Tally {
     }
 }
 
-/// Boundaries of days, weeks and billing blocks in the user's time zone.
-struct Periods<'a> {
+/// What groups depend on besides the request.
+struct Groups<'a> {
+    /// The zone of days and weeks.
     zone: &'a TimeZone,
     /// The start of each billing block.
     blocks: Vec<Timestamp>,
+    /// The homes that have files of a session.
+    homes: HashMap<(String, Option<String>), BTreeSet<String>>,
+    /// The sessions that started subagents with sessions of their own, if they count for these.
+    parents: HashMap<(String, Option<String>), String>,
+}
+
+impl Groups<'_> {
+    /// Returns the session that a session counts for.
+    fn session_of(&self, source: &ReadSession) -> Option<String> {
+        let (agent, mut id) = source.name();
+        for _ in 0..self.parents.len() {
+            match self.parents.get(&(agent.clone(), id.clone())) {
+                Some(parent) => id = Some(parent.clone()),
+                None => break,
+            }
+        }
+        id
+    }
+
+    /// Returns the homes with files of a session. One without an id is in one home.
+    fn homes_of(&self, source: &ReadSession) -> Option<String> {
+        let homes = self.homes.get(&source.name());
+        let homes = homes.filter(|_| source.session_id.is_some());
+        let homes = homes.map(|homes| homes.iter().cloned().collect::<Vec<_>>().join(", "));
+        homes.or_else(|| source.home.clone())
+    }
 }
 
 /// Adds a request to a sum.
@@ -257,9 +370,14 @@ impl ReplyCounts {
     }
 }
 
+fn block_name(start: Timestamp, zone: &TimeZone) -> String {
+    let start = start.to_zoned(zone.clone());
+    start.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 /// Returns the group of a request or a call, if it is known.
-fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Option<String> {
-    let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
+fn name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Option<String> {
+    let zoned = |time: Timestamp| time.to_zoned(groups.zone.clone());
     let (time, labels) = (context.time, &context.labels);
     let source = labels.source();
     match dimension {
@@ -270,13 +388,30 @@ fn name(context: &UsageContext, dimension: Dimension, periods: &Periods) -> Opti
         }),
         Dimension::Month => time.map(|time| zoned(time).strftime("%Y-%m").to_string()),
         Dimension::Block => time.and_then(|time| {
-            let begun = periods.blocks.partition_point(|start| *start <= time);
-            let start = periods.blocks[..begun].last()?;
-            Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
+            let begun = groups.blocks.partition_point(|start| *start <= time);
+            Some(block_name(*groups.blocks[..begun].last()?, groups.zone))
         }),
         Dimension::Model => labels.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
-        Dimension::Session => source.and_then(|source| source.session_id.clone()),
+        Dimension::Project => source.and_then(|source| source.project.clone()),
+        Dimension::Home => source.and_then(|source| groups.homes_of(source)),
+        Dimension::Session => source.and_then(|source| groups.session_of(source)),
+        Dimension::Subagent => match &context.subagent {
+            Some(subagent) => Some(subagent.id.clone()),
+            None => Some(MAIN.to_owned()),
+        },
+        Dimension::AgentType => match &context.subagent {
+            Some(subagent) => subagent.facts().and_then(|facts| facts.agent_type.clone()),
+            None => Some(MAIN.to_owned()),
+        },
+        Dimension::Workflow => {
+            let facts = context
+                .subagent
+                .as_ref()
+                .and_then(|subagent| subagent.facts());
+            let workflow = facts.and_then(|facts| facts.workflow.clone());
+            Some(workflow.unwrap_or_else(|| NO_WORKFLOW.to_owned()))
+        }
         Dimension::Agent => source.map(|source| source.agent.clone()),
         Dimension::Prompt => {
             let id = labels.prompt_id.as_deref();
@@ -308,7 +443,7 @@ impl Session {
         }
         let facts = self.count(&mut tally, &mut counts)?;
         for file in self.other_files(false) {
-            tally.read_records(&file, Detail::Activity)?;
+            tally.read_records(&file, Detail::Activity, false)?;
         }
         let mut facts = self.with_directory(facts);
         facts.title = self.title(mapping)?;

@@ -5,10 +5,12 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::count::copies::{CopyKeys, is_copy_time};
+use crate::count::subagents::CountedSubagent;
 use turnpipe_core::message::{Role, Tier, Usage};
 use turnpipe_formats::agent::{Entry, Meter};
 
@@ -20,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) usage: Usage,
     pub(crate) time: Option<Timestamp>,
     pub(crate) model: Option<String>,
+    /// The subagent that made it.
+    pub(crate) subagent: Option<Arc<CountedSubagent>>,
     /// The index of the meter reading that states the tokens.
     pub(crate) reading: Option<usize>,
     /// Whether it was made in the session that this one was forked from.
@@ -57,6 +61,8 @@ pub(crate) struct MeterReader {
     /// Requests whose output only is known.
     outputs: Vec<Request>,
     model: Option<String>,
+    /// The subagent of the last record.
+    pub(crate) subagent: Option<Arc<CountedSubagent>>,
     tier: Tier,
     total: Option<Usage>,
     /// The total of each model, and the requests that state its parts.
@@ -194,6 +200,7 @@ impl MeterReader {
             },
             time,
             model: self.model.clone(),
+            subagent: self.subagent.clone(),
             reading: None,
             is_inherited: false,
             is_partial: false,

@@ -5,12 +5,13 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
 use crate::count::copies::CopyKeys;
 use crate::count::meter::{MeterLog, MeterReader, copied_readings};
+use crate::count::subagents::{CountedSubagent, CountedSubagents, FileSubagents};
 use crate::count::tally_items::{
     LabelCache, ReadSession, ReplyCounts, TalliedResult, UsageContext, UsedTool,
 };
@@ -19,6 +20,7 @@ use crate::files::distinct::{Distinct, Key};
 use crate::files::open::SessionError;
 use crate::files::side_file::each_side_entry;
 use crate::list::listing::{Failures, Listing, unreadable};
+use crate::list::projects::Projects;
 use crate::list::selection::{Selection, counts_in};
 use crate::prices::{Prices, Unpriced};
 use crate::read::session::Session;
@@ -38,6 +40,8 @@ pub struct Tally {
     /// With [`Detail::Costs`], prompts and calls are not counted; with [`Detail::Activity`],
     /// lengths of results are not counted.
     detail: Detail,
+    /// The projects of the sessions, if they are counted by project.
+    pub projects: Arc<OnceLock<Projects>>,
     pub(crate) sessions: Distinct<()>,
     pub(crate) prompts: Distinct<UsageContext>,
     pub(crate) replies: Distinct<ReplyCounts>,
@@ -45,6 +49,9 @@ pub struct Tally {
     /// The readings of meters in each file, which are numbered through all of them.
     meters: Vec<MeterLog>,
     labels: LabelCache,
+    subagents: CountedSubagents,
+    /// The sessions that were read, with those that repeat others.
+    pub(crate) sources: Vec<Arc<OnceLock<ReadSession>>>,
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     runs: RunTotals,
@@ -69,10 +76,20 @@ pub(crate) struct Current {
     is_replying: bool,
     /// Replies in several messages. They count if no record states their tokens.
     replies: Vec<(Option<Key>, ReplyCounts)>,
-    /// Requests outside the conversation, with their times, and whether they were inherited.
-    costs: Vec<(Option<Timestamp>, SideCost, bool)>,
+    /// Requests outside the conversation.
+    costs: Vec<SideRequest>,
+    subagents: FileSubagents,
     /// The place of each call in the tally.
     calls: Distinct<u32>,
+}
+
+/// A request outside the conversation.
+#[derive(Debug)]
+struct SideRequest {
+    cost: SideCost,
+    time: Option<Timestamp>,
+    subagent: Option<Arc<CountedSubagent>>,
+    is_inherited: bool,
 }
 
 impl Current {
@@ -89,13 +106,17 @@ impl Current {
     /// Takes the next entry. Its messages follow.
     pub(crate) fn note(&mut self, entry: &mut Entry) {
         self.keys.note(entry);
+        self.subagents.note(entry);
+        self.meter.subagent.clone_from(&self.subagents.last);
         self.meter.note(entry, &self.keys);
-        if let Some((time, mut cost)) = side_request(entry) {
-            if cost.model.is_none() {
-                cost.model = self.meter.model().map(str::to_owned);
-            }
-            let is_inherited = self.keys.is_older(time) || CopyKeys::is_copied(entry);
-            self.costs.push((time, cost, is_inherited));
+        if let Some(mut request) = side_request(entry) {
+            let model = &mut request.cost.model;
+            *model = model
+                .take()
+                .or_else(|| self.meter.model().map(str::to_owned));
+            request.is_inherited = self.keys.is_older(request.time) || CopyKeys::is_copied(entry);
+            request.subagent.clone_from(&self.subagents.last);
+            self.costs.push(request);
         }
     }
 
@@ -140,12 +161,15 @@ impl Tally {
         Self {
             period: Timestamp::MIN..Timestamp::MAX,
             detail,
+            projects: Arc::default(),
             sessions: Distinct::default(),
             prompts: Distinct::default(),
             replies: Distinct::default(),
             calls: Distinct::default(),
             meters: Vec::new(),
             labels: LabelCache::default(),
+            subagents: CountedSubagents::default(),
+            sources: Vec::new(),
             recorded_cost: None,
             runs: RunTotals::default(),
             recorded: Distinct::default(),
@@ -179,9 +203,11 @@ impl Tally {
     /// Adds the sessions among `candidates` that `listing` admits. Returns the files that could not
     /// be read. Skips files that are not sessions.
     pub fn add_all(&mut self, candidates: &[Candidate], listing: &Listing) -> Failures {
+        listing.prepare(candidates);
         // The last changed file is last: without other signs, records belong to the session that had them first.
         let oldest_first: Vec<&Candidate> = candidates.iter().rev().collect();
-        let empty = Self::within(self.period.clone(), self.detail);
+        let mut empty = Self::within(self.period.clone(), self.detail);
+        empty.projects = Arc::clone(&self.projects);
         let look = |candidate: &Candidate| empty.look_at(candidate, listing);
         let failed = listing.each(&oldest_first, look, |_, tally| self.merge(tally));
         self.drop_copies();
@@ -211,7 +237,7 @@ impl Tally {
     /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
     fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
-        let facts = match tally.read_records(session, self.detail)? {
+        let facts = match tally.read_records(session, self.detail, false)? {
             Some(facts) => facts,
             None if selection.asks_for_end() => {
                 session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
@@ -221,7 +247,7 @@ impl Tally {
         let facts = session.with_directory(facts);
         tally.read_beside(session)?;
         for other in session.other_files(false) {
-            tally.read_records(&other, self.detail)?;
+            tally.read_records(&other, self.detail, false)?;
             tally.read_beside(&other)?;
         }
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
@@ -232,9 +258,19 @@ impl Tally {
                 .unwrap_or(session.agent().name())
                 .to_owned(),
             session_id: facts.session_id.clone(),
+            parent: facts
+                .parent()
+                .filter(|id| Some(*id) != facts.session_id.as_ref())
+                .cloned(),
             cwd: cwd.cloned(),
+            home: session
+                .named_roots
+                .home_at(&session.file.path)
+                .map(|home| home.name),
+            project: self.projects.get().and_then(|known| known.name(&facts)),
             is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,
         });
+        tally.sources.push(Arc::clone(&tally.labels.source));
         let id = facts.session_id.as_deref();
         let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));
         if self.detail == Detail::Costs {
@@ -268,24 +304,28 @@ impl Tally {
     pub(crate) fn read_beside(&mut self, session: &Session) -> io::Result<()> {
         each_side_entry(&session.file.path, &mut |mut entry| {
             if let Some(request) = side_request(&mut entry) {
-                self.side_request(request, false);
+                self.side_request(request);
             }
         })?;
         let prompts = std::mem::take(&mut self.prompts);
         for subagent in session.subagents() {
-            self.read_records(&subagent, self.detail)?;
+            self.read_records(&subagent, self.detail, true)?;
         }
         self.prompts = prompts;
         Ok(())
     }
 
-    /// Counts one file. Returns its facts, unless records were skipped.
+    /// Counts one file, of a subagent if its session started it. Returns its facts, unless records were skipped.
     pub(crate) fn read_records(
         &mut self,
         session: &Session,
         detail: Detail,
+        is_started: bool,
     ) -> io::Result<Option<Facts>> {
-        let current = RefCell::new(Current::of(session));
+        let mut current = Current::of(session);
+        let subagents = std::mem::take(&mut self.subagents);
+        current.subagents = subagents.of_file(session, is_started);
+        let current = RefCell::new(current);
         let (mut facts, mut first_model) = (Facts::default(), None);
         let (mut recorded, mut ends) = (None, Vec::new());
         let before = self.replies.len();
@@ -303,10 +343,12 @@ impl Tally {
         for message in session.messages_of(Scope::AllBranches, detail, Some(&mut seen))? {
             self.message(&message?, &mut current.borrow_mut());
         }
-        let current = current.into_inner();
+        let mut current = current.into_inner();
+        let own = std::mem::take(&mut current.subagents);
+        self.subagents = own.finish(&session.facts_beside());
         if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
-            return self.read_records(session, Detail::Counts);
+            return self.read_records(session, Detail::Counts, is_started);
         }
         self.finish_file(current);
         // A meter may be read before a record names the model.
@@ -330,10 +372,12 @@ impl Tally {
     }
 
     /// Counts a request outside the conversation.
-    fn side_request(&mut self, (time, cost): (Option<Timestamp>, SideCost), is_inherited: bool) {
+    fn side_request(&mut self, request: SideRequest) {
+        let SideRequest { cost, time, .. } = request;
         let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
         let context = UsageContext {
-            is_inherited,
+            subagent: request.subagent,
+            is_inherited: request.is_inherited,
             ..UsageContext::new(time, self.labels.of(model, prompt_id, None))
         };
         let reply = ReplyCounts {
@@ -347,8 +391,8 @@ impl Tally {
 
     /// Counts the requests of a file that was read to its end.
     pub(crate) fn finish_file(&mut self, current: Current) {
-        for (time, cost, is_inherited) in current.costs {
-            self.side_request((time, cost), is_inherited);
+        for request in current.costs {
+            self.side_request(request);
         }
         let (requests, log) = current.meter.finish();
         let before = readings(&self.meters);
@@ -362,6 +406,7 @@ impl Tally {
             let labels = self.labels.of(request.model.as_deref(), None, None);
             let context = UsageContext {
                 is_inherited: request.is_inherited,
+                subagent: request.subagent,
                 ..UsageContext::new(request.time, labels)
             };
             let reply = ReplyCounts {
@@ -435,8 +480,10 @@ impl Tally {
         current.time = time.or(current.time);
         let time = current.time;
         let is_inherited = current.keys.is_inherited(message, time);
+        let subagent = current.subagents.of_message(message);
         let context = |labels| UsageContext {
             is_inherited,
+            subagent: subagent.clone(),
             ..UsageContext::new(time, labels)
         };
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
@@ -508,6 +555,7 @@ impl Tally {
         }
         self.meters.extend(other.meters);
         self.runs.add(other.runs);
+        self.sources.extend(other.sources);
         self.sessions.append(other.sessions, |(), ()| {});
         self.prompts.append(other.prompts, UsageContext::join);
         self.recorded.append(other.recorded, |known, copy| {
@@ -528,10 +576,14 @@ fn readings(meters: &[MeterLog]) -> usize {
     meters.iter().map(MeterLog::len).sum()
 }
 
-/// Returns a request outside the conversation, and its time.
-fn side_request(entry: &mut Entry) -> Option<(Option<Timestamp>, SideCost)> {
-    let cost = entry.side_cost.take()?;
-    Some((entry.timestamp(), cost))
+/// Returns the request outside the conversation in an entry.
+fn side_request(entry: &mut Entry) -> Option<SideRequest> {
+    Some(SideRequest {
+        cost: entry.side_cost.take()?,
+        time: entry.timestamp(),
+        subagent: None,
+        is_inherited: false,
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
+use crate::count::subagents::CountedSubagent;
 use crate::prices::Unpriced;
 use turnpipe_core::message::{CallOutcome, ToolResult, Usage};
 
@@ -69,6 +70,8 @@ impl UsedTool {
 pub(crate) struct UsageContext {
     pub(crate) time: Option<Timestamp>,
     pub(crate) labels: Arc<UsageLabels>,
+    /// The subagent that made it.
+    pub(crate) subagent: Option<Arc<CountedSubagent>>,
     /// Whether it was made in the session that this one was forked from.
     pub(crate) is_inherited: bool,
 }
@@ -78,14 +81,23 @@ impl UsageContext {
         Self {
             time,
             labels,
+            subagent: None,
             is_inherited: false,
         }
+    }
+
+    /// Whether the type of the subagent that made it is known.
+    fn has_agent_type(&self) -> bool {
+        let facts = self.subagent.as_ref().and_then(|subagent| subagent.facts());
+        facts.is_some_and(|facts| facts.agent_type.is_some())
     }
 
     /// Adds a copy from another file. The session that made the request counts.
     pub(crate) fn join(&mut self, copy: Self) {
         if self.is_inherited && !copy.is_inherited {
             *self = copy;
+        } else if !self.has_agent_type() && copy.subagent.is_some() {
+            self.subagent = copy.subagent;
         }
     }
 }
@@ -111,8 +123,14 @@ impl UsageLabels {
 pub(crate) struct ReadSession {
     pub(crate) agent: String,
     pub(crate) session_id: Option<String>,
+    /// The session that started it, if it is a subagent.
+    pub(crate) parent: Option<String>,
     /// The first directory, or its hash.
     pub(crate) cwd: Option<String>,
+    /// The home of the agent.
+    pub(crate) home: Option<String>,
+    /// The project, if it was asked for.
+    pub(crate) project: Option<String>,
     /// Whether it is a stream whose requests have other ids in the file of the session.
     pub(crate) is_unlinked_stream: bool,
 }

@@ -1,9 +1,10 @@
 //! Sessions in a list, and their files.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use turnpipe_core::jsonl::{WriteError, append_record};
-use turnpipe_formats::agent::{Agent, Facts};
+use turnpipe_formats::agent::{Agent, Facts, Home};
 use turnpipe_formats::records::{SessionActivity, SessionCounts};
 
 /// The files of a session.
@@ -58,6 +59,8 @@ pub struct Listed {
     pub agent: Agent,
     /// The size in bytes.
     pub size: u64,
+    /// The homes of its agent that have files of it.
+    pub homes: BTreeSet<Home>,
     /// Its facts.
     pub facts: Facts,
     /// Its counts, with `Depth::Whole`.

@@ -10,6 +10,7 @@ pub(crate) mod open;
 pub(crate) mod origin;
 pub(crate) mod parallel;
 pub(crate) mod recover;
+pub(crate) mod repository;
 pub(crate) mod running;
 pub(crate) mod scratch_file;
 pub(crate) mod side_file;

@@ -16,6 +16,7 @@ use crate::files::listed::{Listed, Sessions};
 use crate::files::open::SessionError;
 use crate::files::parallel::{each_in_order, stream_in_order};
 use crate::list::parts::{Spawned, ids_in, join, name};
+use crate::list::projects::Projects;
 use crate::list::selection::{MIN_ID_CHARS, Selection, timestamp};
 use crate::prices::Prices;
 use crate::read::session::Session;
@@ -59,11 +60,36 @@ impl Listing {
     #[must_use]
     pub fn of_all(&self) -> Self {
         let mut all = self.clone();
+        all.examined = Arc::default();
         all.selection = Selection::default();
         all.selection
             .named_roots
             .clone_from(&self.selection.named_roots);
         all
+    }
+
+    /// Finds the projects of the sessions among `candidates` by their beginnings, unless they are known.
+    pub fn learn_projects(&self, candidates: &[Candidate]) {
+        self.selection.projects.get_or_init(|| {
+            let all = self.of_all();
+            let candidates: Vec<&Candidate> = candidates.iter().collect();
+            let look = |candidate: &Candidate| {
+                let named = &all.selection.named_roots;
+                let session = Session::open_for_list(&candidate.path, named)?;
+                Ok(Some(session.with_directory(session.facts_of_name()?)))
+            };
+            let mut facts = Vec::new();
+            // The command itself reports files that cannot be read.
+            let _ = all.each(&candidates, look, |_, found| facts.push(found));
+            Projects::of(&facts, self.selection.user_home.as_deref())
+        });
+    }
+
+    /// Finds what the filters need to know of all sessions.
+    pub(crate) fn prepare(&self, candidates: &[Candidate]) {
+        if self.selection.project.is_some() {
+            self.learn_projects(candidates);
+        }
     }
 }
 
@@ -73,6 +99,7 @@ pub(crate) type Report<'a, Event> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
 pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
+    listing.prepare(candidates);
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut spawned = Spawned::default();
@@ -215,6 +242,7 @@ impl Listing {
         failed: impl Fn(PathBuf, SessionError) -> Event + Sync,
         visit: &mut Report<'_, Event>,
     ) {
+        self.prepare(candidates);
         let work = |candidate: &Candidate, report: &mut Report<'_, Event>| {
             let outcome = read(candidate, report);
             self.examined.fetch_add(1, Ordering::Relaxed);
@@ -344,6 +372,12 @@ impl Listing {
         let listed = Box::new(Listed {
             path: path.clone(),
             agent,
+            homes: self
+                .selection
+                .named_roots
+                .home_at(path)
+                .into_iter()
+                .collect(),
             size: context.stored_size.unwrap_or(session.file.size),
             subagents,
             facts,

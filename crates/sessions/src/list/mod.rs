@@ -5,4 +5,5 @@ pub(crate) mod find;
 pub(crate) mod in_use;
 pub(crate) mod listing;
 pub(crate) mod parts;
+pub(crate) mod projects;
 pub(crate) mod selection;

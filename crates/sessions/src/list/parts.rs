@@ -87,6 +87,7 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
         newest.others.extend(other.others);
         newest.subagents = newest.subagents.max(other.subagents);
         newest.facts.add_file(other.facts);
+        newest.homes.extend(other.homes);
     }
     Some(newest)
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 
 use crate::files::discover::Candidate;
+use crate::list::projects::Projects;
 use turnpipe_formats::agent::{Agent, Facts, NamedRoots, project_hash};
 
 /// Minimum length of a short id, in characters.
@@ -29,6 +31,8 @@ pub struct Selection {
     pub agent: Option<Agent>,
     /// The agents of the configuration.
     pub named_roots: NamedRoots,
+    /// In this home of its agent.
+    pub home: Option<String>,
     /// Written by this agent, which uses the format of another one.
     pub written_by: Option<String>,
     /// Without a title.
@@ -39,8 +43,12 @@ pub struct Selection {
     pub branch: Option<String>,
     /// Contains this text in the last model.
     pub model: Option<String>,
-    /// Contains this text in the first directory.
+    /// Contains this text in the first directory, or in the directory or the name of its repository.
     pub project: Option<String>,
+    /// The projects of all sessions, once they are known.
+    pub projects: Arc<OnceLock<Projects>>,
+    /// The home directory of the user.
+    pub user_home: Option<PathBuf>,
     /// Changed a file at this absolute path or below it. This reads whole files.
     pub changed: Option<PathBuf>,
     /// Leaves out sessions without a prompt, a title or a reply.
@@ -62,7 +70,12 @@ impl Selection {
     /// Whether a session of this agent in this file can be selected.
     pub(crate) fn admits_agent(&self, agent: Agent, path: &Path) -> bool {
         let written_by = self.written_by.as_deref();
-        self.agent.is_none_or(|wanted| wanted == agent)
+        let is_at = |wanted: &String| {
+            let home = self.named_roots.home_at(path);
+            home.is_some_and(|home| home.name == *wanted)
+        };
+        self.home.as_ref().is_none_or(is_at)
+            && self.agent.is_none_or(|wanted| wanted == agent)
             && written_by.is_none_or(|wanted| self.named_roots.fork_name_at(path) == Some(wanted))
     }
 
@@ -95,7 +108,16 @@ impl Selection {
             && contains(facts.heading(), self.title.as_ref())
             && contains(facts.branch.as_ref(), self.branch.as_ref())
             && contains(facts.model.as_ref(), self.model.as_ref())
-            && contains(facts.first_cwd.as_ref(), self.project.as_ref())
+            && self.admits_project(facts)
+    }
+
+    fn admits_project(&self, facts: &Facts) -> bool {
+        let wanted = self.project.as_ref();
+        let is_named = |projects: &Projects| {
+            let mut texts = projects.texts(facts).into_iter();
+            texts.any(|text| contains(Some(&text), wanted))
+        };
+        contains(facts.first_cwd.as_ref(), wanted) || self.projects.get().is_some_and(is_named)
     }
 }
 

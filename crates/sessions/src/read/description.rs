@@ -73,6 +73,10 @@ impl Listed {
     pub fn into_record(self) -> SessionRecord {
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
         let state = self.state.map(|state| *state);
+        let mut homes = self.homes;
+        if homes.len() == 1 {
+            homes.retain(|home| home.is_named);
+        }
         SessionRecord {
             state: state.as_ref().map(|state| state.state),
             state_inferred: state.is_some(),
@@ -82,6 +86,7 @@ impl Listed {
             last_activity: time(self.facts.last_activity),
             is_time_of_file: self.facts.is_time_of_file,
             about: session_description(self.path, self.agent, self.facts),
+            homes: homes.into_iter().map(|home| home.name).collect(),
             size: self.size,
             subagents: self.subagents,
             counts: self.counts,

@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// Returns the facts from outside the file.
-    fn facts_beside(&self) -> Facts {
+    pub(crate) fn facts_beside(&self) -> Facts {
         let entries = self.entries_beside(Detail::Outline);
         entries.fold(Facts::default(), |facts, entry| {
             facts.followed_by(entry.facts)

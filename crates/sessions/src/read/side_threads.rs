@@ -1,5 +1,6 @@
 //! Subagents whose messages are in the file of their session: their records follow the call that started them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem::take;
 
@@ -9,11 +10,26 @@ use turnpipe_core::json::{object, text};
 use turnpipe_core::message::{Call, Message};
 use turnpipe_formats::agent::{Entry, Part};
 
-object! { Task { prompt } }
+object! { Input { prompt, claude = "subagent_type", copilot = "agent_type", gemini = "agent_name" } }
 
-/// Whether the input of a call may have a prompt. Most have none.
-fn is_task(call: &Call) -> bool {
-    call.input.get().contains("\"prompt\"")
+/// The task of a subagent, as the call that starts it states it.
+pub(crate) struct SubagentTask {
+    pub(crate) prompt: String,
+    /// The type of the subagent.
+    pub(crate) agent_type: Option<String>,
+}
+
+impl SubagentTask {
+    /// Returns the task in the input of a call. Most have none.
+    pub(crate) fn of(call: &Call) -> Option<Self> {
+        let input = Some(call.input.get()).filter(|input| input.contains("\"prompt\""))?;
+        let input = Input::read(input)?;
+        let types = [input.claude, input.copilot, input.gemini];
+        Some(Self {
+            prompt: text(input.prompt)?.into_owned(),
+            agent_type: types.into_iter().find_map(text).map(Cow::into_owned),
+        })
+    }
 }
 
 /// The records of subagents, and the calls that may have started them. Does no I/O.
@@ -53,12 +69,11 @@ impl SideThreads {
     pub(crate) fn add(&mut self, entry: &Entry, place: Place) {
         for message in &entry.messages {
             let id = message.id.as_deref().map(Key::of);
-            for call in message.calls().filter(|call| is_task(call)) {
-                let task = Task::read(call.input.get());
-                let Some(prompt) = task.and_then(|task| text(task.prompt)) else {
+            for call in message.calls() {
+                let Some(task) = SubagentTask::of(call) else {
                     continue;
                 };
-                let calls = self.prompts.entry(Key::of(&prompt)).or_default();
+                let calls = self.prompts.entry(Key::of(&task.prompt)).or_default();
                 calls.push_back(call.id.clone());
                 let key = id.unwrap_or_else(|| Key::of(&format!("{place:?}")));
                 self.calls.insert(call.id.clone(), key);

@@ -106,6 +106,7 @@ pub fn rank_all(
     query: &QueryWords,
     limit: usize,
 ) -> (Vec<RankedSession>, Failures) {
+    listing.prepare(candidates);
     let names = NameIndexes::default();
     let mut collection = Collection::new(query.as_slice().len());
     let candidates: Vec<&Candidate> = candidates.iter().collect();

@@ -1,0 +1,179 @@
+//! The subagents whose requests are counted, and their types.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::files::distinct::Key;
+use crate::read::session::Session;
+use crate::read::side_threads::SubagentTask;
+use turnpipe_core::message::{Message, Thread};
+use turnpipe_formats::agent::{Entry, Facts, Part, SubagentFacts, Subagents, subagent_of_file};
+
+/// A subagent. Its requests share it before all of its facts are known.
+#[derive(Debug, Default)]
+pub(crate) struct CountedSubagent {
+    pub(crate) id: String,
+    facts: OnceLock<SubagentFacts>,
+}
+
+impl CountedSubagent {
+    /// Returns what is known of it.
+    pub(crate) fn facts(&self) -> Option<&SubagentFacts> {
+        self.facts.get()
+    }
+}
+
+/// The subagents of a session, and the types that calls state.
+#[derive(Debug, Default)]
+pub(crate) struct CountedSubagents {
+    by_id: HashMap<String, Arc<CountedSubagent>>,
+    /// The types, by the id and the prompt of the call.
+    types: HashMap<Key, String>,
+}
+
+/// The subagents in one file.
+#[derive(Debug, Default)]
+pub(crate) struct FileSubagents {
+    all: CountedSubagents,
+    /// The subagent whose file it is.
+    own: Option<Arc<CountedSubagent>>,
+    /// The subagent of the last record.
+    pub(crate) last: Option<Arc<CountedSubagent>>,
+    /// The subagents of records, by their ids.
+    by_record: HashMap<Key, Arc<CountedSubagent>>,
+    /// The first texts of subagents.
+    prompts: Vec<(Arc<CountedSubagent>, Key)>,
+    /// What the file of a subagent says about it.
+    facts: SubagentFacts,
+}
+
+impl CountedSubagents {
+    fn get(&mut self, id: &str) -> Arc<CountedSubagent> {
+        let known = self.by_id.entry(id.to_owned());
+        let known = known.or_insert_with_key(|id| {
+            Arc::new(CountedSubagent {
+                id: id.clone(),
+                ..CountedSubagent::default()
+            })
+        });
+        Arc::clone(known)
+    }
+
+    /// Starts to read a file. `is_started` if it is among the subagents of a session.
+    pub(crate) fn of_file(mut self, session: &Session, is_started: bool) -> FileSubagents {
+        let may_be_one = matches!(
+            session.format().layout.subagents,
+            Subagents::Sessions | Subagents::Files(_)
+        );
+        let named = || {
+            let facts = session.facts_of_name().ok()?;
+            facts.session_id.filter(|_| is_started || facts.is_subagent)
+        };
+        let id = subagent_of_file(&session.file.path);
+        let id = id.or_else(|| may_be_one.then(named).flatten());
+        FileSubagents {
+            own: id.map(|id| self.get(&id)),
+            all: self,
+            ..FileSubagents::default()
+        }
+    }
+}
+
+impl FileSubagents {
+    /// Takes the next entry.
+    pub(crate) fn note(&mut self, entry: &Entry) {
+        let above = || {
+            self.by_record
+                .get(&Key::of(entry.parent.as_ref()?))
+                .cloned()
+        };
+        self.last = match (&self.own, &entry.subagent) {
+            (Some(own), _) => Some(Arc::clone(own)),
+            (None, Some(id)) => Some(self.all.get(id)),
+            (None, None) if entry.part == Part::Side => {
+                above().or_else(|| Some(self.all.get(entry.uuid.as_ref()?)))
+            }
+            (None, None) => None,
+        };
+        let Some(last) = &self.last else {
+            return;
+        };
+        let mut known = self.prompts.iter().rev();
+        let is_new = !known.any(|(one, _)| Arc::ptr_eq(one, last));
+        if let Some(first) = entry.messages.first().filter(|_| is_new) {
+            let prompt = Key::of(&first.text());
+            self.prompts.push((Arc::clone(last), prompt));
+        }
+        if self.own.is_some() {
+            self.learn(&entry.facts);
+            return;
+        }
+        let record = entry.uuid.iter().map(|id| (Key::of(id), Arc::clone(last)));
+        self.by_record.extend(record);
+        if let Some(facts) = entry.facts.subagent.as_deref() {
+            last.facts.get_or_init(|| facts.clone());
+        }
+    }
+
+    /// Takes facts about the subagent whose file it is.
+    fn learn(&mut self, facts: &Facts) {
+        let known = std::mem::take(&mut self.facts);
+        let found = facts.subagent.as_deref().cloned().unwrap_or_default();
+        self.facts = SubagentFacts {
+            agent_type: known.agent_type.or(found.agent_type),
+            workflow: known.workflow.or(found.workflow),
+            parent: known
+                .parent
+                .or(found.parent)
+                .or_else(|| facts.parent.clone()),
+        };
+    }
+
+    /// Returns the subagent of a message, and takes the types that its calls state.
+    pub(crate) fn of_message(&mut self, message: &Message) -> Option<Arc<CountedSubagent>> {
+        for call in message.calls() {
+            if let Some(task) = SubagentTask::of(call)
+                && let Some(name) = task.agent_type
+            {
+                self.all.types.insert(Key::of(&call.id), name.clone());
+                self.all.types.insert(Key::of(&task.prompt), name);
+            }
+        }
+        let record = message.uuid.as_ref();
+        let recorded = record.and_then(|id| self.by_record.get(&Key::of(id)));
+        let found = self.own.as_ref().or(recorded).cloned();
+        let call = message.parent_call.as_ref();
+        let call = call.filter(|_| message.thread == Thread::Subagent);
+        found.or_else(|| call.map(|id| self.all.get(id)))
+    }
+
+    /// Takes what is known at the end of a file, with facts from outside of it.
+    pub(crate) fn finish(mut self, beside: &Facts) -> CountedSubagents {
+        self.learn(beside);
+        let types = &self.all.types;
+        if let Some(own) = &self.own {
+            let mut prompts = self.prompts.iter().map(|(_, prompt)| prompt);
+            let by_prompt = prompts.find_map(|prompt| types.get(prompt).cloned());
+            let agent_type = self.facts.agent_type.take().or(by_prompt);
+            own.facts.get_or_init(|| SubagentFacts {
+                agent_type,
+                ..self.facts
+            });
+        }
+        let by_call = self.all.by_id.iter();
+        let by_call = by_call.map(|(id, subagent)| (subagent, Key::of(id)));
+        let by_prompt = self
+            .prompts
+            .iter()
+            .map(|(subagent, prompt)| (subagent, *prompt));
+        for (subagent, key) in by_call.chain(by_prompt) {
+            if let Some(name) = types.get(&key) {
+                subagent.facts.get_or_init(|| SubagentFacts {
+                    agent_type: Some(name.clone()),
+                    ..SubagentFacts::default()
+                });
+            }
+        }
+        self.all
+    }
+}
