@@ -28,14 +28,16 @@ impl Command<'_> {
         let context = self.context;
         let is_inside =
             |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
-        let leads_outside = |name: &str| {
+        // The names that match a pattern may be printed only, and not opened.
+        let leads_outside = |name: &str, is_opened: bool| {
             // A glob may match links, and in several directories.
             let is_elsewhere = |path: &Path| {
                 let (above, name) = (path.parent(), path.file_name());
                 let (above, name) = (above.unwrap_or(path), name.unwrap_or_default());
                 !is_inside(&context.resolve(above))
-                    || !has_gap(path)
-                    || may_lead_elsewhere(&name.to_string_lossy(), above, context)
+                    || is_opened
+                        && (!has_gap(path)
+                            || may_lead_elsewhere(&name.to_string_lossy(), above, context))
             };
             let mut files = self.directories.files(name, context).into_iter();
             name.contains(UNKNOWN)
@@ -46,18 +48,16 @@ impl Command<'_> {
         let names = self.invocations().iter().flat_map(|one| {
             let files: Vec<usize> = one.operands().collect();
             let words = one.outlines.iter().enumerate().skip(1);
-            // Names that match a pattern may be printed.
-            let names =
-                words.filter(move |(index, name)| files.contains(index) || name.contains(GLOB));
-            let repeated = one.part.assignments.iter();
-            let repeated = repeated.filter(|_| one.outlines.is_empty());
-            let repeated = repeated.map(|set| outline(&set.word, context));
-            let repeated = repeated.filter(|name| name.contains(GLOB));
-            names.map(|(_, name)| name.clone()).chain(repeated)
+            let words = words.map(move |(index, name)| (name.clone(), files.contains(&index)));
+            let values = one.part.assignments.iter();
+            let values = values.filter(|_| one.outlines.is_empty());
+            let values = values.map(|set| (outline(&set.word, context), false));
+            let names = words.chain(values);
+            names.filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no program.
         let redirected = self.levels.iter().flat_map(CommandPart::reads);
-        let redirected = redirected.map(|word| outline(word, context));
+        let redirected = redirected.map(|word| (outline(word, context), true));
         let directories = &self.directories;
         directories.is_open
             || self.takes_names()
@@ -65,9 +65,9 @@ impl Command<'_> {
                 .known
                 .iter()
                 .all(|directory| is_inside(&context.resolve(directory)))
-            || names
-                .chain(redirected)
-                .any(|outline| names_in(&outline).any(leads_outside))
+            || names.chain(redirected).any(|(outline, is_opened)| {
+                names_in(&outline).any(|name| leads_outside(name, is_opened))
+            })
     }
 
     /// Whether it takes the names of files from its input or a file.

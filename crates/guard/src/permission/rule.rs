@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
-use super::denied_files::FileUse;
 use super::domain::DomainPattern;
 use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
@@ -48,6 +47,15 @@ pub(super) enum Specifier {
     Argument,
     /// No calls: a call of the tool has nothing in this form.
     Nothing,
+}
+
+/// The use of a file that a rule denies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileUse {
+    /// Reading it, and changing it.
+    Reading,
+    /// Changing it.
+    Changing,
 }
 
 /// Access to files outside the working directories.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use super::Behavior;
 use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
-use super::denied_files::FileUse;
 use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
-use super::rule::{Argument, Rule, Specifier};
+use super::rule::{Argument, FileUse, Rule, Specifier};
 use crate::shell::{is_identifier, parse};
 use turnpipe_core::tool_facts::Purpose;
 

@@ -211,10 +211,7 @@ impl ShellCall {
             status,
             content: Content::Text(join_lines([content.as_str(), &notes])),
             structured,
-            changes: moved
-                .map(|moved| ContextChange::Directory(moved.to))
-                .into_iter()
-                .collect(),
+            changes: Vec::from_iter(moved.map(|moved| ContextChange::Directory(moved.to))),
             cancels_siblings: failed && !self.analysis.verdict.is_read_only(),
             full,
         })

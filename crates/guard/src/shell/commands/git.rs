@@ -1,6 +1,6 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use super::{CheckedCommand, GitCall};
+use super::checked_command::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};

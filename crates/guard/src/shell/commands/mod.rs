@@ -6,13 +6,14 @@
 mod awk;
 mod checked_command;
 mod conditions;
+mod entry;
 mod environment;
+mod find;
 mod git;
 mod rules;
 mod sed;
 
 pub(super) use checked_command::CheckedCommand;
-use checked_command::GitCall;
 pub(super) use conditions::evaluates;
 pub(super) use environment::{may_be_secret, prints_environment};
 pub(super) use rules::{Check, conversions, rule};

@@ -1,21 +1,12 @@
-//! The files that deny rules name, for enforcement on any program.
+//! The files and hosts that rules name, for enforcement on any program.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::path_pattern::PathPattern;
 use super::pattern::Pattern;
-use super::rule::Specifier;
+use super::rule::{FileUse, Specifier};
 use super::{Behavior, Rule, Rules};
-
-/// The use of a file that a rule denies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileUse {
-    /// Reading it, and changing it.
-    Reading,
-    /// Changing it.
-    Changing,
-}
 
 /// The files below a directory that a deny rule names.
 #[derive(Debug, Clone)]
@@ -105,6 +96,14 @@ impl Rules {
             Some(roots.into_iter().map(move |root| root.join(&below)))
         });
         allowed.flatten().collect()
+    }
+
+    /// Returns the patterns of `WebFetch(domain:…)` rules with a behavior.
+    pub fn domains(&self, behavior: Behavior) -> impl Iterator<Item = String> {
+        self.of(behavior).filter_map(|rule| match &rule.specifier {
+            Specifier::Domain(pattern) => Some(pattern.text.clone()),
+            _ => None,
+        })
     }
 
     /// Returns the rules with a path, and the use of files that each is about.

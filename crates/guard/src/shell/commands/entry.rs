@@ -1,0 +1,217 @@
+//! The check of a simple command: its assignments, its redirections, its name and its arguments.
+
+use super::checked_command::CheckedCommand;
+use super::{find, git, prints_environment};
+use crate::shell::options::{self, arguments};
+use crate::shell::parts::{CommandPart, PartAssignment};
+use crate::shell::redirection::Redirection;
+use crate::shell::table::{COMMANDS, Property};
+use crate::shell::variables::{may_be_passed, may_be_set};
+use crate::shell::verdict::{Checked, Refusal, excerpt};
+use crate::shell::word::PartWord;
+
+/// Maximum nesting depth of wrappers (`time timeout 5 ls`).
+const MAX_LEVELS: usize = 6;
+
+impl CheckedCommand {
+    /// Checks a command.
+    pub(in crate::shell) fn of(command: &CommandPart) -> Self {
+        let mut found = Self::default();
+        let opened = command.redirections.iter().try_for_each(Redirection::check);
+        let is_passed = !command.words.is_empty();
+        let assigned = check_assignments(&command.assignments, is_passed);
+        let words = if command.is_condition {
+            found.read_language("[[");
+            Ok(())
+        } else {
+            found.check(command, MAX_LEVELS)
+        };
+        found.only_reads = words.is_ok()
+            && (is_passed || assigned.is_ok())
+            && found.language.is_none()
+            && !command.has_processes;
+        found.refusal = opened.and(assigned).and(words).err();
+        found
+    }
+
+    /// Checks the words of a command, which may have this number of wrappers.
+    fn check(&mut self, command: &CommandPart, wrappers: usize) -> Checked {
+        let Some((first, words)) = command.words.split_first() else {
+            return Ok(());
+        };
+        let Some(name) = first.literal() else {
+            return Err(first.refusal("the command name is known only at run time"));
+        };
+        let shown = excerpt(name);
+        if name.contains('/') {
+            return Err(first.refusal(format!("`{shown}` is a path to an unknown program")));
+        }
+        if prints_environment(name, words) {
+            self.reveals = Some(name.to_owned());
+        }
+        let Some(listed) = COMMANDS.get(name) else {
+            let why = format!("`{shown}` is not a command known to be read-only");
+            return Err(first.refusal(why));
+        };
+        if listed.is(Property::Language) {
+            self.read_language(name);
+        }
+        if name != "git" {
+            // `git` is recorded with its subcommand.
+            self.names.push(name.to_owned());
+        }
+        match name {
+            "cd" => self.change_directory(words),
+            "command" | "env" | "time" | "timeout" | "xargs" => {
+                self.check_wrapper(command, wrappers)
+            }
+            "find" => find::check(self, words),
+            "git" => git::check(self, first, words),
+            _ => match options::read(listed, name, words) {
+                Err(refusal) => Err(refusal.at(&first.span)),
+                Ok(_) => Ok(()),
+            },
+        }
+    }
+
+    fn change_directory(&mut self, words: &[PartWord]) -> Checked {
+        // A name that expands to zero or several words only changes the target.
+        let operands = match words {
+            [one] if one.literal().is_none() => Vec::new(),
+            _ => arguments("cd", words)?.operands,
+        };
+        let target = operands.first().and_then(|word| word.literal());
+        let target = target.filter(|target| *target != "-" && !target.is_empty());
+        self.moves.push(target.map(str::to_owned));
+        Ok(())
+    }
+
+    /// Checks a command that starts the one in its operands, behind options and variables.
+    fn check_wrapper(&mut self, command: &CommandPart, wrappers: usize) -> Checked {
+        let Some((first, words)) = command.words.split_first() else {
+            return Ok(());
+        };
+        let name = first.prefix();
+        let given = arguments(name, words)?;
+        if name == "command" && given.has_one_of(&["v", "V"]) {
+            return Ok(());
+        }
+        let Some(inner) = command.inner_command_by(&COMMANDS) else {
+            return match name {
+                "env" => {
+                    self.reveals = Some(name.to_owned());
+                    Ok(())
+                }
+                // Without a command, it prints like `echo`.
+                "xargs" => Ok(()),
+                _ => Err(first.refusal(format!("`{name}` without a known command"))),
+            };
+        };
+        let own = inner.assignments.get(command.assignments.len()..);
+        check_assignments(own.unwrap_or_default(), true)?;
+        let Some(wrappers) = wrappers.checked_sub(1) else {
+            return Err(first.refusal("too many nested commands"));
+        };
+        self.check(&inner, wrappers)
+    }
+}
+
+/// Checks variables that a command gets, or that the shell sets.
+fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> Checked {
+    for PartAssignment { name, word } in assignments {
+        let is_accepted = if are_passed {
+            may_be_passed(name, word)
+        } else {
+            may_be_set(name)
+        };
+        if is_accepted {
+            continue;
+        }
+        let shown = excerpt(&format!("{name}={}", word.text));
+        let why = if are_passed {
+            format!("`{shown}` may change what the command does")
+        } else {
+            format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
+        };
+        let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
+        return Err(Refusal::new(span, why));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::shell::analyse;
+
+    #[test]
+    fn simple_forms_need_no_enforcement() {
+        for line in [
+            "find . -name '*.rs' -not -path './target/*' -type f",
+            "find src docs \\( -iname a -o -name b \\) -maxdepth 2 -print0",
+            "find src/* -newer Cargo.toml -size +1k",
+            "sed -n '1,20p' a.txt",
+            "sed -n '$p;3q' a.txt b.txt",
+            "sed 's/a.*b/c/g' src/*.rs",
+            "sed -E -e 's|^(a)\\.b|\\1|' -e '/^$/d'",
+            "awk '{print $1, $NF}'",
+            "awk -F: 'NR >= 3 && $2 > 1 {print \"x \" $2}' a.txt",
+            "awk '/^a.b/ {n += $1} END {print n}' a.txt",
+            "git log --oneline -5",
+            "git show HEAD:src/main.rs | head -20",
+            "git -C sub blame -L 1,5 a.rs",
+            "git branch -a && git tag --list 'v*'",
+            "git --version",
+            "git diff --cached --stat",
+            "git config --get user.name && git grep -n a && git check-ignore a",
+        ] {
+            let analysis = analyse(line);
+            assert!(analysis.verdict.is_read_only(), "{line}: {}", analysis.why);
+            assert_eq!(analysis.language, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn other_forms_need_it() {
+        for line in [
+            "find -L . -name a",
+            "find . -depth -name a",
+            "find \"$x\"/a -name \"$y\"",
+            "find . -name \"$y\"",
+            "find . -files0-from a",
+            "sed -s -n 1p a",
+            "sed -n '1{p}' a",
+            "sed -n 1p \"$x\"",
+            "awk '{print $1 / 2}'",
+            "awk '{gsub(/a/, \"b\"); print}'",
+            "git status",
+            "git diff",
+            "git diff main..feature",
+            "git config user.name x --list",
+            "git config a.b --list",
+            "git config user.name --",
+            "git diff HEAD -- a",
+            "git diff --cached --no-index a b",
+            "find . -exec grep -l a {} +",
+            "find . -exec touch {} +",
+            "find . -exec sed -i s/a/b/ {} +",
+            "find . -exec cat {}x \\;",
+            "find . -exec cat {} \"$x\" -delete \\;",
+            "find @a -exec strings {} \\;",
+            "find . -exec {} \\;",
+            "find . -exec cat {}",
+            "find . -exec uniq {} {} \\;",
+            "find . -exec uniq -c {} +",
+            "find . -exec sh -c ls \\;",
+            "find . -exec cat {} + -delete",
+            "find . -execdir cat {} +",
+            "git log \"$x\"",
+            "git tag -l a",
+        ] {
+            let analysis = analyse(line);
+            assert!(
+                !analysis.verdict.is_read_only() || analysis.language.is_some(),
+                "{line}"
+            );
+        }
+    }
+}
