@@ -38,6 +38,7 @@ records! {
     hook_decision: HookDecisionRecord,
     hook_status: HookStatusRecord,
     hook_stopped_continuation: HookStoppedRecord = "system",
+    hook_test: HookTestRecord,
     init: TurnInitRecord = "system",
     permission_count: PermissionCountRecord,
     permission_proposal: PermissionProposalRecord,

@@ -34,7 +34,7 @@ pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrap_text};
 pub(crate) use command_pages::{
     archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
-    doctor_page, hooks_page, removal_sum, removed_line,
+    doctor_page, hook_tests_page, hooks_page, removal_sum, removed_line,
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use csv_table::csv_table;

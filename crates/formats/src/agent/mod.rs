@@ -63,7 +63,7 @@ pub use exit_code::{exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::Format;
 pub use gemini::names_subagents;
-pub use hook_settings::{HookSettings, SettingsSyntax};
+pub use hook_settings::{HookSettings, HookShell, SettingsSyntax};
 pub use layout::{SubagentFiles, Subagents};
 pub use patch_text::{apply_hunks, foreign_line, patch_edits};
 pub use program::serves_sessions;
