@@ -234,7 +234,6 @@ pub struct HookTestRecord {
     /// Exit status of the command; absent if it did not exit by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_status: Option<i32>,
-    pub duration_ms: u64,
     /// Whether the command ran, and gave an answer that the agent can read.
     pub ok: bool,
     /// Whether the agent does what the hook decided.
@@ -247,7 +246,7 @@ pub struct HookTestRecord {
 }
 
 /// What an agent does with a call after its hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HookEffect {
     /// Runs it.
@@ -257,6 +256,7 @@ pub enum HookEffect {
     /// Does not run it.
     Denied,
     /// Decides as if no hook were installed.
+    #[default]
     LeftToAgent,
     /// Does not run the hook.
     Skipped,

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -342,7 +341,6 @@ fn trial(globals: &Globals, io: &Io) -> anyhow::Result<HookTrial> {
         spawners: globals.children.spawners(1),
         environment: io.environment.clone(),
         directory: working_directory()?,
-        clock: Arc::clone(&io.clock),
     })
 }
 

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::agent_protocol::EventKind;
 use crate::agent::Agent;
 use crate::message::Decision;
-use crate::records::HookEffect;
+use crate::records::{HookEffect, name_of};
 
 /// The end of a hook, as its agent reads it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct HookAnswer {
     /// The decision that it gave, if any.
     pub decision: Option<Decision>,
@@ -28,27 +28,22 @@ impl HookAnswer {
         status: i32,
         (stdout, stderr): (&str, &str),
     ) -> Self {
-        let said = stderr.trim();
         match status {
-            0 if stdout.trim().is_empty() => Self {
-                decision: None,
-                reason: None,
-                effect: HookEffect::LeftToAgent,
-                failure: None,
-            },
-            0 => Self::parse(agent, kind, stdout),
+            0 if stdout.trim().is_empty() => Self::default(),
+            0 => Self::parse(agent, kind, stdout)
+                .unwrap_or_else(|| Self::failed(agent, "unreadable answer".to_owned())),
             2 => Self {
                 decision: Some(Decision::Deny),
-                reason: Some(said.to_owned()).filter(|said| !said.is_empty()),
-                // Claude Code and Qwen Code ignore it there, and ask.
+                reason: Some(stderr.trim().to_owned()).filter(|said| !said.is_empty()),
                 effect: match kind {
-                    EventKind::Request if agent != Agent::Copilot => HookEffect::LeftToAgent,
-                    _ => HookEffect::Denied,
+                    // Claude Code and Qwen Code ignore it, and ask.
+                    EventKind::Request => HookEffect::LeftToAgent,
+                    EventKind::Call | EventKind::Access => HookEffect::Denied,
                 },
                 failure: None,
             },
             _ => {
-                let last = said.lines().last().unwrap_or_default();
+                let last = stderr.trim().lines().last().unwrap_or_default();
                 Self::failed(agent, format!("exit status {status}: {last}"))
             }
         }
@@ -56,63 +51,41 @@ impl HookAnswer {
 
     /// Returns the answer of a hook that failed for this reason.
     pub(super) fn failed(agent: Agent, failure: String) -> Self {
+        let is_denied = agent == Agent::Copilot;
+        let effect = is_denied.then_some(HookEffect::Denied);
         Self {
-            decision: None,
-            reason: None,
-            effect: match agent {
-                Agent::Copilot => HookEffect::Denied,
-                _ => HookEffect::LeftToAgent,
-            },
+            effect: effect.unwrap_or_default(),
             failure: Some(failure),
+            ..Self::default()
         }
     }
 
     /// Returns the answer of a hook that reached its timeout. No agent waits longer, or denies the call.
     pub(super) fn late(seconds: f64) -> Self {
         Self {
-            effect: HookEffect::LeftToAgent,
-            ..Self::failed(Agent::Claude, format!("no answer within {seconds} s"))
+            failure: Some(format!("no answer within {seconds} s")),
+            ..Self::default()
         }
     }
 
-    fn parse(agent: Agent, kind: EventKind, stdout: &str) -> Self {
-        let unreadable = || Self::failed(agent, "unreadable answer".to_owned());
-        let Ok(answer) = serde_json::from_str::<Value>(stdout) else {
-            return unreadable();
-        };
+    fn parse(agent: Agent, kind: EventKind, stdout: &str) -> Option<Self> {
+        let answer: Value = serde_json::from_str(stdout).ok()?;
         let specific = &answer["hookSpecificOutput"];
-        let [decision, reason] = match (agent, kind) {
-            (Agent::Cursor, _) => [&answer["permission"], &answer["agent_message"]],
-            (Agent::Gemini, _) => [&answer["decision"], &answer["reason"]],
-            (_, EventKind::Request) => {
-                let own = &specific["decision"];
-                let place = if own.is_null() { &answer } else { own };
-                [&place["behavior"], &place["message"]]
-            }
-            _ => {
-                let place = if specific.is_null() {
-                    &answer
-                } else {
-                    specific
-                };
-                [
-                    &place["permissionDecision"],
-                    &place["permissionDecisionReason"],
-                ]
-            }
+        let (place, decision, reason) = match (agent, kind) {
+            (Agent::Cursor, _) => (&answer, "permission", "agent_message"),
+            (Agent::Gemini, _) => (&answer, "decision", "reason"),
+            (_, EventKind::Request) => (&specific["decision"], "behavior", "message"),
+            _ => (specific, "permissionDecision", "permissionDecisionReason"),
         };
-        let decision = match decision.as_str() {
-            Some("allow") => Decision::Allow,
-            Some("ask") => Decision::Ask,
-            Some("deny") => Decision::Deny,
-            _ => return unreadable(),
-        };
-        Self {
+        let given = place[decision].as_str()?;
+        let mut all = [Decision::Allow, Decision::Ask, Decision::Deny].into_iter();
+        let decision = all.find(|one| name_of(*one) == given)?;
+        Some(Self {
             decision: Some(decision),
-            reason: reason.as_str().map(str::to_owned),
+            reason: place[reason].as_str().map(str::to_owned),
             effect: effect(agent, kind, decision),
             failure: None,
-        }
+        })
     }
 }
 

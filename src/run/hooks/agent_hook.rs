@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use super::agent_protocol::AgentHookInput;
 use super::settings::Matcher;
 use super::settings_syntax::InstalledHook;
 use crate::agent::{Agent, HookSettings, HookShell, SettingsSyntax};
-use crate::io::{CancelToken, Clock, Environment};
+use crate::io::{CancelToken, Environment};
 use crate::message::Decision;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Spawners, Stdin};
 use crate::records::{HookEffect, HookScope, HookStatusRecord, HookTestRecord};
@@ -49,8 +48,6 @@ pub struct HookTrial {
     pub environment: Environment,
     /// The directory of the agent, for calls whose directory is not on this machine.
     pub directory: PathBuf,
-    /// Measures them.
-    pub clock: Arc<dyn Clock>,
 }
 
 /// A call of a built-in sample.
@@ -105,14 +102,12 @@ impl AgentHook {
 
     /// Runs it with the input of a call, as the agent does.
     pub fn run(&self, call: &AgentHookInput, trial: &HookTrial) -> HookTestRecord {
-        let begun = trial.clock.elapsed();
         let seconds = self.hook.timeout.map_or(DEFAULT_TIMEOUT, |written| {
             written * 10.0 / f64::from(self.facts.timeout)
         });
         let timeout = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         let command = self.started(call, timeout, trial);
         let ended = trial.spawners.run(&command, &CancelToken::default());
-        let duration = trial.clock.elapsed().saturating_sub(begun);
         let status = ended.as_ref().ok().and_then(exit_code);
         let answer = match (&ended, status) {
             (Ok(finished), Some(status)) => {
@@ -129,15 +124,11 @@ impl AgentHook {
             (Err(error), _) => HookAnswer::failed(self.agent, error.to_string()),
         };
         let skipped = self.why_skipped(call);
-        let HookAnswer {
-            decision,
-            reason,
-            failure,
-            ..
-        } = answer;
-        let effect = match &skipped {
-            Some(_) => HookEffect::Skipped,
-            None => answer.effect,
+        let is_run = skipped.is_none();
+        let effect = if is_run {
+            answer.effect
+        } else {
+            HookEffect::Skipped
         };
         HookTestRecord {
             agent: self.agent.name().to_owned(),
@@ -148,19 +139,18 @@ impl AgentHook {
             about: (call.tool_input.as_ref())
                 .map(|input| input_gist(input, call.cwd.to_str()))
                 .unwrap_or_default(),
-            decision,
-            reason,
+            decision: answer.decision,
+            reason: answer.reason,
             exit_status: status,
-            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-            ok: failure.is_none(),
-            honored: match decision {
-                None => failure.is_none() && skipped.is_none(),
+            ok: answer.failure.is_none(),
+            honored: match answer.decision {
+                None => answer.failure.is_none() && is_run,
                 Some(Decision::Allow) => effect == HookEffect::Runs,
                 Some(Decision::Ask) => effect == HookEffect::Asks,
                 Some(Decision::Deny) => effect == HookEffect::Denied,
             },
             effect,
-            problem: failure.or(skipped),
+            problem: answer.failure.or(skipped),
         }
     }
 

@@ -399,6 +399,7 @@ fn in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = Installed
         .map(|(event, command)| InstalledHook {
             event,
             command,
+            timeout: Some(facts.timeout.into()),
             ..InstalledHook::default()
         })
 }
