@@ -43,6 +43,7 @@ records! {
     permission_count: PermissionCountRecord,
     permission_proposal: PermissionProposalRecord,
     plan: PlanRecord = "system",
+    plan_limit: PlanLimitRecord,
     recap: RecapRecord,
     result: TurnResultRecord,
     session: SessionRecord,

@@ -326,6 +326,21 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"permission_proposal","rule":"Bash(git push *)","spares":2,"also_allows":"uses the network"}"#,
         ),
         (
+            "plan_limit",
+            line(&PlanLimitRecord {
+                agent: "codex",
+                plan: Some("plus".to_owned()),
+                window_minutes: Some(300),
+                name: None,
+                used_percent: 42.0,
+                resets_at: Some(jiff::Timestamp::UNIX_EPOCH),
+                read_at: jiff::Timestamp::UNIX_EPOCH,
+                expired: true,
+                used_by: Vec::new(),
+            }),
+            r#"{"type":"plan_limit","agent":"codex","plan":"plus","window_minutes":300,"used_percent":42.0,"resets_at":"1970-01-01T00:00:00Z","read_at":"1970-01-01T00:00:00Z","expired":true,"used_by":[]}"#,
+        ),
+        (
             "check_permission",
             line(&CheckPermissionRecord {
                 check: PermissionCheck::Only,

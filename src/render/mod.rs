@@ -14,6 +14,7 @@ mod harmless_markdown;
 mod hits;
 mod html;
 mod index_page;
+mod limits_page;
 mod markdown;
 mod outline;
 mod page;
@@ -43,6 +44,7 @@ pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_li
 pub(crate) use hits::{hit_line, hits_heading};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
+pub(crate) use limits_page::{limits_page, window_name};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};

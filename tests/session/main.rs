@@ -15,6 +15,7 @@ mod diff;
 mod export;
 mod find;
 mod identity;
+mod limits;
 mod list;
 mod more_agents;
 mod recorded;

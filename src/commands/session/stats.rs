@@ -12,12 +12,16 @@ use serde::Serialize;
 use crate::commands::inputs::take_stdin;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::limits;
 use crate::commands::session::source::{MatchArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
+use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::Dimension;
 use crate::render::sessions::status_line;
-use crate::render::{ProgressLine, cost_cell, cost_page, csv_table, stats_page, tool_page};
+use crate::render::{
+    ProgressLine, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
+};
 use crate::session::{Agent, Depth, Detail, Prices, Tally, subagents_beside};
 use crate::summaries::max_cost;
 use crate::text::{dollars, terminal_safe_line};
@@ -39,6 +43,7 @@ use crate::text::{dollars, terminal_safe_line};
   turnpipe stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe stats --by day,model -o csv
   turnpipe stats --by tool --since yesterday
+  turnpipe stats --limits
   turnpipe stats --since today --max-cost 20 || echo 'enough for today'
   turnpipe stats latest")]
 pub(crate) struct SessionStatsArguments {
@@ -61,10 +66,15 @@ pub(crate) struct SessionStatsArguments {
     /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
     #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount, hide_short_help = true)]
     max_cost: Option<f64>,
+    /// Print how much of each window of the plan is used, when it ends, and what the sessions used in it
+    ///
+    /// From the records of Codex, and for Claude Code from the last input of `--statusline`.
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions"])]
+    limits: bool,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
     /// the cost of the session, the day and the current block of five hours, and the use of the
-    /// context. Only sessions of the last 24 hours are read
-    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"], hide_short_help = true)]
+    /// context and the plan. Only sessions of the last 24 hours are read
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json", "limits"], hide_short_help = true)]
     statusline: bool,
     /// The output form [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
@@ -103,9 +113,30 @@ impl Run for SessionStatsArguments {
         let (since, until) = self.matching.filter.period(now, &zone);
         let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
-            let line = statusline(self.matching.source, &prices, &zone, io)?;
+            let line = statusline(self.matching.source, &prices, &zone, globals, io)?;
             output::print(io, &line)?;
             return Ok(Status::Done);
+        }
+        if self.limits {
+            let state = globals
+                .config(io)?
+                .settings(Overrides::default())
+                .state_root
+                .0;
+            let mut errors = InputErrors::new(&io.messages);
+            let source = self.matching.source;
+            let found = limits::limits(source, (&prices, &zone), &state, &mut errors, io);
+            if found.is_empty() {
+                io.messages.warn("no limits found");
+            }
+            print(
+                form,
+                &found,
+                |found| limits_page(found, &zone, now),
+                globals,
+                io,
+            )?;
+            return Ok(errors.outcome(Status::Done));
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let detail = match (
@@ -218,6 +249,7 @@ fn statusline(
     mut source: SourceArguments,
     prices: &Prices,
     zone: &TimeZone,
+    globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
@@ -237,6 +269,16 @@ fn statusline(
     let mut listing = source.listing(Depth::Whole);
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
+    let state = globals
+        .config(io)?
+        .settings(Overrides::default())
+        .state_root
+        .0;
+    if let Err(error) = limits::keep(&input, &state, now) {
+        let state = state.display();
+        io.messages
+            .warn(&format!("cannot write to {state}: {error}"));
+    }
     Ok(status_line(
         &input,
         &candidates,
