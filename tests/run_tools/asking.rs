@@ -277,9 +277,9 @@ fn filled_in(words: &[&str], lines: &[(&str, &str)]) -> Option<(String, Value)> 
     let records = records
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let content =
+    let mut content =
         records.filter_map(|record| record.pointer("/message/content/0/content").cloned());
-    Some((shown, content.last().unwrap()))
+    Some((shown, content.next_back().unwrap()))
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl HookAnswer {
 /// Returns what an agent does after this decision.
 fn effect(agent: Agent, kind: EventKind, decision: Decision) -> HookEffect {
     match (decision, agent, kind) {
-        (Decision::Deny, ..) => HookEffect::Denied,
+        (Decision::Deny, ..) | (Decision::Ask, Agent::Opencode, _) => HookEffect::Denied,
         // Gemini CLI and Qwen Code ask their users first, Codex takes it for an error, and a plug-in of opencode or pi
         // can only prevent.
         (Decision::Allow, Agent::Gemini | Agent::Opencode | Agent::Pi, _)
@@ -100,7 +100,6 @@ fn effect(agent: Agent, kind: EventKind, decision: Decision) -> HookEffect {
         | (Decision::Ask, Agent::Gemini | Agent::Codex | Agent::Qwen | Agent::Cursor, _)
         | (Decision::Ask, _, EventKind::Request) => HookEffect::LeftToAgent,
         (Decision::Allow, ..) => HookEffect::Runs,
-        (Decision::Ask, Agent::Opencode, _) => HookEffect::Denied,
         (Decision::Ask, ..) => HookEffect::Asks,
     }
 }

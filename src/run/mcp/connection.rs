@@ -94,7 +94,7 @@ impl Connection {
                 Err(reason) => Err(explain_failure(reason.into(), &output, process.as_ref()).await),
             }
         };
-        match within(limit, stop, opening).await {
+        match within(limit, stop, Box::pin(opening)).await {
             Ok((service, tools)) => {
                 let connection = Self {
                     peer: service.peer().clone(),

@@ -54,32 +54,20 @@ impl ServerUser {
         request: ElicitRequestParams,
         cancel: &CancelToken,
     ) -> Result<ElicitResult, McpFailure> {
-        let (message, schema) = match request {
-            ElicitRequestParams::FormElicitationParams {
-                message,
-                requested_schema,
-                ..
-            } => (message, serde_json::to_value(requested_schema)),
-            ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-                return Err(unanswered(
-                    &format!("{message} ({url})"),
-                    "no browser is used",
-                ));
-            }
-            _ => return Err(unsupported("input in an unknown form")),
+        let request = serde_json::to_value(request).unwrap_or_default();
+        let text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
+        let message = format!("{} {}", text("message"), text("url"));
+        let Value::Object(schema) = &request["requestedSchema"] else {
+            return Err(unanswered(&message, "pages cannot be opened"));
         };
         let Some(user) = self.user.clone() else {
             let why = "nobody can be asked without `--permission-prompt tty`";
             return Err(unanswered(&message, why));
         };
-        let schema = match schema {
-            Ok(Value::Object(schema)) => schema,
-            _ => return Err(unsupported("input in an unknown form")),
-        };
         let form = UserForm {
             asker: format!("MCP server {}", self.server),
             message: message.clone(),
-            schema,
+            schema: schema.clone(),
         };
         let waiting = cancel.clone();
         let filled = spawn_blocking(move || user.fill(&form, &waiting)).await;
@@ -100,6 +88,6 @@ fn unsupported(what: &str) -> McpFailure {
 }
 
 fn unanswered(message: &str, why: &str) -> McpFailure {
-    let message = fit_columns(&terminal_safe_line(message), MAX_MESSAGE_WIDTH);
+    let message = fit_columns(terminal_safe_line(message).trim(), MAX_MESSAGE_WIDTH);
     McpFailure::Failed(format!("it asks the user: {message}; {why}"))
 }
