@@ -10,7 +10,7 @@ use crate::records::PlanLimitRecord;
 use crate::text::terminal_safe_line;
 
 /// Width of a bar, in columns.
-const BAR: usize = 20;
+const BAR: u32 = 20;
 
 /// Maximum number of rows about what used a window.
 const MAX_USERS: usize = 5;
@@ -19,14 +19,10 @@ const MAX_USERS: usize = 5;
 pub(crate) fn limits_page(limits: &[PlanLimitRecord], zone: &TimeZone, now: Timestamp) -> String {
     let mut page = String::new();
     for limit in limits {
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
-            clippy::cast_sign_loss,
-            reason = "the part is between 0 and 1"
-        )]
-        let filled = ((limit.used_percent / 100.0).clamp(0.0, 1.0) * BAR as f64).round() as usize;
-        let bar = "█".repeat(filled) + &"░".repeat(BAR - filled);
+        let middle = |step: u32| (f64::from(step) + 0.5) * 100.0 / f64::from(BAR);
+        let is_used = |step: &u32| middle(*step) <= limit.used_percent;
+        let used_steps = (0..BAR).filter(is_used).count();
+        let bar = "█".repeat(used_steps) + &"░".repeat(BAR as usize - used_steps);
         let state = match limit.resets_at {
             Some(_) if limit.expired => "reset since".to_owned(),
             Some(end) => format!("resets in {}", spell_duration(end.duration_since(now))),
@@ -37,7 +33,8 @@ pub(crate) fn limits_page(limits: &[PlanLimitRecord], zone: &TimeZone, now: Time
         let window = window_name(limit);
         let read = to_the_minute(limit.read_at, zone);
         let used = limit.used_percent;
-        page += &format!("{plan:<14}  {window:>4}  {bar} {used:>3.0}%  {state}, as of {read}\n");
+        let head = format!("{plan:<14}  {window:>4}  {bar} {used:>3.0}%  {state}, as of {read}");
+        page += &(head + "\n");
         let rows = limit.used_by.iter().take(MAX_USERS).map(|sum| {
             let names = sum
                 .dimensions
@@ -51,12 +48,13 @@ pub(crate) fn limits_page(limits: &[PlanLimitRecord], zone: &TimeZone, now: Time
     page
 }
 
-/// Returns the name of a window: its length, as in `5h` and `7d`, or the agent's name.
+/// Returns the name of a window: its length, as in `5h` and `7d`, and the agent's name, if it has one.
 pub(crate) fn window_name(limit: &PlanLimitRecord) -> String {
-    match limit.window_minutes {
-        None => terminal_safe_line(limit.name.as_deref().unwrap_or_default()),
-        Some(minutes) if minutes % 1440 == 0 => format!("{}d", minutes / 1440),
-        Some(minutes) if minutes % 60 == 0 => format!("{}h", minutes / 60),
-        Some(minutes) => format!("{minutes}min"),
-    }
+    let length = limit.window_minutes.map(|minutes| match minutes {
+        _ if minutes % 1440 == 0 => format!("{}d", minutes / 1440),
+        _ if minutes % 60 == 0 => format!("{}h", minutes / 60),
+        _ => format!("{minutes}min"),
+    });
+    let names = length.into_iter().chain(limit.name.clone());
+    terminal_safe_line(&names.collect::<Vec<_>>().join(" "))
 }

@@ -118,25 +118,7 @@ impl Run for SessionStatsArguments {
             return Ok(Status::Done);
         }
         if self.limits {
-            let state = globals
-                .config(io)?
-                .settings(Overrides::default())
-                .state_root
-                .0;
-            let mut errors = InputErrors::new(&io.messages);
-            let source = self.matching.source;
-            let found = limits::limits(source, (&prices, &zone), &state, &mut errors, io);
-            if found.is_empty() {
-                io.messages.warn("no limits found");
-            }
-            print(
-                form,
-                &found,
-                |found| limits_page(found, &zone, now),
-                globals,
-                io,
-            )?;
-            return Ok(errors.outcome(Status::Done));
+            return print_limits(self.matching.source, (&prices, &zone), form, globals, io);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let detail = match (
@@ -223,6 +205,32 @@ impl Run for SessionStatsArguments {
     }
 }
 
+/// Prints the windows of plans.
+fn print_limits(
+    source: SourceArguments,
+    (prices, zone): (&Prices, &TimeZone),
+    form: StatsForm,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<Status> {
+    let mut errors = InputErrors::new(&io.messages);
+    let state = state_root(globals, io)?;
+    let found = limits::limits(source, (prices, zone), &state, &mut errors, io);
+    if found.is_empty() {
+        io.messages.warn("no limits found");
+    }
+    let now = io.clock.now();
+    let page = |found: &[_]| limits_page(found, zone, now);
+    print(form, &found, page, globals, io)?;
+    Ok(errors.outcome(Status::Done))
+}
+
+/// Returns the directory of session state.
+fn state_root(globals: &Globals, io: &Io) -> Result<PathBuf, UsageError> {
+    let settings = globals.config(io)?.settings(Overrides::default());
+    Ok(settings.state_root.0)
+}
+
 /// Prints records, or a page of text.
 fn print<Record: Serialize>(
     form: StatsForm,
@@ -269,11 +277,7 @@ fn statusline(
     let mut listing = source.listing(Depth::Whole);
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
-    let state = globals
-        .config(io)?
-        .settings(Overrides::default())
-        .state_root
-        .0;
+    let state = state_root(globals, io)?;
     if let Err(error) = limits::keep(&input, &state, now) {
         let state = state.display();
         io.messages

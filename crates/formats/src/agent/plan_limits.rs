@@ -1,10 +1,23 @@
 //! The windows of plans that Codex records, and that Claude Code tells its status line.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::agent::Agent;
 use crate::records::PlanLimitRecord;
+
+/// A window.
+#[derive(Deserialize)]
+struct Window {
+    #[serde(alias = "used_percentage")]
+    used_percent: f64,
+    #[serde(rename = "window_minutes")]
+    minutes: Option<i64>,
+    #[serde(alias = "reset_at")]
+    resets_at: Option<i64>,
+    resets_in_seconds: Option<i64>,
+}
 
 /// Returns the windows in `rate_limits` of a record of Codex, or of the input of Claude Code's status line, which an
 /// agent wrote at this time. Codex has one with any length in each of two places.
@@ -14,34 +27,32 @@ pub fn plan_limits(
     read_at: Timestamp,
     now: Timestamp,
 ) -> Vec<PlanLimitRecord> {
+    let meter = limits["limit_name"]
+        .as_str()
+        .or(limits["limit_id"].as_str());
+    let meter = meter.filter(|meter| *meter != agent.name());
     let windows = limits.as_object().into_iter().flatten();
-    let windows = windows.filter_map(|(name, window)| {
-        let number = |names: [&str; 2]| names.iter().find_map(|name| window[*name].as_f64());
-        let used_percent = number(["used_percent", "used_percentage"])?;
-        let window_minutes = match name.as_str() {
+    let windows = windows.filter_map(|(place, window)| {
+        let window = Window::deserialize(window).ok()?;
+        let window_minutes = match place.as_str() {
             "five_hour" => Some(5 * 60),
             "seven_day" => Some(7 * 24 * 60),
-            _ => window["window_minutes"]
-                .as_i64()
-                .filter(|minutes| *minutes > 0),
+            "primary" | "secondary" => Some(window.minutes.filter(|minutes| *minutes > 0)?),
+            _ => None,
         };
-        let is_unnamed = matches!(name.as_str(), "primary" | "secondary");
-        if is_unnamed && window_minutes.is_none() {
-            return None;
-        }
-        let mut at = ["resets_at", "reset_at"].iter();
-        let at = at.find_map(|name| Timestamp::from_second(window[*name].as_i64()?).ok());
+        let end = window.resets_at.map(Timestamp::from_second);
         // Older versions of Codex count from the record.
-        let within = window["resets_in_seconds"]
-            .as_i64()
-            .map(SignedDuration::from_secs);
-        let resets_at = at.or_else(|| read_at.checked_add(within?).ok());
+        let rest = window.resets_in_seconds.map(SignedDuration::from_secs);
+        let end = end.or(rest.map(|rest| read_at.checked_add(rest)));
+        let resets_at = end.and_then(Result::ok);
         Some(PlanLimitRecord {
             agent: agent.name(),
             plan: limits["plan_type"].as_str().map(str::to_owned),
             window_minutes,
-            name: window_minutes.is_none().then(|| name.clone()),
-            used_percent,
+            name: window_minutes
+                .map_or(Some(&**place), |_| meter)
+                .map(str::to_owned),
+            used_percent: window.used_percent,
             resets_at,
             read_at,
             expired: resets_at.is_some_and(|end| end <= now),

@@ -18,7 +18,7 @@ pub struct PlanLimitRecord {
     /// Length of the window; absent if the agent records none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_minutes: Option<i64>,
-    /// The agent's name of a window without a length.
+    /// The agent's name of a window without a length, or of a limit for some models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Used part of the window in percent.
