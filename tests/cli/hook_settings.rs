@@ -432,10 +432,6 @@ fn planted(home: &Path, script: &str, entry: &Value) -> String {
 #[test]
 fn a_hook_is_run_with_the_timeout_variables_and_directory_of_its_settings() {
     let home = home();
-    let answer = |decision: &str, reason: &str| {
-        let specific = json!({"permissionDecision": decision, "permissionDecisionReason": reason});
-        json!({ "hookSpecificOutput": specific }).to_string()
-    };
     let file = home.path().join(".claude/settings.json");
     // The script, the members of the hook, and the record of its first call.
     let reply = "printf '{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"%s\"}}'";
@@ -454,7 +450,7 @@ fn a_hook_is_run_with_the_timeout_variables_and_directory_of_its_settings() {
             json!(["deny", inside, 0, true, true, "denied", null]),
         ),
         (
-            format!("echo '{}'", answer("maybe", "")),
+            r#"echo '{"hookSpecificOutput":{"permissionDecision":"maybe"}}'"#.to_owned(),
             json!({}),
             Some(1),
             json!([

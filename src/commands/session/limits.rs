@@ -1,8 +1,9 @@
 //! `session stats --limits`: the windows of plans, and what used them. Those of Claude Code are in the input of its status
 //! line only, so the last one is kept in the state directory.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -30,7 +31,10 @@ pub(super) fn keep(input: &Value, state: &Path, now: Timestamp) -> io::Result<()
     if plan_limits(Agent::Claude, limits, now, now).is_empty() {
         return Ok(());
     }
-    fs::create_dir_all(state)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(state)?;
     let kept = json!({ "read_at": format!("{now:.3}"), "rate_limits": limits }).to_string();
     let write = |mut file: &File| file.write_all(kept.as_bytes());
     replace_below(state, Path::new(FILE), Mode::RWXU, write, |error| error).map(drop)
