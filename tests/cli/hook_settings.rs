@@ -571,6 +571,7 @@ fn recorded_calls_go_through_the_hook_of_their_agent() {
     let calls = home.path().join("calls.jsonl");
     let lines = [
         json!({"hook_event_name": "Stop", "session_id": "s"}),
+        json!({"hook_event_name": "InstructionsLoaded", "file_path": "/srv/AGENTS.md"}),
         json!({"hook_event_name": "BeforeTool", "timestamp": "2026-01-02T03:04:05Z",
             "tool_name": "run_shell_command", "tool_input": {"command": "rm a"}}),
         json!({"hook_event_name": "PreToolUse", "cwd": "/nowhere", "tool_name": "Bash",

@@ -371,8 +371,10 @@ impl Run for HookTestArguments {
                         let hooks = hooks.iter().filter(|hook| hook.sees(&call));
                         tests.extend(hooks.map(|hook| hook.run(&call, &trial)));
                     }
-                    // An event about something else has no decision.
-                    Err(UnjudgedInput { is_call: false, .. }) => {}
+                    Err(UnjudgedInput {
+                        has_other_event: true,
+                        ..
+                    }) => {}
                     Err(UnjudgedInput { problem, .. }) => {
                         let place = format!("{}:{}", path.display(), line + 1);
                         errors.report(place, &UsageError::new(problem));

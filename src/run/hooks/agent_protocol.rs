@@ -44,6 +44,8 @@ pub struct UnjudgedInput {
     pub problem: String,
     /// Whether a call may run now. If not, the input is about something else.
     pub is_call: bool,
+    /// Whether the input has another event than those about calls.
+    pub has_other_event: bool,
 }
 
 /// What a response can do.
@@ -143,7 +145,11 @@ impl AgentHookInput {
     /// # Errors
     /// The input is malformed, or its event is not about a call.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, UnjudgedInput> {
-        let unjudged = |problem: String, is_call| UnjudgedInput { problem, is_call };
+        let unjudged = |problem: String, is_call| UnjudgedInput {
+            problem,
+            is_call,
+            has_other_event: false,
+        };
         // Cursor writes one or two byte order marks on Windows.
         let is_blank = |letter: char| letter == '\u{feff}' || letter.is_whitespace();
         let members = serde_json::from_str(text.trim_start_matches(is_blank));
@@ -165,6 +171,7 @@ impl AgentHookInput {
             return Err(UnjudgedInput {
                 is_call: is_call && !later.any(|start| event.starts_with(start)),
                 problem: format!("unsupported event `{event}`"),
+                has_other_event: true,
             });
         };
         let agent = match agent {
