@@ -3,7 +3,7 @@
 Arguments: LOG, a file for what arrives and happens, and words: `silent` answers nothing, `many` has
 many tools, `few` eight, `late` answers only when there is a file `LOG.go`, `endless` has endless pages
 of tools, `unlistable` lists them once, `new` has a tool `grown` when it is not the first of its kind, `resources` has
-resources, `malformed` has malformed tools and resources between good ones, `stateless` speaks the revision without a handshake, and `strict` exits if it is asked for that.
+resources, `asking` is used by a user who fills in forms, `malformed` has malformed tools and resources between good ones, `stateless` speaks the revision without a handshake, and `strict` exits if it is asked for that.
 """
 
 import json
@@ -48,7 +48,7 @@ def tool(name, only_reads=False, **more):
 
 
 def tools():
-    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end", "odd", "babble", "both", "same", "album", "words", "ask", "work", "input"]
+    names = ["die", "killed", "hang", "deaf", "flood", "chatter", "blocks", "data", "fail", "refuse", "grow", "end", "odd", "babble", "both", "same", "album", "words", "ask", "work", "input", "form"]
     listed = [tool("echo", True), tool("meet", True)] + [tool(name) for name in names]
     listed.append(tool("big file", _meta={"anthropic/maxResultSizeChars": 100000}))
     listed.append(tool("long"))
@@ -206,16 +206,46 @@ def respond(number, result):
     send({"id": number, "result": result})
 
 
+CAPABILITIES = {"elicitation": {"form": {}}} if "asking" in WORDS else {}
+FORM = {
+    "mode": "form",
+    "message": "Who are you?\x1b[2J",
+    "requestedSchema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "title": "Name"},
+            "age": {"type": "integer"},
+            "colour": {"type": "string", "enum": ["red", "blue"], "default": "red"},
+        },
+        "required": ["name", "age"],
+    },
+}
+asked = []
+
+
+def fill(number, parameters):
+    """Answers a call after the user has filled in a form."""
+    if "stateless" not in WORDS:
+        asked.append(number)
+        send({"id": "form", "method": "elicitation/create", "params": FORM})
+    elif "inputResponses" not in parameters:
+        request = {"method": "elicitation/create", "params": FORM}
+        respond(number, {"resultType": "input_required", "requestState": "s", "inputRequests": {"who": request}})
+    else:
+        assert parameters["requestState"] == "s"
+        respond(number, text(json.dumps(parameters["inputResponses"]["who"], sort_keys=True)))
+
+
 def answer(message):
     global listings
     number, method = message.get("id"), message.get("method")
-    log(method)
+    log(str(method))
     capabilities = {"tools": {"listChanged": True}} | ({"resources": {}} if "resources" in WORDS else {})
     meta = message.get("params", {}).get("_meta", {})
     if "stateless" in WORDS and number is not None and method != "initialize":
         # Each request describes the client.
         assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28", meta
-        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}, meta
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == CAPABILITIES, meta
     if method == "server/discover" and "strict" in WORDS:
         sys.exit("expected initialize")
     elif method == "server/discover" and "stateless" in WORDS:
@@ -228,6 +258,7 @@ def answer(message):
         subscriptions.append(subscription)
     elif method == "initialize" and "stateless" not in WORDS:
         version = message["params"]["protocolVersion"]
+        assert message["params"]["capabilities"] == CAPABILITIES, message
         server = {"name": "scripted", "version": "1"}
         send({"id": number, "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": server}})
     elif method == "tools/list":
@@ -244,6 +275,10 @@ def answer(message):
             respond(number, {"tools": listed[half:]})
         else:
             respond(number, {"tools": listed[:half], "nextCursor": "rest"})
+    elif method is None and number == "form":
+        respond(asked.pop(), text(json.dumps(message["result"], sort_keys=True)))
+    elif method == "tools/call" and message["params"]["name"] == "form":
+        fill(number, message["params"])
     elif method == "tools/call":
         parameters = message["params"]
         arguments = (number, parameters["name"], parameters.get("arguments", {}), meta.get("progressToken"))

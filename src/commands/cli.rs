@@ -42,6 +42,7 @@ const COMMANDS: &[Command] = &[
             Command::new::<hook_settings::HookInstallArguments>("install"),
             Command::new::<hook_settings::HookUninstallArguments>("uninstall"),
             Command::new::<hook_settings::HookStatusArguments>("status"),
+            Command::new::<hook_settings::HookTestArguments>("test"),
             Command::new::<hook_settings::HookExplainArguments>("explain"),
             Command::new::<hook::HookArguments>("pre-tool-use"),
             Command::new::<hook::HookArguments>("permission-request"),

@@ -37,7 +37,7 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
         let named = cli::command_name(arguments);
-        let is_for_users = ["install", "uninstall", "status", "explain"]
+        let is_for_users = ["install", "uninstall", "status", "test", "explain"]
             .iter()
             .any(|command| named.ends_with(command));
         named.starts_with("turnpipe hook") && !is_for_users

@@ -46,6 +46,9 @@ pub struct PermissionFlags {
         hide_short_help = true
     )]
     pub mode: Option<Mode>,
+    /// Apply the rules for subagents of this type [default: as the input of a hook names it]
+    #[arg(long, value_name = "TYPE", hide_short_help = true)]
+    pub subagent: Option<String>,
     /// Ignore settings that are not understood, although they may restrict calls
     #[arg(long, hide_short_help = true)]
     pub ignore_unknown_settings: bool,
@@ -107,6 +110,7 @@ impl Config {
             ignores_unknown: flags.ignore_unknown_settings,
             directory,
             home,
+            asker: flags.subagent.as_deref(),
         };
         let mut mode = self.file.permissions.mode();
         let given = [
@@ -194,6 +198,8 @@ struct MergedSettings<'a> {
     ignores_unknown: bool,
     directory: &'a Path,
     home: Option<&'a Path>,
+    /// The type of the subagent whose calls are decided on.
+    asker: Option<&'a str>,
 }
 
 impl MergedSettings<'_> {
@@ -213,6 +219,9 @@ impl MergedSettings<'_> {
                             source_name: source.name.clone(),
                             problem,
                         })?;
+                    if !tested.is_about(self.asker, behavior) {
+                        continue;
+                    }
                     rule
                 }
             };

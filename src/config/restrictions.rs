@@ -217,7 +217,7 @@ impl<'de> Deserialize<'de> for ModeName {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a rule is a string, or an object with `rule`, `match` and `not_match`"
+    expecting = "a rule is a string, or an object with `rule`, `subagent`, `match` and `not_match`"
 )]
 pub(super) enum WrittenRule {
     Alone(String),
@@ -229,10 +229,26 @@ pub(super) enum WrittenRule {
 #[serde(deny_unknown_fields)]
 pub(super) struct TestedRule {
     pub(super) rule: String,
+    /// The type of the subagents whose calls it is about; all subagents if it is `*`. As in Gemini CLI's policies.
+    subagent: Option<String>,
     #[serde(default, rename = "match")]
     pub(super) matching: Vec<String>,
     #[serde(default)]
     pub(super) not_match: Vec<String>,
+}
+
+impl TestedRule {
+    /// Whether it is about the calls of a subagent of this type, or of the main agent if there is none. A subagent of an
+    /// unknown type, which is empty, may be restricted by each rule.
+    pub(super) fn is_about(&self, asker: Option<&str>, behavior: Behavior) -> bool {
+        let Some(subagent) = &self.subagent else {
+            return true;
+        };
+        asker.is_some_and(|asker| {
+            let may_be_any = asker.is_empty() && behavior != Behavior::Allow;
+            may_be_any || subagent == "*" || subagent == asker
+        })
+    }
 }
 
 impl PermissionTable {

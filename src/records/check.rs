@@ -181,8 +181,8 @@ pub struct CheckErrorRecord {
 pub struct HookStatusRecord {
     /// Name of the agent.
     pub agent: String,
-    /// Owner of the settings: `user` or `project`.
-    pub scope: String,
+    /// Owner of the settings.
+    pub scope: HookScope,
     /// Path of the settings file.
     pub path: String,
     /// Event of the agent.
@@ -192,6 +192,74 @@ pub struct HookStatusRecord {
     /// Whether the user trusts the hook; absent if the agent needs no trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
+    /// Whether the command answered a call; absent for the hooks of a project, which are not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub works: Option<bool>,
+    /// Why it did not, or why the agent does not run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Owner of settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HookScope {
+    User,
+    Project,
+}
+
+/// Result of a hook with the input of a call, run as its agent runs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "hook_test")]
+pub struct HookTestRecord {
+    /// Name of the agent.
+    pub agent: String,
+    /// Path of the settings file.
+    pub path: String,
+    /// Event of the agent.
+    pub event: String,
+    /// Type of the subagent that makes the call; empty for one of the agent's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
+    /// Name of the tool, as the agent calls it.
+    pub tool: String,
+    /// The command, path or address of the call.
+    pub about: String,
+    /// The decision in the answer; absent if the hook leaves it to the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Its reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Exit status of the command; absent if it did not exit by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_status: Option<i32>,
+    /// Whether the command ran, and gave an answer that the agent can read.
+    pub ok: bool,
+    /// Whether the agent does what the hook decided.
+    pub honored: bool,
+    /// What the agent does with the call.
+    pub effect: HookEffect,
+    /// Why the hook failed, or why the agent does not run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What an agent does with a call after its hook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HookEffect {
+    /// Runs it.
+    Runs,
+    /// Asks its user.
+    Asks,
+    /// Does not run it.
+    Denied,
+    /// Decides as if no hook were installed.
+    #[default]
+    LeftToAgent,
+    /// Does not run the hook.
+    Skipped,
 }
 
 /// Decision of the hook about a call, as logged by `hook --log`. Secrets are masked.

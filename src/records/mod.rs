@@ -7,8 +7,8 @@ pub use catalogue::{record_names, schema};
 pub(crate) use check::verdict_access;
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, Condition,
-    DoctorRecord, HookDecisionRecord, HookStatusRecord, PermissionCountRecord,
-    PermissionProposalRecord, Subject, TextKind, TextRejection,
+    DoctorRecord, HookDecisionRecord, HookEffect, HookScope, HookStatusRecord, HookTestRecord,
+    PermissionCountRecord, PermissionProposalRecord, Subject, TextKind, TextRejection,
 };
 pub use turnpipe_formats::records::*;
 

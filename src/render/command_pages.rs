@@ -9,9 +9,10 @@ use super::text::Style;
 use super::times::format_minute;
 use crate::message::CallOutcome;
 use crate::records::{
-    DoctorRecord, HookStatusRecord, SessionArchiveRecord, SessionArchivedRecord,
-    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionChecksRecord,
-    SessionDamageRecord, SessionDescription, SessionRemovalRecord, SessionRemovedRecord, name_of,
+    DoctorRecord, HookEffect, HookStatusRecord, HookTestRecord, SessionArchiveRecord,
+    SessionArchivedRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionChecksRecord, SessionDamageRecord, SessionDescription, SessionRemovalRecord,
+    SessionRemovedRecord, name_of,
 };
 use crate::text::{append, byte_size, count_noun, fit_columns, terminal_safe_line};
 
@@ -121,16 +122,19 @@ pub(crate) fn hooks_page(found: &[HookStatusRecord]) -> String {
         return "not installed; `turnpipe hook install --agent NAME` installs it\n".to_owned();
     }
     let lines = found.iter().map(|hook| {
-        let state = match hook.trusted {
-            Some(false) => "not trusted yet: enter `/hooks` in the agent and trust it",
-            Some(true) => "installed and trusted",
-            None => "installed",
+        let state = match (&hook.problem, hook.works, hook.trusted) {
+            (Some(problem), Some(false), _) => format!("fails: {problem}"),
+            (Some(problem), ..) => problem.clone(),
+            (None, _, Some(false)) => "not trusted yet".to_owned(),
+            (None, Some(_), _) => "installed, and answers".to_owned(),
+            (None, None, _) => "installed".to_owned(),
         };
         format!(
-            "{} ({}, {}): {state}\n  {}\n  {}\n",
+            "{} ({}, {}): {}\n  {}\n  {}\n",
             hook.agent,
-            hook.scope,
+            name_of(hook.scope),
             hook.event,
+            terminal_safe_line(&state),
             terminal_safe_line(&hook.path),
             terminal_safe_line(&hook.command)
         )
@@ -150,6 +154,38 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
     }));
     let page = fit_table(rows, head.len(), columns);
     let problems = findings.iter().map(|found| found.problem.as_deref());
+    with_problems(&page, problems)
+}
+
+/// Returns a table of hooks with calls, each row followed by its reason or problem.
+pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) -> String {
+    let head = ["AGENT", "TOOL", "CALL", "DECISION", "STATUS", "THE AGENT"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(tests.iter().map(|test| {
+        let effect = match test.effect {
+            HookEffect::Runs => "runs it",
+            HookEffect::Asks => "asks its user",
+            HookEffect::Denied => "denies it",
+            HookEffect::LeftToAgent => "decides itself",
+            HookEffect::Skipped => "skips the hook",
+        };
+        let asker = test.agent_type.as_ref().map(|kind| format!("/{kind}"));
+        let agent = test.agent.clone() + &asker.unwrap_or_default();
+        let status = test.exit_status.map(|status| status.to_string());
+        let [agent, tool, about] =
+            [&agent, &test.tool, &test.about].map(|text| terminal_safe_line(text));
+        let decision = test.decision.map_or("none".to_owned(), name_of);
+        let status = status.unwrap_or_else(|| "none".to_owned());
+        vec![agent, tool, about, decision, status, effect.to_owned()]
+    }));
+    let page = fit_table(rows, head.len(), columns);
+    let reasons = tests.iter();
+    let reasons = reasons.map(|test| test.problem.as_deref().or(test.reason.as_deref()));
+    with_problems(&page, reasons)
+}
+
+/// Returns the lines of a table, each below the head followed by its text, if it has one.
+fn with_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>) -> String {
     let lines = page.lines().zip(std::iter::once(None).chain(problems));
     let lines = lines.map(|(line, problem)| match problem {
         Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),

@@ -14,6 +14,7 @@ mod harmless_markdown;
 mod hits;
 mod html;
 mod index_page;
+mod limits_page;
 mod markdown;
 mod outline;
 mod page;
@@ -34,7 +35,7 @@ pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{table, wrap_text};
 pub(crate) use command_pages::{
     archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
-    doctor_page, hooks_page, removal_sum, removed_line,
+    doctor_page, hook_tests_page, hooks_page, removal_sum, removed_line,
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use csv_table::csv_table;
@@ -43,6 +44,7 @@ pub(crate) use dialog::{DialogForm, DialogPrinter, Look, speaker_line, switch_li
 pub(crate) use hits::{hit_line, hits_heading};
 pub use html::{Html, PageHead};
 pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_numbers};
+pub(crate) use limits_page::{limits_page, window_name};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};

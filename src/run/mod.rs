@@ -16,6 +16,7 @@ mod cancellation;
 mod delivery;
 mod emitter;
 mod execution;
+mod form_field;
 mod intake;
 mod interruption;
 mod lifecycle;

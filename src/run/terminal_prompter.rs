@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex};
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
+use super::form_field::FormField;
 use super::prompting::{CANCEL_INTERVAL, PromptResponse, Prompter, Question};
 use crate::io::{CancelToken, Lock, Screen, TerminalInput, open_terminal, read_typed};
 use crate::process::report_continuation;
+use crate::run::tools::{FilledForm, FormUser, Input, UserForm};
 use crate::text::terminal_safe_line;
 
 /// Maximum number of lines of a call that a question shows.
@@ -74,6 +76,42 @@ impl TerminalPrompter {
         }
     }
 
+    fn fill_in(&self, form: &UserForm, cancel: &CancelToken) -> io::Result<FilledForm> {
+        let mut terminal = self.terminal.lock_anyway();
+        let cancelled = || Ok(FilledForm::None("the question was cancelled".to_owned()));
+        let Some(_open) = self.screen.ask(cancel) else {
+            return cancelled();
+        };
+        tcflush(&*terminal, QueueSelector::IFlush)?;
+        let [asker, message] = [&form.asker, &form.message].map(|text| terminal_safe_line(text));
+        writeln!(terminal, "\n{asker} asks: {message}\n(ctrl-d declines)")?;
+        let mut content = Input::new();
+        for field in FormField::all(&form.schema) {
+            loop {
+                self.has_continued.store(false, Ordering::Relaxed);
+                terminal.write_all(field.label().as_bytes())?;
+                let Some(line) = self.read_line(&terminal, cancel)? else {
+                    terminal.write_all(b"\n")?;
+                    if self.has_continued.load(Ordering::Relaxed) {
+                        continue;
+                    }
+                    if cancel.is_cancelled() {
+                        return cancelled();
+                    }
+                    return Ok(FilledForm::Declined);
+                };
+                match field.parse(line.trim()) {
+                    Ok(value) => {
+                        content.extend(value.map(|value| (field.name.to_owned(), value)));
+                        break;
+                    }
+                    Err(problem) => writeln!(terminal, "{problem}")?,
+                }
+            }
+        }
+        Ok(FilledForm::Accepted(content))
+    }
+
     /// Reads a line from the terminal; `None` at the end of input, after a stop of this process, or when the
     /// question is cancelled.
     fn read_line(&self, terminal: &File, cancel: &CancelToken) -> io::Result<Option<String>> {
@@ -103,6 +141,14 @@ impl Prompter for TerminalPrompter {
             Ok(None) => PromptResponse::None("the question was cancelled".to_owned()),
             Err(error) => PromptResponse::None(format!("cannot ask on the terminal: {error}")),
         }
+    }
+}
+
+impl FormUser for TerminalPrompter {
+    fn fill(&self, form: &UserForm, cancel: &CancelToken) -> FilledForm {
+        self.fill_in(form, cancel).unwrap_or_else(|error| {
+            FilledForm::None(format!("cannot ask on the terminal: {error}"))
+        })
     }
 }
 

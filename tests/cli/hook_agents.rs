@@ -612,3 +612,72 @@ fn the_log_tells_subagents_apart() {
         [2, 1, 3, 2]
     );
 }
+
+#[test]
+fn a_rule_for_a_subagent_is_for_its_calls_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = directory.path().join("rules.json");
+    let rule = |rule: &str, subagent: &str| json!({"rule": rule, "subagent": subagent});
+    let rules = json!({"permissions": {
+        "deny": [rule("Bash(git push *)", "reviewer"), rule("Bash(docker *)", "*")],
+        "ask": [rule("Bash(make *)", "reviewer")],
+        "allow": [rule("Bash(npm *)", "reviewer"), rule("Bash(cargo *)", "*")],
+    }});
+    fs::write(&settings, rules.to_string()).unwrap();
+    // The effects of `git push`, `docker ps`, `make`, `npm test` and `cargo test` by the subagent that calls.
+    let table = [
+        (Value::Null, Value::Null, [Decides; 5]),
+        (
+            json!("1"),
+            json!("reviewer"),
+            [Denied, Denied, Asks, Runs, Runs],
+        ),
+        (
+            json!("1"),
+            json!("writer"),
+            [Decides, Denied, Decides, Decides, Runs],
+        ),
+        // The agent's own, and one that is not named: each may be the one of the rule.
+        (json!("1"), json!(""), [Denied, Denied, Asks, Decides, Runs]),
+        (
+            json!("1"),
+            Value::Null,
+            [Denied, Denied, Asks, Decides, Runs],
+        ),
+        // The main agent that was started as one.
+        (
+            Value::Null,
+            json!("reviewer"),
+            [Denied, Denied, Asks, Runs, Runs],
+        ),
+    ];
+    let commands = [
+        "git push",
+        "docker ps",
+        "make all",
+        "npm test",
+        "cargo test",
+    ];
+    let (_, reader, sample) = SAMPLES[0];
+    for (id, kind, expected) in table {
+        let effects = commands.map(|command| {
+            let mut input = sample(command);
+            input["agent_id"] = id.clone();
+            input["agent_type"] = kind.clone();
+            let settings = settings.to_str().unwrap();
+            let arguments = ["hook", "pre-tool-use", "--settings", settings];
+            reader.effect(&run(&arguments, input.to_string().as_bytes()))
+        });
+        assert_eq!(effects, expected, "{id} {kind}");
+    }
+    let settings = settings.to_str().unwrap();
+    let arguments = ["check", "permission", "--plain", "--settings", settings];
+    for (subagent, expected) in [(&[][..], "ask"), (&["--subagent", "reviewer"], "deny")] {
+        let told = run(&[&arguments, subagent].concat(), b"git push\n");
+        assert!(
+            told.stdout
+                .contains(&format!("\"decision\":\"{expected}\"")),
+            "{told:?}"
+        );
+    }
+}

@@ -324,3 +324,288 @@ fn a_hook_that_moves_commands_is_installed_where_they_run_moved() {
         }
     }
 }
+
+/// Returns the status of `hook test` with further arguments, its records, and messages.
+fn test(home: &Path, arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
+    let (status, shown, messages) = hook(home, &[&["test", "--json"], arguments].concat());
+    let records = shown
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    (status, records.collect(), messages)
+}
+
+/// Returns these members of a record.
+fn members<const N: usize>(record: &Value, names: [&str; N]) -> [Value; N] {
+    names.map(|name| record[name].clone())
+}
+
+#[test]
+fn a_test_says_what_each_agent_does_with_its_calls() {
+    let home = home();
+    let agents = [
+        "claude", "qwen", "codex", "gemini", "cursor", "opencode", "pi", "copilot",
+    ];
+    for agent in agents {
+        let install = [
+            "install",
+            "--agent",
+            agent,
+            "--yes",
+            "--",
+            "--deny",
+            "Bash(rm *)",
+        ];
+        assert_eq!(hook(home.path(), &install).0, Some(0));
+    }
+    let (status, records, messages) = test(home.path(), &[]);
+    assert_eq!((status, &*messages), (Some(0), ""));
+    for agent in agents {
+        let of_agent: Vec<_> = records.iter().filter(|one| one["agent"] == agent).collect();
+        let (denied, others): (Vec<_>, Vec<_>) = of_agent
+            .iter()
+            .partition(|one| one["about"] == "rm -rf build");
+        assert!(!denied.is_empty() && !others.is_empty(), "{agent}");
+        for record in denied {
+            // Codex skips a hook until it is trusted.
+            let effect = if agent == "codex" {
+                "skipped"
+            } else {
+                "denied"
+            };
+            assert_eq!(
+                members(
+                    record,
+                    ["decision", "effect", "exit_status", "ok", "honored"]
+                ),
+                [
+                    json!("deny"),
+                    json!(effect),
+                    json!(0),
+                    json!(true),
+                    json!(agent != "codex")
+                ],
+                "{record}"
+            );
+            let reason = record["reason"].as_str().unwrap();
+            assert!(reason.contains("`Bash(rm *)`"), "{record}");
+        }
+        for record in others {
+            assert_ne!(record["effect"], "denied", "{record}");
+            assert_eq!(record["ok"], true, "{record}");
+        }
+    }
+    let of_subagent = |one: &&Value| one["agent_type"] == "general-purpose";
+    assert_eq!(records.iter().filter(of_subagent).count(), 1);
+    // Both subcommands use the same check.
+    let (status, shown, _) = hook(home.path(), &["status", "--json"]);
+    assert_eq!(status, Some(0));
+    for line in shown.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["works"], true, "{record}");
+        assert_eq!(
+            record.get("problem").is_some(),
+            record["agent"] == "codex",
+            "{record}"
+        );
+    }
+}
+
+/// Writes a program `turnpipe` and settings that run it as a hook of Claude Code.
+fn planted(home: &Path, script: &str, entry: &Value) -> String {
+    let program = home.join("bin/turnpipe");
+    fs::create_dir_all(home.join("bin")).unwrap();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let command = format!("{} hook pre-tool-use", program.display());
+    let mut hook = json!({"type": "command", "command": command});
+    for (name, value) in entry.as_object().unwrap() {
+        hook[name] = value.clone();
+    }
+    let mut group = json!({"hooks": [hook]});
+    if let Some(matcher) = entry.get("matcher") {
+        group["matcher"] = matcher.clone();
+    }
+    json!({"hooks": {"PreToolUse": [group]}}).to_string()
+}
+
+#[test]
+fn a_hook_is_run_with_the_timeout_variables_and_directory_of_its_settings() {
+    let home = home();
+    let file = home.path().join(".claude/settings.json");
+    // The script, the members of the hook, and the record of its first call.
+    let reply = "printf '{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"%s\"}}'";
+    let project = home.path().join("project").canonicalize().unwrap();
+    let inside = format!(
+        "two {} {}",
+        project.join("sub").display(),
+        project.display()
+    );
+    fs::create_dir(project.join("sub")).unwrap();
+    let rows = [
+        (
+            format!("cat > /dev/null; {reply} \"$ONE $PWD $CLAUDE_PROJECT_DIR\""),
+            json!({"env": {"ONE": "two"}, "cwd": "sub"}),
+            Some(0),
+            json!(["deny", inside, 0, true, true, "denied", null]),
+        ),
+        (
+            r#"echo '{"hookSpecificOutput":{"permissionDecision":"maybe"}}'"#.to_owned(),
+            json!({}),
+            Some(1),
+            json!([
+                null,
+                null,
+                0,
+                false,
+                false,
+                "left_to_agent",
+                "unreadable answer"
+            ]),
+        ),
+        (
+            "echo broken >&2; exit 3".to_owned(),
+            json!({}),
+            Some(1),
+            json!([
+                null,
+                null,
+                3,
+                false,
+                false,
+                "left_to_agent",
+                "exit status 3: broken"
+            ]),
+        ),
+        (
+            "exec sleep 60".to_owned(),
+            json!({"timeout": 0.05}),
+            Some(1),
+            json!([
+                null,
+                null,
+                null,
+                false,
+                false,
+                "left_to_agent",
+                "no answer within 0.05 s"
+            ]),
+        ),
+        (
+            "echo stop >&2; exit 2".to_owned(),
+            json!({}),
+            Some(0),
+            json!(["deny", "stop", 2, true, true, "denied", null]),
+        ),
+        (
+            "true".to_owned(),
+            json!({"matcher": "Write"}),
+            Some(0),
+            json!([
+                null,
+                null,
+                0,
+                true,
+                false,
+                "skipped",
+                "its matcher `Write` leaves out the tool"
+            ]),
+        ),
+    ];
+    let names = [
+        "decision",
+        "reason",
+        "exit_status",
+        "ok",
+        "honored",
+        "effect",
+        "problem",
+    ];
+    for (script, entry, expected_status, expected) in rows {
+        let settings = planted(home.path(), &script, &entry);
+        fs::write(&file, &settings).unwrap();
+        let (status, records, messages) = test(home.path(), &[]);
+        assert_eq!(status, expected_status, "{script}: {messages}");
+        assert_eq!(json!(members(&records[0], names)), expected, "{script}");
+        // `status` runs the same call.
+        let (status, shown, _) = hook(home.path(), &["status", "--json"]);
+        assert_eq!(status, expected_status, "{script}");
+        let record: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(record["works"], expected[3], "{script}");
+    }
+}
+
+#[test]
+fn the_hooks_of_a_project_run_only_on_request() {
+    let home = home();
+    let ran = home.path().join("ran");
+    let settings = planted(home.path(), &format!("touch {}", ran.display()), &json!({}));
+    let file = home.path().join("project/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, settings).unwrap();
+    let (status, shown, _) = hook(home.path(), &["status", "--json"]);
+    assert_eq!((status, shown.contains("works")), (Some(0), false));
+    let (status, _, messages) = test(home.path(), &[]);
+    assert_eq!(status, Some(1));
+    assert!(messages.contains("hook install --agent NAME"), "{messages}");
+    assert!(!ran.exists());
+    assert_eq!(test(home.path(), &["--project"]).0, Some(0));
+    assert!(ran.exists());
+}
+
+#[test]
+fn recorded_calls_go_through_the_hook_of_their_agent() {
+    let home = home();
+    for agent in ["claude", "qwen", "gemini"] {
+        let install = [
+            "install",
+            "--agent",
+            agent,
+            "--yes",
+            "--",
+            "--deny",
+            "Bash(rm *)",
+        ];
+        assert_eq!(hook(home.path(), &install).0, Some(0));
+    }
+    let calls = home.path().join("calls.jsonl");
+    let lines = [
+        json!({"hook_event_name": "Stop", "session_id": "s"}),
+        json!({"hook_event_name": "InstructionsLoaded", "file_path": "/srv/AGENTS.md"}),
+        json!({"hook_event_name": "BeforeTool", "timestamp": "2026-01-02T03:04:05Z",
+            "tool_name": "run_shell_command", "tool_input": {"command": "rm a"}}),
+        json!({"hook_event_name": "PreToolUse", "cwd": "/nowhere", "tool_name": "Bash",
+            "tool_input": {"command": "rm b"}}),
+        json!({"hook_event_name": "PreToolUse", "timestamp": "2026-01-02T03:04:05Z",
+            "tool_name": "run_shell_command", "tool_input": {"command": "ls"}}),
+    ];
+    fs::write(&calls, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let path = calls.to_str().unwrap();
+    let (status, records, messages) = test(home.path(), &[path]);
+    assert_eq!((status, &*messages), (Some(0), ""));
+    let shown = records
+        .iter()
+        .map(|one| members(one, ["agent", "about", "decision"]));
+    let expected = [
+        ["gemini", "rm a", "deny"],
+        ["claude", "rm b", "deny"],
+        ["qwen", "ls", "allow"],
+    ];
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        expected.map(|row| row.map(Value::from))
+    );
+    let (status, records, messages) = test(home.path(), &["--agent", "codex", path]);
+    assert_eq!((status, records.len()), (Some(1), 0));
+    assert!(
+        messages.contains("hook install --agent codex"),
+        "{messages}"
+    );
+    fs::write(&calls, "{\"hook_event_name\": \"PreTool\n").unwrap();
+    let (status, _, messages) = test(home.path(), &[path]);
+    assert_eq!(status, Some(2));
+    assert!(messages.contains("calls.jsonl:1: "), "{messages}");
+    let (_, table, _) = hook(home.path(), &["test", "--agent", "claude", "-o", "text"]);
+    assert!(table.contains("claude/general-purpose  Bash"), "{table}");
+    assert!(table.contains("denied by the rule `Bash(rm *)`"), "{table}");
+}

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Driver, bash, call, pairs, turn, wait_for};
+use crate::mcp::{scripted_server, tool};
 use crate::pty::open_pty;
 
 const STDIO: [&str; 3] = ["--permission-prompt", "stdio", "--no-echo"];
@@ -253,6 +254,62 @@ fn the_user_decides_on_the_terminal() {
         (&report["denied"], &report["failed"]),
         (&json!(1), &json!(0))
     );
+}
+
+/// Returns what is shown, and the content of the result of a call that needs input of the user, who types these lines.
+fn filled_in(words: &[&str], lines: &[(&str, &str)]) -> Option<(String, Value)> {
+    let bench = Bench::with_program("python3")?;
+    let servers = json!({"s": scripted_server("log", &[&["asking"], words].concat())});
+    bench.write("servers.json", json!({ "mcpServers": servers }).to_string());
+    bench.write("calls", tool("a", "form"));
+    let mut terminal = OnTerminal::start(
+        &bench,
+        "\"$0\" run-tools --no-config --permission-prompt tty --allow mcp__s --mcp-config servers.json --no-echo \\
+        < calls > records 2> err",
+    );
+    for (label, line) in lines {
+        let count = terminal.shown.matches(label).count();
+        terminal.read_until(label, count + 1);
+        terminal.enter(line);
+    }
+    let shown = terminal.finish();
+    let records = bench.read("records");
+    let records = records
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut content =
+        records.filter_map(|record| record.pointer("/message/content/0/content").cloned());
+    Some((shown, content.next_back().unwrap()))
+}
+
+#[test]
+fn a_form_of_a_server_is_filled_in_at_the_terminal() {
+    // A server that answers with a request for input, and one that sends a request during the call.
+    for words in [&["stateless"][..], &[]] {
+        let lines = [
+            ("Name: ", "\n"),
+            ("a value is needed\r\nName: ", "Ada L\n"),
+            ("age (integer): ", "old\n"),
+            ("expected an integer\r\nage (integer): ", "36\n"),
+            ("colour (one of red, blue; default \"red\"): ", "\n"),
+        ];
+        let Some((shown, content)) = filled_in(words, &lines) else {
+            return;
+        };
+        let accepted =
+            json!({"action": "accept", "content": {"age": 36, "colour": "red", "name": "Ada L"}});
+        let content: Value = serde_json::from_str(content.as_str().unwrap()).unwrap();
+        assert_eq!(content, accepted, "{shown}");
+        assert!(shown.contains("MCP server s asks: Who are you?"), "{shown}");
+        assert!(
+            !shown.contains("\u{1b}[2J"),
+            "the server must not control the terminal"
+        );
+        let Some((_, content)) = filled_in(words, &[("Name: ", "\u{4}")]) else {
+            return;
+        };
+        assert_eq!(content, "{\"action\": \"decline\"}");
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn responses_become_results() {
             "input",
             "error",
             json!(
-                "<tool_use_error>MCP server s: it asks the user for input, which is not supported</tool_use_error>"
+                "<tool_use_error>MCP server s: it wants input for the 10th time</tool_use_error>"
             ),
         ),
         (

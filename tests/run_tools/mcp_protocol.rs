@@ -253,3 +253,21 @@ fn progress_is_reported_and_extends_the_timeout() {
         assert_eq!(first["heartbeat"], Value::Null);
     }
 }
+
+#[test]
+fn a_server_that_asks_a_user_who_is_not_there_fails_with_its_question() {
+    let Some(bench) = Bench::with_program("python3") else {
+        return;
+    };
+    let calls = [tool("a", "form"), tool("b", "input")].concat();
+    let run = run(&bench, &["stateless"], &calls);
+    let failed = |reason: &str| format!("<tool_use_error>MCP server s: {reason}</tool_use_error>");
+    let expected =
+        "it asks the user: Who are you?; nobody can be asked without `--permission-prompt tty`";
+    assert_eq!(run.content("a"), failed(expected));
+    // It never says that it is less busy.
+    assert_eq!(run.content("b"), failed("it wants input for the 10th time"));
+    let log = bench.read("log");
+    let requests = log.lines().filter(|line| *line == "tools/call");
+    assert_eq!(requests.count(), 11);
+}

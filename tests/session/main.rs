@@ -16,6 +16,7 @@ mod export;
 mod find;
 mod homes;
 mod identity;
+mod limits;
 mod list;
 mod more_agents;
 mod projects;

@@ -80,6 +80,7 @@ pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
 pub use read::gist::command_of;
 pub use read::gist::{CONTENT, changed_files, gist, input_gist};
 pub use read::gist::{input_in_full, patch_in, text_edits};
+pub use read::limits::codex_limits;
 pub use read::patch::patch;
 pub use read::session::Session;
 pub use read::tail::{last_messages, start_of_last_records};

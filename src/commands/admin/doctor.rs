@@ -297,7 +297,7 @@ fn mcp_servers(
     io: &mut Io,
 ) -> anyhow::Result<Vec<DoctorRecord>> {
     let here = working_directory()?;
-    let Some(servers) = arguments.servers(&here, None, globals, io)? else {
+    let Some(servers) = arguments.servers(&here, None, None, globals, io)? else {
         return Ok(Vec::new());
     };
     let progress = probe.then(|| ProgressLine::spinner("starting the MCP servers", io));

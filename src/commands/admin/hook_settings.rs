@@ -1,5 +1,6 @@
-//! `hook install`, `uninstall` and `status`: the hooks in the settings of agents. `hook explain`: logged decisions.
+//! `hook install`, `uninstall`, `status` and `test`: the hooks in the settings of agents. `hook explain`: logged decisions.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -12,13 +13,15 @@ use crate::agent::{Agent, HookSettings};
 use crate::commands::inputs::{take_stdin, working_directory};
 use crate::commands::run::hook::HookArguments;
 use crate::commands::{
-    Form, FormArguments, Globals, RecordWriter, Run, Status, UsageError, output,
+    Form, FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
 };
 use crate::io::{Environment, Io};
 use crate::message::Decision;
-use crate::records::HookStatusRecord;
-use crate::render::{format_logged_decision, hooks_page};
-use crate::run::hooks::{SettingsChange, hooks_of, last_decisions};
+use crate::records::{HookScope, HookStatusRecord};
+use crate::render::{format_logged_decision, hook_tests_page, hooks_page};
+use crate::run::hooks::{
+    AgentHook, AgentHookInput, HookTrial, SettingsChange, UnjudgedInput, hooks_of, last_decisions,
+};
 use crate::text::terminal_safe_line;
 
 /// Install the hook in the settings of agents
@@ -105,8 +108,8 @@ fn agent_with_hooks() -> impl TypedValueParser<Value = Agent> {
 
 /// Show which agents have the hook installed
 ///
-/// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
-/// not installed anywhere.
+/// Reads the settings of the user and of the project in the working directory, and runs the hooks of the user with a
+/// harmless call, as `turnpipe hook test` does. Exits with 1 if no hook is installed, or one fails.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook status
@@ -120,6 +123,35 @@ pub(crate) struct HookStatusArguments {
         value_delimiter = ',',
         value_name = "NAME", hide_short_help = true)]
     agent: Vec<Agent>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+/// Try the installed hook with calls
+///
+/// Runs the command in the settings of each agent as the agent does, with its shell, timeout, variables and directory,
+/// and prints what it decided, why, and what the agent makes of it. The calls are built in, or those of FILE. The hook
+/// decides and logs; no call is run. Exits with 1 if no hook is installed, or one fails.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe hook test
+  turnpipe hook test --agent claude calls.jsonl
+  turnpipe hook test --json | jq 'select(.honored | not)'")]
+pub(crate) struct HookTestArguments {
+    /// Inputs of hooks, one JSON object per line; those of events without a decision are skipped
+    #[arg(value_name = "FILE")]
+    payloads: Option<PathBuf>,
+    /// Only these agents; separate several by commas
+    #[arg(
+        long,
+        value_parser = agent_with_hooks(),
+        ignore_case = true,
+        value_delimiter = ',',
+        value_name = "NAME")]
+    agent: Vec<Agent>,
+    /// Also run the hooks in the settings of the project in the working directory
+    #[arg(long)]
+    project: bool,
     #[command(flatten)]
     form: FormArguments,
 }
@@ -304,18 +336,88 @@ fn display_path(path: &Path) -> String {
 }
 
 impl Run for HookStatusArguments {
-    fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let found = installed_hooks(&self.agent, &io.environment)?;
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let hooks = find_installed_hooks(&self.agent, &io.environment)?;
+        let trial = trial(globals, io)?;
+        let status = |hook: &AgentHook| {
+            // A project that was only downloaded chooses no commands to run.
+            let is_tried = hook.scope == HookScope::User;
+            let sample = hook.samples(&trial).into_iter().find(|_| is_tried);
+            hook.status(sample.map(|call| hook.run(&call, &trial)))
+        };
+        let found: Vec<HookStatusRecord> = hooks.iter().map(status).collect();
         self.form.print(|| hooks_page(&found), &found, io)?;
-        Ok(Status::negative_if(found.is_empty()))
+        let fails = found.iter().any(|hook| hook.works == Some(false));
+        Ok(Status::negative_if(found.is_empty() || fails))
+    }
+}
+
+/// Returns what runs installed hooks in the working directory.
+fn trial(globals: &Globals, io: &Io) -> anyhow::Result<HookTrial> {
+    globals.guard_children(&io.messages);
+    Ok(HookTrial {
+        spawners: globals.children.spawners(1),
+        environment: io.environment.clone(),
+        directory: working_directory()?,
+    })
+}
+
+impl Run for HookTestArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let mut hooks = find_installed_hooks(&self.agent, &io.environment)?;
+        hooks.retain(|hook| self.project || hook.scope == HookScope::User);
+        let missing = |agent: &Agent| !hooks.iter().any(|hook| hook.agent == *agent);
+        let missing: Vec<&Agent> = self.agent.iter().filter(|agent| missing(agent)).collect();
+        let missing = match missing.as_slice() {
+            [] => hooks.is_empty().then_some("NAME"),
+            [agent, ..] => Some(agent.name()),
+        };
+        if let Some(name) = missing {
+            io.messages.warn("the hook is not installed");
+            let hint = format!("`turnpipe hook install --agent {name}` installs it");
+            io.messages.hint(&hint);
+        }
+        let mut errors = InputErrors::new(&io.messages);
+        let trial = trial(globals, io)?;
+        let mut tests = Vec::new();
+        if let Some(path) = &self.payloads {
+            let text = fs::read_to_string(path)
+                .map_err(|error| UsageError::reason(error).about(path.display()))?;
+            for (line, input) in text.lines().enumerate() {
+                match AgentHookInput::parse(input, &trial.directory) {
+                    Ok(call) => {
+                        let hooks = hooks.iter().filter(|hook| hook.sees(&call));
+                        tests.extend(hooks.map(|hook| hook.run(&call, &trial)));
+                    }
+                    Err(UnjudgedInput {
+                        has_other_event: true,
+                        ..
+                    }) => {}
+                    Err(UnjudgedInput { problem, .. }) => {
+                        let place = format!("{}:{}", path.display(), line + 1);
+                        errors.report(place, &UsageError::new(problem));
+                    }
+                }
+            }
+        } else {
+            for hook in &hooks {
+                let samples = hook.samples(&trial).into_iter();
+                tests.extend(samples.map(|call| hook.run(&call, &trial)));
+            }
+        }
+        let columns = io.terminal.columns;
+        self.form
+            .print(|| hook_tests_page(&tests, columns), &tests, io)?;
+        let fails = tests.is_empty() || tests.iter().any(|test| !test.ok);
+        Ok(errors.outcome(Status::negative_if(fails || missing.is_some())))
     }
 }
 
 /// Returns the hooks in the settings of these agents, or of all if there are none.
-fn installed_hooks(
+fn find_installed_hooks(
     agents: &[Agent],
     environment: &Environment,
-) -> Result<Vec<HookStatusRecord>, UsageError> {
+) -> Result<Vec<AgentHook>, UsageError> {
     let agents = if agents.is_empty() {
         &Agent::ALL
     } else {
@@ -357,8 +459,8 @@ impl Run for HookExplainArguments {
 /// Returns the log of the installed hooks.
 fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
     let mut logs: Vec<PathBuf> = Vec::new();
-    for hook in installed_hooks(&[], environment)? {
-        let words = shlex::split(&hook.command).unwrap_or_default();
+    for hook in find_installed_hooks(&[], environment)? {
+        let words = shlex::split(hook.command()).unwrap_or_default();
         let parser = HookArguments::augment_args(Command::new("hook"));
         let matches = parser.try_get_matches_from(words.into_iter().skip(2));
         let arguments = matches.and_then(|matches| HookArguments::from_arg_matches(&matches));

@@ -12,7 +12,7 @@ use crate::commands::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::io::{Io, Messages, unwritable_error};
 use crate::process::{Enforcement, LaneOptions, Sandbox, ScratchDirectory, Spawners, Supervisor};
-use crate::run::tools::{Registry, ToolContext};
+use crate::run::tools::{FormUser, Registry, ToolContext};
 use crate::run::{Channels, Prompter, ShellVerdicts, TerminalPrompter, ToolPrompter};
 use crate::summaries::{Advisor, Briefing, Consultant, Cost};
 
@@ -170,10 +170,11 @@ impl McpArguments {
         registry: Registry,
         directory: &Path,
         sandbox: Option<&Arc<Sandbox>>,
+        user: Option<Arc<dyn FormUser>>,
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        Ok(match self.servers(directory, sandbox, globals, io)? {
+        Ok(match self.servers(directory, sandbox, user, globals, io)? {
             Some(servers) => registry.with_source(Arc::new(servers)),
             None => registry,
         })
@@ -188,6 +189,7 @@ impl McpArguments {
         &self,
         directory: &Path,
         sandbox: Option<&Arc<Sandbox>>,
+        user: Option<Arc<dyn FormUser>>,
         globals: &Globals,
         io: &Io,
     ) -> Result<Option<crate::run::mcp::ServerSet>, UsageError> {
@@ -217,6 +219,7 @@ impl McpArguments {
             variables: tools::child_variables(&io.environment, &std::collections::BTreeSet::new()),
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
+            user,
         };
         Ok(Some(mcp::ServerSet::new(
             configs,
@@ -237,6 +240,7 @@ impl McpArguments {
         registry: Registry,
         _: &Path,
         _: Option<&Arc<Sandbox>>,
+        _: Option<Arc<dyn FormUser>>,
         _: &Globals,
         _: &Io,
     ) -> Result<Registry, UsageError> {
@@ -271,7 +275,25 @@ impl FromStr for PermissionPrompt {
     }
 }
 
+/// Opens the terminal for questions.
+fn terminal(io: &Io) -> Result<TerminalPrompter, UsageError> {
+    TerminalPrompter::open(io.screen.clone()).map_err(|error| {
+        UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
+            .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
+    })
+}
+
 impl PermissionPrompt {
+    /// Returns who fills in the forms of servers: the user at the terminal.
+    ///
+    /// # Errors
+    /// There is no terminal.
+    pub(crate) fn form_user(&self, io: &Io) -> Result<Option<Arc<dyn FormUser>>, UsageError> {
+        let asks = *self == Self::Tty;
+        let user = asks.then(|| terminal(io)).transpose()?;
+        Ok(user.map(|user| Arc::new(user) as Arc<dyn FormUser>))
+    }
+
     /// Returns the prompter; `None` if calls are denied.
     ///
     /// # Errors
@@ -285,13 +307,7 @@ impl PermissionPrompt {
     ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
         Ok(match self {
             Self::Deny => None,
-            Self::Tty => {
-                let prompter = TerminalPrompter::open(io.screen.clone());
-                Some(Box::new(prompter.map_err(|error| {
-                    UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
-                        .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
-                })?))
-            }
+            Self::Tty => Some(Box::new(terminal(io)?)),
             Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(&io.ids)))),
             // Its server has not started yet.
             Self::Tool(tool) if registry.name_if_slow(tool).is_some() => {

@@ -131,7 +131,11 @@ impl Run for HookArguments {
             }
         };
         let registry = Registry::builtin();
-        let settings = match permissions(&self.permissions, &registry, &project, globals, io) {
+        let flags = PermissionFlags {
+            subagent: self.permissions.subagent.clone().or(input.subagent()),
+            ..self.permissions.clone()
+        };
+        let settings = match permissions(&flags, &registry, &project, globals, io) {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };

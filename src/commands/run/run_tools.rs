@@ -383,7 +383,10 @@ impl RunToolsArguments {
         let registry = self
             .advisor
             .add(builtin, briefing, spent, keys, globals, io)?;
-        let registry = self.mcp.add_servers(registry, here, sandbox, globals, io)?;
+        let user = self.permission_prompt.form_user(io)?;
+        let registry = self
+            .mcp
+            .add_servers(registry, here, sandbox, user, globals, io)?;
         Ok(Arc::new(registry))
     }
 

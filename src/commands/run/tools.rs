@@ -52,7 +52,9 @@ impl Run for ToolsArguments {
         let settings = self.manifests.settings(globals, io)?;
         let here = working_directory()?;
         let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
-        let registry = self.mcp.add_servers(registry, &here, None, globals, io)?;
+        let registry = self
+            .mcp
+            .add_servers(registry, &here, None, None, globals, io)?;
         globals.guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,

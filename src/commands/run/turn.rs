@@ -128,7 +128,7 @@ impl Run for TurnArguments {
             let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
             let registry = self
                 .mcp
-                .add_servers(registry, &directory, None, globals, io)?;
+                .add_servers(registry, &directory, None, None, globals, io)?;
             globals.guard_children(&io.messages);
             let functions = self.functions(&registry, &conversation.history);
             registry.end();

@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod export;
 pub(crate) mod gates;
 pub(crate) mod hits;
+mod limits;
 pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod rename;

@@ -13,14 +13,16 @@ use serde::Serialize;
 use crate::commands::inputs::take_stdin;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::limits;
 use crate::commands::session::names::NamedSession;
 use crate::commands::session::source::{MatchArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
+use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::Dimension;
 use crate::render::sessions::status_line;
 use crate::render::{
-    ProgressLine, block_line, cost_cell, cost_page, csv_table, stats_page, tool_page,
+    ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
 };
 use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
 use crate::summaries::max_cost;
@@ -46,6 +48,7 @@ use crate::text::{dollars, terminal_safe_line};
   turnpipe stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe stats --by day,model -o csv
   turnpipe stats --by tool --since yesterday
+  turnpipe stats --limits
   turnpipe stats --since today --max-cost 20 || echo 'enough for today'
   turnpipe stats latest")]
 pub(crate) struct SessionStatsArguments {
@@ -68,10 +71,15 @@ pub(crate) struct SessionStatsArguments {
     /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
     #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount, hide_short_help = true)]
     max_cost: Option<f64>,
+    /// Print how much of each window of the plan is used, when it ends, and what the sessions used in it
+    ///
+    /// From the records of Codex, and for Claude Code from the last input of `--statusline`.
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions"])]
+    limits: bool,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
     /// the cost of the session, the day and the current block of five hours, and the use of the
-    /// context. Only sessions of the last 24 hours are read
-    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json"], hide_short_help = true)]
+    /// context and the plan. Only sessions of the last 24 hours are read
+    #[arg(long, conflicts_with_all = ["by", "max_cost", "since", "until", "sessions", "output", "json", "limits"], hide_short_help = true)]
     statusline: bool,
     /// The output form [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
@@ -111,9 +119,12 @@ impl Run for SessionStatsArguments {
         let (since, until) = self.matching.filter.period(now, &zone);
         let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
-            let line = statusline(self.matching.source, &prices, &zone, io)?;
+            let line = statusline(self.matching.source, &prices, &zone, globals, io)?;
             output::print(io, &line)?;
             return Ok(Status::Done);
+        }
+        if self.limits {
+            return print_limits(self.matching.source, (&prices, &zone), form, globals, io);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
@@ -225,6 +236,32 @@ impl SessionStatsArguments {
     }
 }
 
+/// Prints the windows of plans.
+fn print_limits(
+    source: SourceArguments,
+    (prices, zone): (&Prices, &TimeZone),
+    form: StatsForm,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<Status> {
+    let mut errors = InputErrors::new(&io.messages);
+    let state = state_root(globals, io)?;
+    let found = limits::limits(source, (prices, zone), &state, &mut errors, io);
+    if found.is_empty() {
+        io.messages.warn("no limits found");
+    }
+    let now = io.clock.now();
+    let page = |found: &[_]| limits_page(found, zone, now);
+    print(form, &found, page, globals, io)?;
+    Ok(errors.outcome(Status::Done))
+}
+
+/// Returns the directory of session state.
+fn state_root(globals: &Globals, io: &Io) -> Result<PathBuf, UsageError> {
+    let settings = globals.config(io)?.settings(Overrides::default());
+    Ok(settings.state_root.0)
+}
+
 /// Prints records, or a page of text.
 fn print<Record: Serialize>(
     form: StatsForm,
@@ -251,6 +288,7 @@ fn statusline(
     mut source: SourceArguments,
     prices: &Prices,
     zone: &TimeZone,
+    globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
@@ -270,6 +308,12 @@ fn statusline(
     let mut listing = source.listing(Depth::Whole);
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
+    let state = state_root(globals, io)?;
+    if let Err(error) = limits::keep(&input, &state, now) {
+        let state = state.display();
+        io.messages
+            .warn(&format!("cannot write to {state}: {error}"));
+    }
     Ok(status_line(
         &input,
         &candidates,

@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::agent::Detail;
+use crate::agent::{Agent, Detail, plan_limits};
 use crate::records::SessionCostRecord;
-use crate::render::{cost_cell, end_of_block, format_duration};
+use crate::render::{cost_cell, end_of_block, format_duration, window_name};
 use crate::session::{Candidate, Listing, Prices, Session, Tally};
 use crate::text::{dollars, terminal_safe_line};
 
@@ -17,7 +17,7 @@ use crate::text::{dollars, terminal_safe_line};
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 
 /// Returns the line for the input of a status line: the model, what was spent on the session, today and in the
-/// current block, and the used part of the context. Reads the recent sessions among `candidates`.
+/// current block, and the used parts of the context and of the plan. Reads the recent sessions among `candidates`.
 pub(crate) fn status_line(
     input: &Value,
     candidates: &[Candidate],
@@ -59,6 +59,11 @@ pub(crate) fn status_line(
         block,
         number("/context_window/used_percentage").map(|used| format!("{used:.0}% context")),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let limits = plan_limits(Agent::Claude, &input["rate_limits"], now, now).into_iter();
+    let limits = limits.filter(|limit| !limit.expired);
+    let limits =
+        limits.map(|limit| format!("{:.0}% of {}", limit.used_percent, window_name(&limit)));
+
+    let parts: Vec<String> = parts.into_iter().flatten().chain(limits).collect();
     parts.join(" · ") + "\n"
 }

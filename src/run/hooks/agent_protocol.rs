@@ -20,8 +20,9 @@ use crate::tool_facts::mcp_prefix;
 /// The input of a hook about a call.
 #[derive(Debug)]
 pub struct AgentHookInput {
-    event: String,
-    kind: EventKind,
+    /// The name of the event.
+    pub(super) event: String,
+    pub(super) kind: EventKind,
     /// The agent, if the input shows it.
     agent: Option<Agent>,
     /// The name of the tool.
@@ -31,6 +32,8 @@ pub struct AgentHookInput {
     pub tool_input: Result<Map<String, Value>, String>,
     /// The working directory of the agent, absolute.
     pub cwd: PathBuf,
+    /// The input as the agent wrote it.
+    pub(super) text: String,
     members: Members,
 }
 
@@ -41,11 +44,13 @@ pub struct UnjudgedInput {
     pub problem: String,
     /// Whether a call may run now. If not, the input is about something else.
     pub is_call: bool,
+    /// Whether the input has another event than those about calls.
+    pub has_other_event: bool,
 }
 
 /// The decisions that a response can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EventKind {
+pub(super) enum EventKind {
     /// Allow or deny a call, or ask about it.
     Call,
     /// Allow or deny a call that the user is asked about.
@@ -140,7 +145,11 @@ impl AgentHookInput {
     /// # Errors
     /// The input is malformed, or its event is not about a call.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, UnjudgedInput> {
-        let unjudged = |problem: String, is_call| UnjudgedInput { problem, is_call };
+        let unjudged = |problem: String, is_call| UnjudgedInput {
+            problem,
+            is_call,
+            has_other_event: false,
+        };
         // Cursor writes one or two byte order marks on Windows.
         let is_blank = |letter: char| letter == '\u{feff}' || letter.is_whitespace();
         let members = serde_json::from_str(text.trim_start_matches(is_blank));
@@ -162,6 +171,7 @@ impl AgentHookInput {
             return Err(UnjudgedInput {
                 is_call: is_call && !later.any(|start| event.starts_with(start)),
                 problem: format!("unsupported event `{event}`"),
+                has_other_event: true,
             });
         };
         let agent = match agent {
@@ -190,6 +200,7 @@ impl AgentHookInput {
             agent,
             tool_name,
             tool_input,
+            text: text.to_owned(),
             members,
         })
     }
@@ -207,6 +218,24 @@ impl AgentHookInput {
     /// Whether the agent is in plan mode. The agent applies its other modes itself.
     pub fn is_planning(&self) -> bool {
         self.members.text(&["permission_mode"]).as_deref() == Some(Mode::Plan.name())
+    }
+
+    /// Whether it may be of this agent.
+    pub(super) fn may_be_of(&self, agent: Agent) -> bool {
+        self.agent.map_or_else(
+            || {
+                let marks_time = matches!(agent, Agent::Qwen | Agent::Copilot);
+                let is_shown = matches!(agent, Agent::Codex | Agent::Gemini | Agent::Cursor);
+                !is_shown && self.members.has(&["timestamp"]) == marks_time
+            },
+            |own| own == agent,
+        )
+    }
+
+    /// Returns the type of the subagent that makes the call, empty if it is not known. `None` for the main agent.
+    pub fn subagent(&self) -> Option<String> {
+        let id = self.members.has(&["agent_id"]).then(String::new);
+        self.members.text(&["agent_type"]).or(id)
     }
 
     /// Whether the agent runs commands with bash, if known: Qwen Code, Gemini CLI, Copilot CLI and pi do, and

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
+use super::agent_hook::AgentHook;
 use super::settings_syntax::{SettingsError, edit_hooks, find_installed_hooks, hook_command};
 use crate::agent::{Agent, HookSettings};
 use crate::io::{Environment, read_regular, replace_below};
-use crate::records::HookStatusRecord;
+use crate::records::HookScope;
 use crate::text::{marked_diff, terminal_safe_line};
 
 /// Number of unchanged lines that are shown around a change.
@@ -122,7 +123,7 @@ fn read(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Returns the hooks of turnpipe in the settings of the user and of the project in the directory `here`.
+/// Returns the hooks of turnpipe in the settings of the user and of the project in the directory `here`, if any.
 ///
 /// # Errors
 /// The path of settings that are unreadable or invalid, and why.
@@ -130,14 +131,15 @@ pub fn hooks_of(
     agents: &[Agent],
     environment: &Environment,
     here: Option<&Path>,
-) -> Result<Vec<HookStatusRecord>, (PathBuf, SettingsError)> {
-    let mut found: Vec<HookStatusRecord> = Vec::new();
+) -> Result<Vec<AgentHook>, (PathBuf, SettingsError)> {
+    let mut found: Vec<AgentHook> = Vec::new();
     for agent in agents {
         let Some(facts) = agent.format().hook_settings.as_ref() else {
             continue;
         };
         let project = here.map(|here| facts.project_file(here));
-        for (scope, path) in [("user", facts.user_file(environment)), ("project", project)] {
+        let user = facts.user_file(environment);
+        for (scope, path) in [(HookScope::User, user), (HookScope::Project, project)] {
             let Some(path) = path else {
                 continue;
             };
@@ -148,19 +150,14 @@ pub fn hooks_of(
             let name = path.display().to_string();
             let hooks = read(&path).map_err(SettingsError::from);
             let hooks = hooks.and_then(|text| find_installed_hooks(&text, facts, &name));
-            found.extend(
-                hooks
-                    .map_err(|error| (path, error))?
-                    .into_iter()
-                    .map(|hook| HookStatusRecord {
-                        agent: agent.name().to_owned(),
-                        scope: scope.to_owned(),
-                        path: name.clone(),
-                        event: hook.event.to_owned(),
-                        command: hook.command,
-                        trusted: hook.is_trusted,
-                    }),
-            );
+            let hooks = hooks.map_err(|error| (path, error))?.into_iter();
+            found.extend(hooks.map(|hook| AgentHook {
+                agent: *agent,
+                facts,
+                scope,
+                path: name.clone(),
+                hook,
+            }));
         }
     }
     Ok(found)

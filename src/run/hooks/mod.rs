@@ -1,5 +1,7 @@
 //! Hooks: their configuration, execution and merged responses, and the protocols of other agents' hooks.
 
+mod agent_effect;
+mod agent_hook;
 mod agent_protocol;
 mod command_sandbox;
 mod decision_log;
@@ -10,7 +12,8 @@ mod session_hooks;
 mod settings;
 mod settings_syntax;
 
-pub use agent_protocol::AgentHookInput;
+pub use agent_hook::{AgentHook, HookTrial};
+pub use agent_protocol::{AgentHookInput, UnjudgedInput};
 pub use command_sandbox::CommandSandbox;
 pub use decision_log::{last_decisions, log_decision};
 pub use installation::{SettingsChange, hooks_of};

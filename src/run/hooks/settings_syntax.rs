@@ -2,12 +2,14 @@
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::agent::{Agent, HookSettings, SettingsSyntax};
 
 /// A hook of turnpipe in the settings of an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct InstalledHook {
     /// The agent's event.
     pub event: &'static str,
@@ -15,6 +17,16 @@ pub(super) struct InstalledHook {
     pub command: String,
     /// Whether the agent's user trusts the hook. `None` if the agent needs no trust.
     pub is_trusted: Option<bool>,
+    /// The setting by which the agent runs no hooks, if there is one.
+    pub disabled: Option<&'static str>,
+    /// The tools whose calls it sees; all if `None`.
+    pub matcher: Option<String>,
+    /// Its timeout, in the unit of the agent.
+    pub timeout: Option<f64>,
+    /// Further variables.
+    pub environment: Map<String, Value>,
+    /// Its directory, if it is not the agent's.
+    pub directory: Option<String>,
 }
 
 /// Settings that cannot be edited.
@@ -88,11 +100,22 @@ pub(super) fn find_installed_hooks(
     facts: &HookSettings,
     path: &str,
 ) -> Result<Vec<InstalledHook>, SettingsError> {
-    match facts.syntax {
-        SettingsSyntax::Json | SettingsSyntax::FlatJson => find_in_json(text, facts),
-        SettingsSyntax::Toml => find_in_toml(text, facts, path),
-        SettingsSyntax::Script(_) => Ok(find_in_script(text, facts).collect()),
-    }
+    let (settings, disabled) = match facts.syntax {
+        SettingsSyntax::Script(_) => return Ok(find_in_script(text, facts).collect()),
+        SettingsSyntax::Json | SettingsSyntax::FlatJson => {
+            let settings = parse_json(text)?.to_serde_value().unwrap_or_default();
+            let is_disabled = settings["disableAllHooks"] == true;
+            (settings, is_disabled.then_some("disableAllHooks"))
+        }
+        SettingsSyntax::Toml => {
+            let settings = toml::from_str::<Value>(text);
+            let settings =
+                settings.map_err(|error| SettingsError::Invalid(error.message().to_owned()))?;
+            let is_disabled = settings["features"]["hooks"] == false;
+            (settings, is_disabled.then_some("features.hooks"))
+        }
+    };
+    Ok(find_in_settings(&settings, facts, path, disabled))
 }
 
 fn parse_json(text: &str) -> Result<CstRootNode, SettingsError> {
@@ -196,25 +219,6 @@ fn json_group(facts: &HookSettings, command: &str) -> CstInputValue {
     ])
 }
 
-fn find_in_json(text: &str, facts: &HookSettings) -> Result<Vec<InstalledHook>, SettingsError> {
-    let root = parse_json(text)?;
-    let hooks = root
-        .object_value()
-        .and_then(|root| root.object_value("hooks"));
-    let events = facts.hooks.iter().filter_map(|(event, _)| {
-        let groups = hooks.as_ref()?.array_value(event)?;
-        Some((*event, our_json_hooks(&groups)))
-    });
-    let found = events.flat_map(|(event, hooks)| {
-        hooks.into_iter().map(move |(_, _, command)| InstalledHook {
-            event,
-            command,
-            is_trusted: None,
-        })
-    });
-    Ok(found.collect())
-}
-
 fn parse_toml(text: &str) -> Result<DocumentMut, SettingsError> {
     let parsed = text.parse::<DocumentMut>();
     parsed.map_err(|error| SettingsError::Invalid(error.message().to_owned()))
@@ -315,38 +319,41 @@ fn is_our_table(hook: &Table) -> bool {
     command.is_some_and(is_ours)
 }
 
-fn find_in_toml(
-    text: &str,
+/// Returns the hooks of turnpipe in settings that were read.
+fn find_in_settings(
+    settings: &Value,
     facts: &HookSettings,
     path: &str,
-) -> Result<Vec<InstalledHook>, SettingsError> {
-    let document = parse_toml(text)?;
+    disabled: Option<&'static str>,
+) -> Vec<InstalledHook> {
+    let hooks = &settings["hooks"];
     let mut found = Vec::new();
-    let Some(hooks) = document.get("hooks").and_then(Item::as_table) else {
-        return Ok(found);
-    };
-    let trusted = hooks.get("state").and_then(Item::as_table_like);
     for (event, subcommand) in facts.hooks {
-        let groups = hooks.get(event).and_then(Item::as_array_of_tables);
-        for (at, group) in groups.into_iter().flatten().enumerate() {
-            let list = group.get("hooks").and_then(Item::as_array_of_tables);
-            for (within, hook) in list.into_iter().flatten().enumerate() {
-                if !is_our_table(hook) {
+        let groups = hooks[*event].as_array().into_iter().flatten();
+        for (at, group) in groups.enumerate() {
+            let list = group["hooks"].as_array().map(Vec::as_slice);
+            let list = list.unwrap_or(std::slice::from_ref(group));
+            for (within, hook) in list.iter().enumerate() {
+                let command = hook["command"].as_str().unwrap_or_default();
+                if !is_ours(command) {
                     continue;
                 }
                 let key = trust_key(path, subcommand, at, within);
-                let state = trusted.and_then(|state| state.get(&key));
-                let hash = state.and_then(|state| state.get("trusted_hash"));
-                let command = hook.get("command").and_then(Item::as_str);
+                let is_trusted = hooks["state"][key].get("trusted_hash").is_some();
                 found.push(InstalledHook {
                     event,
-                    command: command.unwrap_or_default().to_owned(),
-                    is_trusted: facts.needs_trust.then_some(hash.is_some()),
+                    command: command.to_owned(),
+                    is_trusted: facts.needs_trust.then_some(is_trusted),
+                    disabled,
+                    matcher: group["matcher"].as_str().map(str::to_owned),
+                    timeout: hook["timeout"].as_f64().or(hook["timeoutSec"].as_f64()),
+                    environment: Map::deserialize(&hook["env"]).unwrap_or_default(),
+                    directory: hook["cwd"].as_str().map(str::to_owned),
                 });
             }
         }
     }
-    Ok(found)
+    found
 }
 
 /// The beginning of the line with the command.
@@ -370,7 +377,7 @@ fn edit_script(
     let Some(command) = command else {
         return Ok(String::new());
     };
-    let command = serde_json::Value::String(command(subcommand));
+    let command = Value::String(command(subcommand));
     let lines = template
         .lines()
         .map(|line| match line.strip_prefix(COMMAND) {
@@ -394,6 +401,7 @@ fn find_in_script(text: &str, facts: &HookSettings) -> impl Iterator<Item = Inst
         .map(|(event, command)| InstalledHook {
             event,
             command,
-            is_trusted: None,
+            timeout: Some(facts.timeout.into()),
+            ..InstalledHook::default()
         })
 }

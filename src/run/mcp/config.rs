@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::client::http::{Client, Engine, Task};
 use crate::io::{CancelToken, Environment};
 use crate::process::Spawners;
+use crate::run::tools::FormUser;
 use crate::tool_facts::mcp_prefix;
 
 /// A configured server.
@@ -230,7 +231,6 @@ fn expand_variables(text: &str, environment: &Environment) -> Result<String, Str
 mod tests;
 
 /// Shared dependencies of servers.
-#[derive(Debug)]
 pub struct ServerDeps {
     /// Runs their connections.
     pub engine: Engine,
@@ -243,6 +243,8 @@ pub struct ServerDeps {
     /// Working directory of programs.
     pub directory: PathBuf,
     pub timeouts: Timeouts,
+    /// Fills in the forms of servers. `None` if nobody can be asked.
+    pub user: Option<Arc<dyn FormUser>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

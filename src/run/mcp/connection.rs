@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, InputResponses,
     ProgressNotificationParam, ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult,
     ServerResult, SubscriptionFilter, Tool as RemoteTool,
 };
@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::config::McpFailure;
 use super::content::{MAX_TEXT_LENGTH, Output, truncate_text};
 use super::handshake::{Listener, Revisions, Route, StartFailure, connect, root_cause};
+use super::input::ServerUser;
 use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::client::http::Task;
@@ -35,6 +36,12 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum factor by which progress notifications extend the timeout of a call.
 const MAX_EXTENSION: u32 = 6;
 
+/// Maximum number of responses to a call that want input.
+const MAX_ROUNDS: u32 = 10;
+
+/// Time after which a request is sent again to a busy server, times the number of its responses.
+const BUSY_DELAY: Duration = Duration::from_millis(20);
+
 /// Minimum interval between reports of the progress of a call.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -49,6 +56,7 @@ pub(super) struct Connection {
     process: Option<ServerProcess>,
     output: Arc<Output>,
     progress: broadcast::Sender<ProgressNotificationParam>,
+    user: ServerUser,
     /// Whether a request could not be sent, or its response did not arrive.
     is_lost: AtomicBool,
 }
@@ -60,6 +68,7 @@ impl Connection {
         revisions: Revisions,
         process: Option<ServerProcess>,
         changed: Arc<AtomicBool>,
+        user: ServerUser,
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<(Self, Items<RemoteTool>), StartFailure> {
@@ -68,6 +77,8 @@ impl Connection {
         let listener = Listener {
             changed: Arc::clone(&changed),
             progress: progress.clone(),
+            user: user.clone(),
+            stop: stop.clone(),
         };
         let opening = async {
             let connected = connect(listener, route, revisions, Arc::clone(&output)).await;
@@ -83,7 +94,7 @@ impl Connection {
                 Err(reason) => Err(explain_failure(reason.into(), &output, process.as_ref()).await),
             }
         };
-        match with_time_limit(limit, stop, opening).await {
+        match with_time_limit(limit, stop, Box::pin(opening)).await {
             Ok((service, tools)) => {
                 let connection = Self {
                     peer: service.peer().clone(),
@@ -91,6 +102,7 @@ impl Connection {
                     process,
                     output,
                     progress,
+                    user,
                     is_lost: AtomicBool::default(),
                 };
                 connection.subscribe(changed);
@@ -178,12 +190,16 @@ impl Connection {
         input: Input,
         waiting: WaitConditions,
     ) -> Result<CallToolResult, McpFailure> {
-        let parameters = CallToolRequestParams::new(tool).with_arguments(input);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
-        match self.response(request, waiting).await? {
+        let request = |responses, state| {
+            let mut parameters =
+                CallToolRequestParams::new(tool.clone()).with_arguments(input.clone());
+            (parameters.input_responses, parameters.request_state) = (responses, state);
+            ClientRequest::CallToolRequest(CallToolRequest::new(parameters))
+        };
+        match self.completed(request, &waiting).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
-            other => Err(unusable_response(&other, "a tool result")),
+            _ => Err(unusable_response("a tool result")),
         }
     }
 
@@ -193,18 +209,48 @@ impl Connection {
         uri: String,
         waiting: WaitConditions,
     ) -> Result<ReadResourceResult, McpFailure> {
-        let parameters = ReadResourceRequestParams::new(uri);
-        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(parameters));
-        match self.response(request, waiting).await? {
+        let request = |responses, state| {
+            let mut parameters = ReadResourceRequestParams::new(uri.clone());
+            (parameters.input_responses, parameters.request_state) = (responses, state);
+            ClientRequest::ReadResourceRequest(ReadResourceRequest::new(parameters))
+        };
+        match self.completed(request, &waiting).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
-            other => Err(unusable_response(&other, "a resource")),
+            _ => Err(unusable_response("a resource")),
         }
+    }
+
+    /// Sends a request until its response needs no further input of the user. `request` returns it with the responses
+    /// to the requests in the last response, and the state in that.
+    async fn completed(
+        &self,
+        request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
+        waiting: &WaitConditions,
+    ) -> Result<ServerResult, McpFailure> {
+        let (mut responses, mut state) = (None, None);
+        for round in 1..=MAX_ROUNDS {
+            let sent = request(responses.take(), state.take());
+            let wanted = match self.response(sent, waiting).await? {
+                ServerResult::InputRequiredResult(wanted) => wanted,
+                other => return Ok(other),
+            };
+            state = wanted.request_state;
+            let requests = wanted.input_requests.unwrap_or_default();
+            if requests.is_empty() {
+                // The server is busy.
+                sleep(BUSY_DELAY.saturating_mul(round)).await;
+            } else {
+                responses = Some(self.user.responses(requests, &waiting.cancel).await?);
+            }
+        }
+        let problem = format!("it wants input for the {MAX_ROUNDS}th time");
+        Err(McpFailure::Failed(problem))
     }
 
     async fn response(
         &self,
         request: ClientRequest,
-        waiting: WaitConditions,
+        waiting: &WaitConditions,
     ) -> Result<ServerResult, McpFailure> {
         self.output.reset();
         let answered = self.answer(request, waiting).await;
@@ -222,13 +268,14 @@ impl Connection {
     async fn answer(
         &self,
         request: ClientRequest,
-        waiting: WaitConditions,
+        waiting: &WaitConditions,
     ) -> Result<ServerResult, McpFailure> {
         let WaitConditions {
             cancel,
             limit,
             reporter,
         } = waiting;
+        let limit = *limit;
         let options = PeerRequestOptions::no_options();
         let mut progress = self.progress.subscribe();
         let sent = tokio::select! {
@@ -334,13 +381,8 @@ fn describe_progress(note: &ProgressNotificationParam) -> String {
     fit_columns(&terminal_safe_line(&text), MAX_MESSAGE_WIDTH)
 }
 
-fn unusable_response(result: &ServerResult, expected: &str) -> McpFailure {
-    McpFailure::Failed(match result {
-        ServerResult::InputRequiredResult(_) => {
-            "it asks the user for input, which is not supported".to_owned()
-        }
-        _ => format!("the response is not {expected}"),
-    })
+fn unusable_response(expected: &str) -> McpFailure {
+    McpFailure::Failed(format!("the response is not {expected}"))
 }
 
 /// Replaces the reason of a failure by the reason why the server ended, if known.

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProtocolVersion,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, RoleClient, RunningService,
-    serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, RequestContext, RoleClient,
+    RunningService, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
@@ -20,7 +22,9 @@ use tokio::net::unix::pipe;
 use tokio::sync::broadcast;
 
 use super::content::{LimitedOutput, Output};
+use super::input::ServerUser;
 use super::process::{MAX_MESSAGE_WIDTH, ServerPipes};
+use crate::io::CancelToken;
 use crate::text::{fit_columns, terminal_safe_line};
 
 /// The transport of a connection.
@@ -57,19 +61,34 @@ impl From<String> for StartFailure {
     }
 }
 
-/// Handles notifications of a server. Refuses all requests of servers.
+/// Handles notifications of a server, and forms for the user. Refuses all other requests of servers.
 pub(super) struct Listener {
     /// Set when the list of tools has changed.
     pub(super) changed: Arc<AtomicBool>,
     pub(super) progress: broadcast::Sender<ProgressNotificationParam>,
+    pub(super) user: ServerUser,
+    /// Fires when the run ends.
+    pub(super) stop: CancelToken,
 }
 
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("turnpipe", env!("CARGO_PKG_VERSION")),
-        )
+        let mut capabilities = ClientCapabilities::default();
+        let asks = self.user.user.is_some();
+        capabilities.elicitation =
+            asks.then(|| ElicitationCapability::new().with_form(FormElicitationCapability::new()));
+        let implementation = Implementation::new("turnpipe", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, implementation)
+    }
+
+    /// Asks the user for a server of a revision with a handshake.
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let filled = self.user.elicit(request, &self.stop).await;
+        filled.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

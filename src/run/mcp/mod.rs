@@ -7,6 +7,7 @@ mod config;
 mod connection;
 mod content;
 mod handshake;
+mod input;
 mod listing;
 mod process;
 mod resources;

@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, await_unless_cancelled};
 use super::connection::{Connection, WaitConditions};
 use super::handshake::{Revisions, Route, StartFailure};
+use super::input::ServerUser;
 use super::listing::Items;
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::client::http::{Address, PlainText};
@@ -241,7 +242,11 @@ impl Server {
         };
         self.changed.store(false, Ordering::Relaxed);
         let changed = Arc::clone(&self.changed);
-        Connection::open(route, revisions, process, changed, limit, &self.stop).await
+        let user = ServerUser {
+            server: self.name.clone(),
+            user: self.deps.user.clone(),
+        };
+        Connection::open(route, revisions, process, changed, user, limit, &self.stop).await
     }
 
     fn http_route(&self, url: &str, headers: &BTreeMap<String, String>) -> Result<Route, String> {

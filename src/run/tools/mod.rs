@@ -27,6 +27,7 @@ mod test_context;
 mod test_session;
 mod todo_write;
 mod tool;
+mod user_form;
 mod web;
 
 use access::real_path;
@@ -54,4 +55,5 @@ pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
     Unavailable, function,
 };
+pub use user_form::{FilledForm, FormUser, UserForm};
 pub use web::Web;

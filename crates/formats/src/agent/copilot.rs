@@ -19,7 +19,7 @@ use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
 use super::entry::{Entry, Part};
 use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
-use super::hook_settings::HookSettings;
+use super::hook_settings::{HookSettings, HookShell};
 use super::layout::{Layout, Subagents};
 use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
@@ -70,6 +70,8 @@ pub(super) static COPILOT: Format = Format {
         user: (HOME, ".copilot"),
         project: ".github/copilot/settings.json",
         activation: "new sessions use it; in a project, the directory must be trusted",
+        shell: HookShell::Bash,
+        project_variables: &[],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Copilot, read, has_marks)

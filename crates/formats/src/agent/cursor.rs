@@ -54,6 +54,7 @@ pub(super) static CURSOR: Format = Format {
         file: "hooks.json",
         project: ".cursor/hooks.json",
         activation: "Cursor lists it under Settings, Hooks",
+        project_variables: &["CURSOR_PROJECT_DIR"],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Cursor, read, has_marks)

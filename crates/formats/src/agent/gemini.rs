@@ -30,7 +30,7 @@ use super::sign::Row as Marks;
 use super::stream_conversation::{StreamConversation, blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
 use super::title_format::{TitleFormat, TitleStore};
-use crate::agent::hook_settings::HookSettings;
+use crate::agent::hook_settings::{HookSettings, HookShell};
 use crate::api::Signed;
 use turnpipe_core::io::{open_regular, read_regular};
 use turnpipe_core::json::{elements, is, non_empty, number, object, text};
@@ -100,6 +100,8 @@ pub(super) static GEMINI: Format = Format {
         file: ".gemini/settings.json",
         project: ".gemini/settings.json",
         activation: "new sessions use it; in a project, the directory must be trusted",
+        shell: HookShell::Bash,
+        project_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Gemini, read, has_marks)

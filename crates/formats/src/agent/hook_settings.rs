@@ -19,6 +19,17 @@ pub enum SettingsSyntax {
     Script(&'static str),
 }
 
+/// The shell that runs the commands of an agent's hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookShell {
+    /// `sh -c`.
+    Sh,
+    /// `bash -c`.
+    Bash,
+    /// The user's shell, as a login shell.
+    Login,
+}
+
 /// The settings file of an agent, and its hooks that decide on calls.
 #[derive(Debug, Clone, Copy)]
 pub struct HookSettings {
@@ -28,6 +39,10 @@ pub struct HookSettings {
     pub hooks: &'static [(&'static str, &'static str)],
     /// The value of `timeout`: ten seconds, in the unit of the agent.
     pub timeout: u32,
+    /// The shell of commands.
+    pub shell: HookShell,
+    /// The variables that tell a hook the directory of the project.
+    pub project_variables: &'static [&'static str],
     /// Whether a hook has a member `name`.
     pub has_names: bool,
     /// The variables that name the user's directory, and its default below `HOME`.
@@ -50,6 +65,8 @@ impl HookSettings {
         syntax: SettingsSyntax::Json,
         hooks: &[("PreToolUse", "pre-tool-use")],
         timeout: 10,
+        shell: HookShell::Sh,
+        project_variables: &["CLAUDE_PROJECT_DIR"],
         has_names: false,
         user: (&[], ""),
         file: "settings.json",

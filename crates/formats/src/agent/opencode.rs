@@ -62,6 +62,7 @@ pub(super) static OPENCODE: Format = Format {
         user: (&["XDG_CONFIG_HOME"], ".config"),
         file: "opencode/plugin/turnpipe.js",
         project: ".opencode/plugin/turnpipe.js",
+        project_variables: &[],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Opencode, read, |row| {

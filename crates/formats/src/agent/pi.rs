@@ -90,6 +90,7 @@ pub(super) static PI: Format = Format {
         file: "extensions/turnpipe.ts",
         project: ".pi/extensions/turnpipe.ts",
         activation: "new sessions use it; in a project, the directory must be trusted",
+        project_variables: &[],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Pi, read, has_marks)

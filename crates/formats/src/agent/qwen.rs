@@ -20,7 +20,7 @@ use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
 use super::title_format::{NewRecord, TitleFormat, TitleStore};
-use crate::agent::hook_settings::HookSettings;
+use crate::agent::hook_settings::{HookSettings, HookShell};
 use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
 use turnpipe_core::json::{is, object, text};
 use turnpipe_core::message::{Block, Message, Origin, Role};
@@ -97,6 +97,12 @@ pub(super) static QWEN: Format = Format {
         project: ".qwen/settings.json",
         takes_sandbox: true,
         activation: "new sessions use it; `/hooks` lists it",
+        shell: HookShell::Bash,
+        project_variables: &[
+            "QWEN_PROJECT_DIR",
+            "GEMINI_PROJECT_DIR",
+            "CLAUDE_PROJECT_DIR",
+        ],
         ..HookSettings::JSON
     }),
     ..Format::new(Agent::Qwen, read, has_marks)

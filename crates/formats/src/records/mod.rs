@@ -10,6 +10,7 @@
 
 mod archive;
 mod constant;
+mod plan_limit;
 mod run;
 mod session;
 mod session_file;
@@ -26,6 +27,7 @@ pub use constant::{
     CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
     StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype, add_type, name_of,
 };
+pub use plan_limit::PlanLimitRecord;
 pub use run::{
     ApiRetryRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequest,
     ControlRequestRecord, ControlResponse, ControlResponseRecord, ExecutorRecord,

@@ -8,6 +8,7 @@ pub(crate) mod edits;
 pub(crate) mod ends;
 pub(crate) mod file_state;
 pub(crate) mod gist;
+pub(crate) mod limits;
 pub(crate) mod patch;
 pub(crate) mod session;
 pub(crate) mod side_threads;

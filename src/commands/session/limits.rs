@@ -1,0 +1,92 @@
+//! `session stats --limits`: the windows of plans, and what used them. Those of Claude Code are in the input of its status
+//! line only, so the last one is kept in the state directory.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rustix::fs::Mode;
+use serde_json::{Value, json};
+
+use crate::agent::plan_limits;
+use crate::commands::InputErrors;
+use crate::commands::session::agent_name::AgentName;
+use crate::commands::session::source::SourceArguments;
+use crate::io::{Io, replace_below};
+use crate::records::{Dimension, PlanLimitRecord, SessionCostRecord};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, codex_limits};
+
+/// The file in the state directory.
+const FILE: &str = "plan-limits.json";
+
+/// Keeps the windows in the input of a status line, if there are any.
+///
+/// # Errors
+/// Writing failed.
+pub(super) fn keep(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
+    let limits = &input["rate_limits"];
+    if plan_limits(Agent::Claude, limits, now, now).is_empty() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(state)?;
+    let kept = json!({ "read_at": format!("{now:.3}"), "rate_limits": limits }).to_string();
+    let write = |mut file: &File| file.write_all(kept.as_bytes());
+    replace_below(state, Path::new(FILE), Mode::RWXU, write, |error| error).map(drop)
+}
+
+/// Returns the windows that were kept.
+fn kept(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
+    // Without a status line there is no file.
+    let kept = fs::read_to_string(state.join(FILE)).unwrap_or_default();
+    let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
+    let read_at = kept["read_at"].as_str().and_then(|time| time.parse().ok());
+    let limits = &kept["rate_limits"];
+    let all = |time| plan_limits(Agent::Claude, limits, time, now);
+    read_at.map_or_else(Vec::new, all)
+}
+
+/// Returns the windows of the plans of Claude Code and Codex, and what the sessions used in them.
+pub(super) fn limits(
+    mut source: SourceArguments,
+    (prices, zone): (&Prices, &TimeZone),
+    state: &Path,
+    errors: &mut InputErrors,
+    io: &Io,
+) -> Vec<PlanLimitRecord> {
+    let now = io.clock.now();
+    let named = source.agent.as_ref().and_then(AgentName::known_agent);
+    let mut found = Vec::new();
+    for agent in [Agent::Claude, Agent::Codex] {
+        if named.is_some_and(|named| named != agent) {
+            continue;
+        }
+        source.agent = Some(AgentName::Known(agent));
+        let candidates = source.candidates(&io.environment);
+        let mut limits = match agent {
+            Agent::Claude => kept(state, now),
+            _ => codex_limits(&candidates, now),
+        };
+        for limit in &mut limits {
+            let Some(start) = limit.start() else {
+                continue;
+            };
+            let mut listing = source.listing(Depth::Whole);
+            listing.selection.since = Some(start);
+            let mut tally = Tally::within(start..Timestamp::MAX, Detail::Costs);
+            errors.report_all(tally.add_all(&candidates, &listing));
+            tally.price(prices);
+            limit.used_by = tally.costs(&[Dimension::Model, Dimension::Cwd], zone);
+            let cost = |sum: &SessionCostRecord| sum.spending.usage.cost.unwrap_or_default();
+            let users = &mut limit.used_by;
+            users.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+        }
+        found.extend(limits);
+    }
+    found
+}
