@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::bench::{Said, said, turnpipe};
+use crate::bench::{Run, run, turnpipe};
 
 const NOW: &str = "2026-11-28T22:00:00Z";
 
@@ -24,7 +24,7 @@ fn stats(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn status_line(home: &Path, input: &Value) -> Said {
+fn status_line(home: &Path, input: &Value) -> Run {
     let mut command = stats(home, &["--statusline"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -32,7 +32,7 @@ fn status_line(home: &Path, input: &Value) -> Said {
     stdin.write_all(input.to_string().as_bytes()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    Said {
+    Run {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),
         messages: String::from_utf8(output.stderr).unwrap(),
@@ -94,7 +94,7 @@ fn the_latest_windows_of_codex_are_shown_with_what_used_them() {
         ],
     );
     codex(home, "e2", &[none]);
-    let said_limits = said(stats(home, &["--limits", "--json"]));
+    let said_limits = run(stats(home, &["--limits", "--json"]));
     assert_eq!(said_limits.status, Some(0), "{}", said_limits.messages);
     let records = said_limits.records();
     let facts = |record: &Value| {
@@ -126,7 +126,7 @@ fn the_latest_windows_of_codex_are_shown_with_what_used_them() {
         user["dimensions"],
         json!({"model": "gpt-5.5", "cwd": "/w/demo"})
     );
-    let page = said(stats(home, &["--limits", "-o", "text"])).text;
+    let page = run(stats(home, &["--limits", "-o", "text"])).text;
     let lines: Vec<&str> = page.lines().collect();
     assert!(
         lines[0].contains("5h  █░░░░░░░░░░░░░░░░░░░   7%  reset since, as of 2026-11-28 20:5"),
@@ -145,7 +145,7 @@ fn the_windows_of_the_last_status_line_are_kept() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let now = now().as_second();
-    let records = || said(stats(home, &["--limits", "--json", "--agent", "claude"])).records();
+    let records = || run(stats(home, &["--limits", "--json", "--agent", "claude"])).records();
     let input = |limits: Value| json!({"model": {"display_name": "M"}, "rate_limits": limits});
     assert!(records().is_empty());
     // Without windows, before the first reply, the line has no part about them, and nothing is kept.
