@@ -137,10 +137,10 @@ impl Run for SessionRemoveArguments {
         }
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
-        let removes = self.yes && !self.dry_run;
+        let is_dry_run = self.dry_run || !self.yes;
         let archive = self.archive.as_deref();
         let archive = archive
-            .map(|dir| open(dir, &self.matching, !removes, io))
+            .map(|dir| open(dir, &self.matching, is_dry_run, io))
             .transpose()?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
@@ -153,11 +153,11 @@ impl Run for SessionRemoveArguments {
             dir.write_names(selected.with_bases())?;
         }
         let now = io.clock.now().into();
-        let mut removal = Removal::new(&selected, now, archive.as_ref(), removes);
+        let mut removal = Removal::new(&selected, now, archive.as_ref(), !is_dry_run);
         let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionRemovalRecord {
-            dry_run: !removes,
+            dry_run: is_dry_run,
             ..SessionRemovalRecord::default()
         };
         let mut output_failed = false;

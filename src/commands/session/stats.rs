@@ -18,8 +18,8 @@ use crate::commands::session::names::NamedSession;
 use crate::commands::session::source::{MatchArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::Overrides;
-use crate::io::Io;
-use crate::records::Dimension;
+use crate::io::{Io, Messages};
+use crate::records::{Dimension, Spending};
 use crate::render::sessions::status_line;
 use crate::render::{
     ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
@@ -174,16 +174,8 @@ impl Run for SessionStatsArguments {
         tally.price(&prices);
         drop(progress);
         let all = tally.total();
-        if !all.spending.unpriced_models.is_empty() && !is_about_tools {
-            let models: Vec<&str> = all
-                .spending
-                .unpriced_models
-                .iter()
-                .map(String::as_str)
-                .collect();
-            let models = terminal_safe_line(&models.join(", "));
-            io.messages.warn(&format!("the cost leaves out {models}"));
-            io.messages.hint("`--prices FILE` adds prices");
+        if !is_about_tools {
+            warn_of_unpriced(&all.spending, &io.messages);
         }
         let columns = io.terminal.columns;
         if let Some(limit) = self.max_cost {
@@ -200,14 +192,9 @@ impl Run for SessionStatsArguments {
             let page = |tools: &[_]| tool_page(&self.by, tools, columns);
             print(form, &tools, page, globals, io)?;
         } else if self.by.is_empty() {
-            let stats = tally.finish(all, &zone);
-            print(
-                form,
-                &[stats],
-                |stats| stats_page(&stats[0], columns),
-                globals,
-                io,
-            )?;
+            let stats = [tally.finish(all, &zone)];
+            let page = |stats: &[_]| stats_page(&stats[0], columns);
+            print(form, &stats, page, globals, io)?;
         } else {
             let mut costs = tally.costs(&self.by, &zone);
             if self.by.contains(&Dimension::Block) {
@@ -233,6 +220,20 @@ impl SessionStatsArguments {
         } else {
             Detail::Costs
         }
+    }
+}
+
+/// Names the models without a price.
+fn warn_of_unpriced(spending: &Spending, messages: &Messages) {
+    let models: Vec<&str> = spending
+        .unpriced_models
+        .iter()
+        .map(String::as_str)
+        .collect();
+    if !models.is_empty() {
+        let models = terminal_safe_line(&models.join(", "));
+        messages.warn(&format!("the cost leaves out {models}"));
+        messages.hint("`--prices FILE` adds prices");
     }
 }
 

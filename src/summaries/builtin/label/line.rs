@@ -1,5 +1,7 @@
 //! The acts of a command line, from its commands and its status. English words in its output have no meaning.
 
+use std::borrow::Cow;
+
 use super::act::{Act, Effect, Failure, Told, Verb, quote};
 use super::call::Call;
 use super::program::Program;
@@ -18,8 +20,28 @@ const NAME_CELLS: usize = 52;
 /// Tells what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
     let text = command_of(call.input.as_object()?)?;
+    let text = with_slashes(&text);
     let (read, output) = (parse(&text), &*terminal_safe(&call.text));
     Some(Line { call, read, output }.tell(&text))
+}
+
+/// Returns a line of PowerShell with slashes in paths: there a backslash quotes nothing. Other lines are unchanged.
+fn with_slashes(text: &str) -> Cow<'_, str> {
+    let is_upper = |part: &str| part.starts_with(|first: char| first.is_ascii_uppercase());
+    let is_cmdlet = |word: &str| {
+        let parts = word.split_once('-');
+        parts.is_some_and(|(verb, noun)| is_upper(verb) && is_upper(noun))
+    };
+    let has_drive = |word: &str| {
+        let drive = word.find(":\\").and_then(|at| at.checked_sub(1));
+        drive.is_some_and(|at| word.as_bytes()[at].is_ascii_uppercase())
+    };
+    let mut commands = text.split(['|', ';', '&', '\n']);
+    let starts_cmdlet = |command: &str| command.split_whitespace().next().is_some_and(is_cmdlet);
+    if commands.any(starts_cmdlet) || text.split_whitespace().any(has_drive) {
+        return text.replace('\\', "/").into();
+    }
+    text.into()
 }
 
 /// A command of a line, with what its end is known to be.

@@ -63,6 +63,9 @@ const HARMLESS_OPTIONS: &str = "-l --co";
 /// Programs whose status 1 is an answer.
 const ASKS: &str = "diff cmp command which type whereis pgrep pidof ps lsof";
 
+/// Commands of git whose status 1 is an answer.
+const ASKS_OF_GIT: &str = "diff grep config check-ignore merge-base show-ref";
+
 /// Other statuses that are answers: of checks that wait, services that do not run, plans with changes, and tests, of
 /// which there are none.
 const ANSWERS: [(&str, i64); 5] = [
@@ -310,8 +313,8 @@ impl<'a> Program<'a> {
     pub(super) fn answer(&self, status: i64) -> Option<Act> {
         let words = self.words();
         let is_answer = |(start, code): &(&str, i64)| *code == status && words.starts_with(start);
-        let is_git = self.name() == "git" && self.reads();
-        let asks = status == 1 && (is_git || is_one_of(ASKS, self.name()));
+        let asks = is_one_of(ASKS, self.name()) || self.is_git(ASKS_OF_GIT);
+        let asks = status == 1 && asks;
         if asks || ANSWERS.iter().any(is_answer) {
             return Some(self.run());
         }

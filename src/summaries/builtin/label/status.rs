@@ -54,7 +54,7 @@ const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "fish", "(eval)"]
 
 fn messages(output: &str) -> impl Iterator<Item = &str> {
     let lines = output.lines();
-    lines.map(|line| line.strip_prefix("Output: ").unwrap_or(line))
+    lines.map(|line| line.trim_start().trim_start_matches("Output: "))
 }
 
 /// Returns the programs that lines of an output start with, as programs do in their errors.

@@ -27,6 +27,14 @@ fn commands_are_named_by_what_they_may_change() {
             "Wrote f.py, ran f.py",
         ),
         ("git diff --output=a.patch", "Ran git diff"),
+        (r"Get-Content app\page.tsx", "Ran Get-Content app/page.tsx"),
+        (r"cd x; Remove-Item a\b.txt", "Ran Remove-Item b.txt"),
+        (r"type C:\a\notes.txt", "Ran type notes.txt"),
+        (
+            r"curl -H Content-Type:x \
+          https://a.example/v1",
+            "Ran curl a.example/v1",
+        ),
         ("find . -name '*.rs' -fprint out", "Ran find *.rs"),
         (": > a.log", "Wrote a.log"),
         ("(ls; date) > a.log", "Wrote a.log"),

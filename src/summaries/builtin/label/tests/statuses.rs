@@ -47,6 +47,13 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "Ran npm test, cd failed",
         ),
         (
+            "git log --oneline",
+            "bwrap: loopback: no permission\n\nExit code 1",
+            true,
+            "git log failed",
+        ),
+        ("git diff --quiet", "Exit code 1", true, "Ran git diff"),
+        (
             "git pull | tail; cargo build",
             "error: could not compile\n\nExit code 101",
             true,
