@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    fn reported(error: &anyhow::Error) -> (Status, String) {
+    fn describe(error: &anyhow::Error) -> (Status, String) {
         let sink = Shared::default();
         let outcome = report(error, &Messages::new(sink.clone()));
         let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
@@ -291,7 +291,7 @@ mod tests {
     fn a_usage_error_comes_with_its_hint() {
         let error = UsageError::new("check text: no kind given").with_hint("try `--kind terminal`");
         assert_eq!(
-            reported(&error.into()),
+            describe(&error.into()),
             (
                 Status::UsageError,
                 "turnpipe: check text: no kind given\nhint: try `--kind terminal`\n".to_owned()
@@ -305,7 +305,7 @@ mod tests {
             .context("cannot read `a\u{1b}[31m\nb`")
             .unwrap_err();
         assert_eq!(
-            reported(&error),
+            describe(&error),
             (
                 Status::InputOutputFailed,
                 "turnpipe: cannot read `a b`: permission denied\n".to_owned()
@@ -318,14 +318,14 @@ mod tests {
         let source = io::Error::from(ErrorKind::StorageFull).into();
         let error = WriteError::Failed { written: 7, source };
         assert_eq!(
-            reported(&error.into()).1,
+            describe(&error.into()).1,
             "turnpipe: cannot write output after 7 bytes: no storage space\n"
         );
     }
 
     #[test]
     fn a_broken_pipe_is_a_quiet_end() {
-        let reported = reported(&WriteError::BrokenPipe.into());
+        let reported = describe(&WriteError::BrokenPipe.into());
         assert_eq!(reported, (Status::Done, String::new()));
     }
 }

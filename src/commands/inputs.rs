@@ -17,7 +17,7 @@ use crate::jsonl::Mapping;
 use crate::session::{Session, SessionError};
 
 /// Returns the id that is recorded in a session file, if it can be read.
-pub(super) fn recorded_id(path: &Path) -> Option<String> {
+pub(super) fn read_recorded_id(path: &Path) -> Option<String> {
     let session = Session::open(path).ok()?;
     session.summary(Mapping::Allowed).ok()?.session_id
 }

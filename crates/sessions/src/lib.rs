@@ -78,7 +78,7 @@ pub use read::container::holds_only_lines;
 pub use read::description::session_description;
 pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
 pub use read::gist::command_of;
-pub use read::gist::{CONTENT, changed_files, gist, input_gist};
+pub use read::gist::{CONTENT, file_changes, gist, input_gist};
 pub use read::gist::{input_in_full, patch_in, text_edits};
 pub use read::limits::codex_limits;
 pub use read::patch::patch;

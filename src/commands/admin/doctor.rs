@@ -51,8 +51,8 @@ impl Run for DoctorArguments {
         settings.extend(models_and_addresses);
         findings.extend(files(&config));
         findings.push(permissions(&config)?);
-        findings.extend(settings.iter().map(setting_tried));
-        findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
+        findings.extend(settings.iter().map(check_setting));
+        findings.extend(keys.iter().map(|one| describe_setting(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals, io));
         #[cfg(feature = "mcp")]
         findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
@@ -104,7 +104,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let mut registry = Registry::builtin();
     let files = config.files();
     let tried = files.iter().map(|named| {
-        let found = setting_found(Subject::File, named);
+        let found = describe_setting(Subject::File, named);
         match named.name.as_str() {
             "tools" => found.with_outcome(registry.add_manifest(Path::new(&named.value))),
             "prices" => found.with_outcome(config.prices(None).map(|_| ())),
@@ -116,7 +116,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
 
 /// Returns a setting. In a directory that must be writable, or in the first one above it that exists, creates a file
 /// without a name.
-fn setting_tried(setting: &Setting) -> DoctorRecord {
+fn check_setting(setting: &Setting) -> DoctorRecord {
     let directory = Path::new(&setting.value);
     let (subject, directory, name) = match setting.name.as_str() {
         "TMPDIR" => (Subject::Setting, Some(directory), "TMPDIR"),
@@ -130,7 +130,7 @@ fn setting_tried(setting: &Setting) -> DoctorRecord {
         let created = tempfile::tempfile_in(directory).map(drop);
         created.map_err(|error| unwritable_error(directory, &error, name))
     });
-    setting_found(subject, setting).with_outcome(tried)
+    describe_setting(subject, setting).with_outcome(tried)
 }
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
@@ -240,10 +240,10 @@ fn file(setting: &Setting) -> DoctorRecord {
         ErrorKind::NotFound => "does not exist".to_owned(),
         _ => error.to_string(),
     });
-    setting_found(Subject::File, setting).with_outcome(explained)
+    describe_setting(Subject::File, setting).with_outcome(explained)
 }
 
-fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
+fn describe_setting(subject: Subject, setting: &Setting) -> DoctorRecord {
     let source = setting.source.to_string();
     DoctorRecord::new(subject, &setting.name, &setting.value, &source)
 }

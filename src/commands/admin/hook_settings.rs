@@ -432,7 +432,7 @@ impl Run for HookExplainArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let path = match &self.log {
             Some(path) => path.clone(),
-            None => installed_log(&io.environment)?,
+            None => find_installed_log(&io.environment)?,
         };
         let found = last_decisions(&path, &self.decision, self.limit.get())
             .map_err(|error| UsageError::reason(error).about(path.display()))?;
@@ -457,7 +457,7 @@ impl Run for HookExplainArguments {
 }
 
 /// Returns the log of the installed hooks.
-fn installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
+fn find_installed_log(environment: &Environment) -> anyhow::Result<PathBuf> {
     let mut logs: Vec<PathBuf> = Vec::new();
     for hook in find_installed_hooks(&[], environment)? {
         let words = shlex::split(hook.command()).unwrap_or_default();

@@ -167,11 +167,13 @@ impl<Item: Serialize> LineChecker<'_, Item> {
                                 self.writer.record(record)?;
                             }
                         }
-                        CheckOutput::Unusable(error) => self.unusable(number, error, path)?,
+                        CheckOutput::Unusable(error) => {
+                            self.report_unusable(number, error, path)?
+                        }
                         CheckOutput::Text(text) => self.writer.echo(text.as_bytes())?,
                     }
                 }
-                Err(error) => self.unusable(number, error, path)?,
+                Err(error) => self.report_unusable(number, error, path)?,
             }
         }
         self.lines += number;
@@ -179,7 +181,12 @@ impl<Item: Serialize> LineChecker<'_, Item> {
         Ok(())
     }
 
-    fn unusable(&mut self, line: u64, error: String, path: Option<&str>) -> anyhow::Result<()> {
+    fn report_unusable(
+        &mut self,
+        line: u64,
+        error: String,
+        path: Option<&str>,
+    ) -> anyhow::Result<()> {
         self.unusable += 1;
         if self.check.prints == Form::Text {
             let source = path.unwrap_or("standard input");

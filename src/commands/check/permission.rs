@@ -152,7 +152,7 @@ impl CheckPermissionArguments {
         let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
-        let (_copies, candidates) = source.named_or_all(&sessions, &mut errors, io)?;
+        let (_copies, candidates) = source.resolve_or_all(&sessions, &mut errors, io)?;
         let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
         let mut replay = PastDecisions::new(decisions);

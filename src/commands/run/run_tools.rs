@@ -13,14 +13,14 @@ use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::client::model::{KeyCheck, Retryability, parse_failure};
 use crate::commands::inputs::{
-    directory, recorded_id, report_foreign_stream, take_stdin, working_directory,
+    directory, read_recorded_id, report_foreign_stream, take_stdin, working_directory,
 };
 use crate::commands::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
 };
 use crate::commands::run::guards::{self, open_trace};
 use crate::commands::run::run_sandbox::{RunPlace, RunSandboxArguments, RunSandboxes};
-use crate::commands::run::tools::{registry, tool_named};
+use crate::commands::run::tools::{find_tool, registry};
 use crate::commands::times::parse_span_or_seconds;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
@@ -396,7 +396,7 @@ impl RunToolsArguments {
         registry: &Registry,
     ) -> Result<Option<Names>, UsageError> {
         let names = self.tools_only.as_ref().map(|names| {
-            let names = names.iter().map(|name| tool_named(registry, name));
+            let names = names.iter().map(|name| find_tool(registry, name));
             names.collect()
         });
         names.transpose()
@@ -478,7 +478,7 @@ impl RunToolsArguments {
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
             file_id: self.session.as_deref().map(|path| {
-                SessionId(recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
+                SessionId(read_recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
             session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
             start_directory: match self.cwd {

@@ -142,7 +142,7 @@ impl SandboxArguments {
         }
         let found = rules.find_masks();
         self.report(&found, io)?;
-        let kept_descriptors = kept_descriptors(&found)?;
+        let kept_descriptors = descriptors_to_keep(&found)?;
         let variables = variables.iter().map(|(name, value)| (&**name, &**value));
         let inherited = io.environment.iter();
         let hidden = &settings.sandbox.credential_variables;
@@ -306,7 +306,7 @@ impl SandboxArguments {
 ///
 /// # Errors
 /// A standard stream is something else.
-fn kept_descriptors(found: &FoundMasks) -> Result<Vec<RawFd>, UsageError> {
+fn descriptors_to_keep(found: &FoundMasks) -> Result<Vec<RawFd>, UsageError> {
     let mut kept = Vec::new();
     for descriptor in inherited_descriptors() {
         let (number, target) = (descriptor.number, &descriptor.target);

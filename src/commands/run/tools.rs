@@ -99,7 +99,7 @@ fn list(registry: &Registry) -> String {
 ///
 /// # Errors
 /// There is no such tool.
-pub(crate) fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
+pub(crate) fn find_tool(registry: &Registry, name: &str) -> Result<String, UsageError> {
     // Its server has not started yet.
     if let Some(name) = registry.name_if_slow(name) {
         return Ok(name.to_owned());

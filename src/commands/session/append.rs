@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::commands::inputs::{
-    is_standard_stream, recorded_id, report_foreign_stream, session_to_write, take_stdin,
+    is_standard_stream, read_recorded_id, report_foreign_stream, session_to_write, take_stdin,
     working_directory,
 };
 use crate::commands::{
@@ -78,7 +78,10 @@ impl Run for SessionAppendArguments {
         let target = self.target(io)?;
         let events = listen(progress.count_bytes(stdin))?;
         let directory = working_directory()?;
-        let session_id = self.session_id.clone().or_else(|| recorded_id(&self.file));
+        let session_id = self
+            .session_id
+            .clone()
+            .or_else(|| read_recorded_id(&self.file));
         let facts = SessionFacts::new(
             session_id.unwrap_or_else(|| io.ids.uuid().to_string()),
             directory.display().to_string(),
@@ -99,7 +102,7 @@ impl Run for SessionAppendArguments {
         };
         let end = run.drive(&events)?;
         report_foreign_stream(run.recording.understanding, &io.messages);
-        let left_out = run.recording.messages_left_out();
+        let left_out = run.recording.omitted_messages();
         if left_out > 0 {
             let problem = format!(
                 "{}: file of another agent: {} not recorded",

@@ -232,8 +232,8 @@ fn select_sessions(
 ) -> anyhow::Result<Selected> {
     matching.source.check_roots(errors);
     let mut paths = Vec::new();
-    for named in matching.source.named(names, io)? {
-        match named.lasting_path().and_then(|_| named.open()) {
+    for named in matching.source.resolve(names, io)? {
+        match named.permanent_path().and_then(|_| named.open()) {
             Ok(_) => paths.extend(named.paths()),
             Err(error) => errors.report(&named.name, &error),
         }

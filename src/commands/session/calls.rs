@@ -75,7 +75,7 @@ impl Run for SessionCallsArguments {
         let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
-        let (named, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
+        let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text {
             if candidates.is_empty() && self.sessions.is_empty() {
                 source.note_none(0, io);

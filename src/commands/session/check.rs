@@ -59,7 +59,7 @@ impl Run for SessionCheckArguments {
         let mut is_damaged = false;
         let mut all = SessionChecksRecord::default();
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.selection.named(&self.sessions, io)?.into_iter();
+        let sessions = self.selection.resolve(&self.sessions, io)?.into_iter();
         let sessions: Vec<NamedSession> = sessions
             .map(NamedSession::for_reading)
             .collect::<anyhow::Result<_>>()?;

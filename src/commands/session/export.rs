@@ -95,7 +95,7 @@ impl Run for SessionExportArguments {
         self.selection.matching.source.check_roots(&mut errors);
         let source = &self.selection.matching.source;
         self.check_directory(source, io)?;
-        let named = source.named_for_reading(&self.sessions, io)?;
+        let named = source.resolve_for_reading(&self.sessions, io)?;
         let candidates = if self.sessions.is_empty() {
             source.candidates(&io.environment)
         } else {

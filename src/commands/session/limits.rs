@@ -41,7 +41,7 @@ pub(super) fn keep(input: &Value, state: &Path, now: Timestamp) -> io::Result<()
 }
 
 /// Returns the windows that were kept.
-fn kept(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
+fn read_kept(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
     // Without a status line there is no file.
     let kept = fs::read_to_string(state.join(FILE)).unwrap_or_default();
     let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(super) fn limits(
         source.agent = Some(AgentName::Known(agent));
         let candidates = source.candidates(&io.environment);
         let mut limits = match agent {
-            Agent::Claude => kept(state, now),
+            Agent::Claude => read_kept(state, now),
             _ => codex_limits(&candidates, now),
         };
         for limit in &mut limits {

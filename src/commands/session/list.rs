@@ -184,11 +184,11 @@ impl Run for SessionPathArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.selection.named(&self.sessions, io)?;
+        let sessions = self.selection.resolve(&self.sessions, io)?;
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let opened = named
-                .lasting_path()
+                .permanent_path()
                 .and_then(|path| Ok((path, named.open()?)));
             let (path, session) = match opened {
                 Ok(opened) => opened,

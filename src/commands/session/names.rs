@@ -32,15 +32,19 @@ impl SourceArguments {
     ///
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
-    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
-        self.named_in(&self.listing(Depth::Ends), names, io)
+    pub(crate) fn resolve(
+        &self,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
+        self.resolve_in(&self.listing(Depth::Ends), names, io)
     }
 
     /// Like [`Self::named`], among the sessions of a listing.
     ///
     /// # Errors
     /// Standard input cannot be read.
-    pub(crate) fn named_in(
+    pub(crate) fn resolve_in(
         &self,
         listing: &Listing,
         names: &[String],
@@ -74,12 +78,12 @@ impl SourceArguments {
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.
-    pub(crate) fn named_for_reading(
+    pub(crate) fn resolve_for_reading(
         &self,
         names: &[String],
         io: &mut Io,
     ) -> anyhow::Result<Vec<NamedSession>> {
-        let sessions = self.named(names, io)?.into_iter();
+        let sessions = self.resolve(names, io)?.into_iter();
         sessions.map(NamedSession::for_reading).collect()
     }
 
@@ -89,7 +93,7 @@ impl SourceArguments {
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.
-    pub(crate) fn named_or_all(
+    pub(crate) fn resolve_or_all(
         &self,
         names: &[String],
         errors: &mut InputErrors,
@@ -102,7 +106,7 @@ impl SourceArguments {
             candidates.sort_by_key(|candidate| candidate.modified);
             return Ok((Vec::new(), candidates));
         }
-        let sessions = self.named_for_reading(names, io)?;
+        let sessions = self.resolve_for_reading(names, io)?;
         let paths = usable_paths(&sessions, errors).into_iter();
         let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
         let candidates = candidates.collect();
@@ -122,7 +126,7 @@ impl SourceArguments {
     /// # Errors
     /// No session or several sessions have this name, or standard input cannot be read.
     pub(crate) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
-        let mut sessions = self.named(&[name.to_owned()], io)?;
+        let mut sessions = self.resolve(&[name.to_owned()], io)?;
         match sessions.pop() {
             Some(session) if sessions.is_empty() => Ok(session),
             _ => Err(UsageError::new(format!("{name}: does not name exactly one session")).into()),
@@ -135,7 +139,7 @@ impl SourceArguments {
     /// See [`Self::one`]; or the session does not exist or cannot be read.
     pub(crate) fn open_one(&self, name: Option<&str>, io: &mut Io) -> anyhow::Result<Session> {
         let named = self.one(name.unwrap_or(LATEST), io)?.for_reading()?;
-        Ok(named.open().map_err(|error| named.named(&error))?)
+        Ok(named.open().map_err(|error| named.explain(&error))?)
     }
 
     /// Returns the sessions that this one continues, oldest first. Reports one that is not found.
@@ -188,10 +192,14 @@ impl SelectionArguments {
     ///
     /// # Errors
     /// Standard input cannot be read. Sessions that are not found are elements of the list.
-    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+    pub(crate) fn resolve(
+        &self,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
             let listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
-            return self.matching.source.named_in(&listing, names, io);
+            return self.matching.source.resolve_in(&listing, names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
         let source = &self.matching.source;
@@ -267,7 +275,7 @@ impl NamedSession {
     ///
     /// # Errors
     /// The session does not exist, or came on standard input.
-    pub(crate) fn lasting_path(&self) -> Result<&Path, UsageError> {
+    pub(crate) fn permanent_path(&self) -> Result<&Path, UsageError> {
         match self.temporary {
             None => self.path(),
             Some(_) => Err(UsageError::new("standard input has no path")),
@@ -305,7 +313,7 @@ impl NamedSession {
     }
 
     /// Returns an error with the session's name in front.
-    pub(crate) fn named(&self, error: &UsageError) -> UsageError {
+    pub(crate) fn explain(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
 }
@@ -333,7 +341,7 @@ impl InputErrors {
     /// Reports a session. In the form `jsonl`, a bad line of a list is data, since the error is also a record.
     pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
         self.any |= !named.is_listed || form == Form::Text;
-        named.named(error).report(&self.messages);
+        named.explain(error).report(&self.messages);
     }
 
     /// Reports a session, with a record among other records.

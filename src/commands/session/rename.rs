@@ -42,8 +42,10 @@ impl Run for SessionRenameArguments {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
         let named = self.source.one(&self.session, io)?;
-        let path = named.lasting_path().map_err(|error| named.named(&error))?;
-        let session = named.open().map_err(|error| named.named(&error))?;
+        let path = named
+            .permanent_path()
+            .map_err(|error| named.explain(&error))?;
+        let session = named.open().map_err(|error| named.explain(&error))?;
         let facts = session
             .summary(self.source.file_mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;

@@ -108,7 +108,7 @@ impl Run for SessionReportArguments {
         let (listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
-        let (named, candidates) = source.named_or_all(&self.sessions, &mut errors, io)?;
+        let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
         let mut builder = ReportBuilder::new(period, forbid.clone(), io.environment.clone())?;
         let mut failure = None;
         calls_of_all(&candidates, &listing, &mut |event| {

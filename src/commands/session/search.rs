@@ -151,7 +151,7 @@ impl Run for SessionSearchArguments {
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
         listing.selection.with_subagents = self.subagents;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = source.named_for_reading(&self.sessions, io)?;
+        let sessions = source.resolve_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
         if form == Form::Text {

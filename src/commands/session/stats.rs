@@ -137,7 +137,10 @@ impl Run for SessionStatsArguments {
             candidates.extend(subagents_beside(&candidates));
         }
         let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
-        let named = self.matching.source.named_for_reading(&self.sessions, io)?;
+        let named = self
+            .matching
+            .source
+            .resolve_for_reading(&self.sessions, io)?;
         if self.by.contains(&Dimension::Project) {
             let mut all = self.matching.source.candidates(&io.environment);
             let paths = named.iter().flat_map(NamedSession::paths);

@@ -99,7 +99,7 @@ impl Run for SessionTailArguments {
             .source
             .one(self.session.as_deref().unwrap_or(LATEST), io)?
             .for_reading()?;
-        let path = named.path().map_err(|error| named.named(&error))?;
+        let path = named.path().map_err(|error| named.explain(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = if self.follow {
             open_to_follow(path)
@@ -341,7 +341,7 @@ impl FollowOutput for Printer {
         })
     }
 
-    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
+    fn end_reached(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
         if !is_last && !self.dialog.writer.has_buffered() {
             return Ok(());
         }

@@ -175,7 +175,7 @@ impl Runner {
                 let mut listing = arguments.source.listing(Depth::Ends);
                 let clock = io.clock.as_ref();
                 arguments.filter.apply(&mut listing.selection, clock);
-                StandardInput::List(arguments.source.named_in(&listing, names, io)?)
+                StandardInput::List(arguments.source.resolve_in(&listing, names, io)?)
             }
         };
         if arguments.side.model.dry_run {
@@ -245,7 +245,7 @@ impl Runner {
 
     /// Makes the text of a session.
     pub(crate) fn output(&self, session: &NamedSession) -> SessionOutput {
-        let path = match session.lasting_path() {
+        let path = match session.permanent_path() {
             Ok(path) => path.display().to_string(),
             Err(_) => session.name.clone(),
         };
@@ -261,7 +261,7 @@ impl Runner {
     }
 
     fn read<'a>(&self, session: &'a NamedSession) -> Result<(&'a Path, SessionExcerpt), NoText> {
-        let path = session.lasting_path().map_err(NoText::unreadable)?;
+        let path = session.permanent_path().map_err(NoText::unreadable)?;
         Ok((
             path,
             SessionExcerpt::read(path, &self.driver.named_roots, self.driver.mapping)?,

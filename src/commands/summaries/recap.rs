@@ -131,8 +131,8 @@ impl RecapArguments {
         }
         let session = self.common.source.one(name, io)?;
         let path = session
-            .lasting_path()
-            .map_err(|error| session.named(&error))?;
+            .permanent_path()
+            .map_err(|error| session.explain(&error))?;
         let mut writer = output::writer(runner.form, io)?;
         let read =
             || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();

@@ -327,14 +327,14 @@ impl LabelSink for LabelPrinter {
         self.write_own(&UsageRecord::new(uuid, session.cloned(), turnpipe), true)
     }
 
-    fn late(&mut self, batch: u64) {
+    fn report_late(&mut self, batch: u64) {
         self.messages.log(&format!(
             "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and follows later",
             batch + 1
         ));
     }
 
-    fn lost_patience(&mut self) {
+    fn report_lost_patience(&mut self) {
         self.messages.warn(
             "the model is too slow for `--hold-ms`: until it is faster, lines do not wait for labels, and one \
              label is requested at a time",

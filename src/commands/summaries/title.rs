@@ -134,8 +134,8 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
             },
             title: Some(title.text),
             model: Some(title.model),
-            error: not_shown(recorded).map(str::to_owned),
-            written: recorded.map(|_| not_shown(recorded).is_none()),
+            error: why_hidden(recorded).map(str::to_owned),
+            written: recorded.map(|_| why_hidden(recorded).is_none()),
             ..of_session
         },
         Err(no_text) => TitleRecord {
@@ -148,7 +148,7 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
 }
 
 /// Returns the reason why the agent does not show a title.
-fn not_shown(recorded: Option<Recorded>) -> Option<&'static str> {
+fn why_hidden(recorded: Option<Recorded>) -> Option<&'static str> {
     match recorded {
         Some(Recorded::NotShown(reason)) => Some(reason),
         _ => None,

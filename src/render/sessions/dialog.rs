@@ -29,7 +29,7 @@ pub(crate) fn print_dialog(
     for part in parts {
         let failed = |error: io::Error| PrintError::read(&part.file.path, error);
         let messages = part.messages(scope).map_err(failed)?;
-        left_out += messages.left_out();
+        left_out += messages.omitted_count();
         for message in messages {
             let message = message.map_err(failed)?;
             if is_shown(&message) {

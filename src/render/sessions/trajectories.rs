@@ -159,7 +159,7 @@ impl Trajectories<'_> {
         let facts = &part.listed.facts;
         let mut writer = TrajectoryWriter::new(out, head(part), part.own, context)?;
         let copied = match &facts.forked_from {
-            Some(_) => part.session.copied_records()?,
+            Some(_) => part.session.find_copied_records()?,
             None => HashSet::new(),
         };
         let ancestors = (self.ancestors)(&part.session, facts);
@@ -169,7 +169,7 @@ impl Trajectories<'_> {
             let messages = session
                 .messages(Scope::Live)
                 .map_err(TrajectoryError::read)?;
-            left_out += messages.left_out();
+            left_out += messages.omitted_count();
             for message in messages {
                 let mut message = message.map_err(TrajectoryError::read)?;
                 if part.thread.is_some_and(|thread| thread != message.thread) {

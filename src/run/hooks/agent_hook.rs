@@ -106,7 +106,7 @@ impl AgentHook {
             written * 10.0 / f64::from(self.facts.timeout)
         });
         let timeout = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        let command = self.started(call, timeout, trial);
+        let command = self.start_command(call, timeout, trial);
         let ended = trial.spawners.run(&command, &CancelToken::default());
         let status = ended.as_ref().ok().and_then(exit_code);
         let answer = match (&ended, status) {
@@ -155,7 +155,12 @@ impl AgentHook {
     }
 
     /// Returns the program that the agent starts.
-    fn started(&self, call: &AgentHookInput, timeout: Duration, trial: &HookTrial) -> Command {
+    fn start_command(
+        &self,
+        call: &AgentHookInput,
+        timeout: Duration,
+        trial: &HookTrial,
+    ) -> Command {
         let agent_directory = Some(&call.cwd).filter(|cwd| cwd.is_dir());
         let agent_directory = agent_directory.unwrap_or(&trial.directory);
         let below = self.hook.directory.as_deref().unwrap_or_default();

@@ -196,7 +196,7 @@ impl Connection {
             (parameters.input_responses, parameters.request_state) = (responses, state);
             ClientRequest::CallToolRequest(CallToolRequest::new(parameters))
         };
-        match self.completed(request, &waiting).await? {
+        match self.complete_request(request, &waiting).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
             _ => Err(unusable_response("a tool result")),
@@ -214,7 +214,7 @@ impl Connection {
             (parameters.input_responses, parameters.request_state) = (responses, state);
             ClientRequest::ReadResourceRequest(ReadResourceRequest::new(parameters))
         };
-        match self.completed(request, &waiting).await? {
+        match self.complete_request(request, &waiting).await? {
             ServerResult::ReadResourceResult(result) => Ok(result),
             _ => Err(unusable_response("a resource")),
         }
@@ -222,7 +222,7 @@ impl Connection {
 
     /// Sends a request until its response needs no further input of the user. `request` returns it with the responses
     /// to the requests in the last response, and the state in that.
-    async fn completed(
+    async fn complete_request(
         &self,
         request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
         waiting: &WaitConditions,

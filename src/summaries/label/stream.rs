@@ -67,10 +67,10 @@ pub trait LabelSink {
     fn label(&mut self, label: Label, session: Option<&SessionId>) -> io::Result<()>;
 
     /// Reports that the label of a batch was not ready in time.
-    fn late(&mut self, batch: u64);
+    fn report_late(&mut self, batch: u64);
 
     /// Reports that no line waits for labels, and one is requested at a time, until one is in time again.
-    fn lost_patience(&mut self);
+    fn report_lost_patience(&mut self);
 
     /// Reports damage in the input.
     fn damage(&mut self, damage: &Damage);
@@ -289,9 +289,9 @@ impl<'a> LabelStream<'a> {
                 Output::Bytes(bytes) => sink.bytes(&bytes)?,
                 Output::Label((label, session)) => sink.label(label, session.as_ref())?,
                 Output::Late(batch) => {
-                    sink.late(batch);
+                    sink.report_late(batch);
                     if self.patience.note_late() {
-                        sink.lost_patience();
+                        sink.report_lost_patience();
                         self.queue.drop_waiting();
                     }
                 }

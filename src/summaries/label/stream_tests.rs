@@ -62,9 +62,9 @@ impl LabelSink for Written {
         Ok(())
     }
 
-    fn late(&mut self, _: u64) {}
+    fn report_late(&mut self, _: u64) {}
 
-    fn lost_patience(&mut self) {
+    fn report_lost_patience(&mut self) {
         self.lost_patience += 1;
     }
 

@@ -189,6 +189,6 @@ fn use_of(path: &Path, file: &Metadata, users: &SessionUsers, now: SystemTime) -
     if age.is_none_or(|age| age < IN_USE) {
         return Some(Problem::of(path, "changed within the last ten minutes"));
     }
-    let is_open = users.have_open(file);
+    let is_open = users.is_open(file);
     is_open.then(|| Problem::of(path, "is open in a process"))
 }

@@ -81,8 +81,8 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
             outside.len() < known
         });
     }
-    let stored = stored_in(&listed);
-    let continued = continued_by(&listed);
+    let stored = collect_stored(&listed);
+    let continued = collect_continued(&listed);
     add_parts(&listed, &stored, &continued, &mut is_selected);
     let paths = listed.iter().zip(&is_selected);
     let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
@@ -136,7 +136,7 @@ fn is_same(name: &Path, path: &Path) -> bool {
 }
 
 /// Returns the sessions in the databases of these sessions.
-fn stored_in(listed: &[Box<Listed>]) -> Stored {
+fn collect_stored(listed: &[Box<Listed>]) -> Stored {
     let databases = listed
         .iter()
         .filter_map(|session| session_at(&session.path));
@@ -151,7 +151,7 @@ fn stored_in(listed: &[Box<Listed>]) -> Stored {
 type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
 
 /// Returns the sessions that continue others.
-fn continued_by(listed: &[Box<Listed>]) -> Continued {
+fn collect_continued(listed: &[Box<Listed>]) -> Continued {
     let continued = listed.iter().filter_map(|session| {
         let bases = bases(
             session.facts.history.as_ref()?,

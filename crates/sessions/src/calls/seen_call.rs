@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::calls::events::SessionCall;
 use crate::list::selection::counts_in;
-use crate::read::gist::{changed_files, command_of, input_gist};
+use crate::read::gist::{command_of, file_changes, input_gist};
 use crate::read::session::Session;
 use turnpipe_core::json::spelling;
 use turnpipe_core::message::CallOutcome;
@@ -39,7 +39,7 @@ impl SeenCall {
     pub fn new(call: &SessionCall, cwd: Option<&str>) -> Self {
         let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
         let cwd = PathBuf::from(cwd.unwrap_or_default());
-        let mut files = changed_files(&input);
+        let mut files = file_changes(&input);
         for file in &mut files {
             file.path = cwd.join(&file.path).display().to_string();
         }

@@ -165,7 +165,7 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn copied_records(&self) -> io::Result<HashSet<String>> {
+    pub fn find_copied_records(&self) -> io::Result<HashSet<String>> {
         let mut copied = HashSet::new();
         self.each_entry(Detail::Outline, &mut |_, entry| {
             copied.extend(entry.uuid.clone().filter(|_| CopyKeys::is_copied(&entry)));

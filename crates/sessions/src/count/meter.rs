@@ -243,7 +243,7 @@ impl MeterReader {
 
 /// Returns how many readings at the start of each file are copies of its parent's. If the parent is gone,
 /// they belong to the first of its forks.
-pub(crate) fn copied_readings(logs: &[MeterLog]) -> Vec<usize> {
+pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
     let mut by_id: HashMap<&str, Vec<&MeterLog>> = HashMap::new();
     for log in logs {
         if let Some(id) = &log.session_id {

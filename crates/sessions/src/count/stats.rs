@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 
 use crate::count::copies::CopyKeys;
-use crate::count::meter::{MeterLog, MeterReader, copied_readings};
+use crate::count::meter::{MeterLog, MeterReader, count_copied_readings};
 use crate::count::subagents::{CountedSubagent, CountedSubagents, FileSubagents};
 use crate::count::tally_items::{
     LabelCache, ReadSession, ReplyCounts, TalliedResult, UsageContext, UsedTool,
@@ -19,7 +19,7 @@ use crate::files::discover::Candidate;
 use crate::files::distinct::{Distinct, Key};
 use crate::files::open::SessionError;
 use crate::files::side_file::each_side_entry;
-use crate::list::listing::{Failures, Listing, unreadable};
+use crate::list::listing::{Failures, Listing, keep_unreadable};
 use crate::list::projects::Projects;
 use crate::list::selection::{Selection, counts_in};
 use crate::prices::{Prices, Unpriced};
@@ -211,7 +211,7 @@ impl Tally {
         let look = |candidate: &Candidate| empty.look_at(candidate, listing);
         let failed = listing.each(&oldest_first, look, |_, tally| self.merge(tally));
         self.drop_copies();
-        unreadable(failed)
+        keep_unreadable(failed)
     }
 
     /// Counts one candidate. Returns `None` if it is filtered out.
@@ -425,7 +425,7 @@ impl Tally {
     pub(crate) fn drop_copies(&mut self) {
         let meters = std::mem::take(&mut self.meters);
         let mut is_copied = Vec::new();
-        for (copied, meter) in copied_readings(&meters).into_iter().zip(&meters) {
+        for (copied, meter) in count_copied_readings(&meters).into_iter().zip(&meters) {
             is_copied.extend((0..meter.len()).map(|at| at < copied));
         }
         let tokens = |reply: &ReplyCounts| {

@@ -28,7 +28,7 @@ const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 const MAX_HEADER: usize = 18;
 
 /// Returns the name that a compressed file has when it is unpacked. `None` if it is not compressed.
-pub(crate) fn unpacked_name(name: &str) -> Option<&str> {
+pub(crate) fn strip_compression(name: &str) -> Option<&str> {
     name.strip_suffix(COMPRESSED)?.strip_suffix('.')
 }
 

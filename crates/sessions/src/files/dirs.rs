@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::files::compressed::unpacked_name;
+use crate::files::compressed::strip_compression;
 use crate::files::open::is_database;
 use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use turnpipe_core::io::Lock;
@@ -217,7 +217,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
     // If both exist, agents read the plain file.
     let names: HashSet<_> = files.iter().map(|(_, name)| name.clone()).collect();
     files.retain(|(_, name)| {
-        let plain = name.to_str().and_then(unpacked_name);
+        let plain = name.to_str().and_then(strip_compression);
         plain.is_none_or(|plain| !names.contains(OsStr::new(plain)))
     });
     let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
@@ -252,7 +252,7 @@ pub const TRAJECTORY_ENDING: &str = ".atif.json";
 pub(crate) fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json", "-index.json"];
     let is_database = is_database(Path::new(name));
-    let name = unpacked_name(name).unwrap_or(name);
+    let name = strip_compression(name).unwrap_or(name);
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let extension = Path::new(name).extension();
     let is_lines = extension.is_some_and(|end| end == "jsonl");

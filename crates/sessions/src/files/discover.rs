@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use crate::files::compressed::unpacked_name;
+use crate::files::compressed::strip_compression;
 pub use crate::files::dirs::Candidate;
 use crate::files::dirs::{DirContext, FileTimes, may_be_a_session, walk};
 use crate::files::open::{is_database, session_at, sessions_in, subagents_of};
@@ -163,7 +163,7 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
         found.dedup_by(|one, other| one.path == other.path);
     }
     let origin = |file: &Candidate| {
-        unpacked_name(file.path.file_name()?.to_str()?)?;
+        strip_compression(file.path.file_name()?.to_str()?)?;
         Some(ArchiveOrigin::of(&file.path)?.scope)
     };
     let origins: Vec<Option<String>> = found.iter().map(origin).collect();

@@ -148,7 +148,7 @@ impl GitRepository {
             root,
             remote,
             is_missing,
-            linked: linked(&git),
+            linked: list_work_trees(&git),
             git,
         })
     }
@@ -178,7 +178,7 @@ fn settings(config: &str) -> (Option<&str>, Option<String>) {
 }
 
 /// Returns the linked work trees of a git directory.
-fn linked(git: &Path) -> Vec<(String, PathBuf)> {
+fn list_work_trees(git: &Path) -> Vec<(String, PathBuf)> {
     let admins = fs::read_dir(git.join("worktrees")).into_iter().flatten();
     let linked = admins.flatten().filter_map(|admin| {
         let back = read_git_file(&admin.path().join("gitdir"))?;

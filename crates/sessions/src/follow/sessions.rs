@@ -44,7 +44,7 @@ pub trait FollowOutput {
     ///
     /// # Errors
     /// Writing failed.
-    fn caught_up(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
+    fn end_reached(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
 }
 
 /// A session cannot be read, or its records cannot be written.
@@ -230,7 +230,7 @@ impl FollowedSession {
         if let Some(last) = merger.finish() {
             output.message(last, &file.about)?;
         }
-        Ok(output.caught_up(&file.follower, true)?)
+        Ok(output.end_reached(&file.follower, true)?)
     }
 
     /// Hands on what is new in the files of the session. Returns whether there is anything. `current` is the session
@@ -391,7 +391,7 @@ pub fn follow(
             if sessions[place].hand_on_new(place, &mut current, output)? {
                 is_new = true;
                 if sessions.len() > 1 {
-                    output.caught_up(&sessions[place].file.follower, false)?;
+                    output.end_reached(&sessions[place].file.follower, false)?;
                 }
             }
         }
@@ -404,13 +404,13 @@ pub fn follow(
         let (idle, all) = (left(options.idle, active), left(options.all, begun));
         let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
-            output.caught_up(follower, true)?;
+            output.end_reached(follower, true)?;
             return Ok(all.is_zero());
         }
         if is_new {
             continue;
         }
-        output.caught_up(follower, false)?;
+        output.end_reached(follower, false)?;
         if looked.elapsed() >= LOOK_AROUND {
             looked = Instant::now();
             let more = newer.as_mut();

@@ -105,7 +105,7 @@ impl SessionUsers {
     }
 
     /// Whether a process has the file open.
-    pub(crate) fn have_open(&self, file: &Metadata) -> bool {
+    pub(crate) fn is_open(&self, file: &Metadata) -> bool {
         self.open.contains_key(&Identity::of(file))
     }
 

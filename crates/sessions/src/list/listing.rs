@@ -161,7 +161,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     if let Some(limit) = listing.selection.limit {
         listed.truncate(limit.get());
     }
-    (listed, unreadable(failed))
+    (listed, keep_unreadable(failed))
 }
 
 /// Lists every session file, and the files that are not sessions among the failures. Files of one session are separate.
@@ -176,7 +176,7 @@ pub(crate) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
 }
 
 /// Returns the failures without files that are not sessions.
-pub(crate) fn unreadable(mut failed: Failures) -> Failures {
+pub(crate) fn keep_unreadable(mut failed: Failures) -> Failures {
     failed.retain(|(_, error)| !matches!(error, SessionError::Unknown(_)));
     failed
 }

@@ -38,7 +38,7 @@ impl Signs {
         let absolute = |path: &String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
         Some(Self {
             directory: facts.first_cwd.as_ref().and_then(absolute)?,
-            remote: facts.remote.as_deref().and_then(shortened),
+            remote: facts.remote.as_deref().and_then(shorten_remote),
             repository: facts.repository.as_ref().and_then(absolute),
             branch: facts.branch.clone(),
         })
@@ -80,7 +80,7 @@ impl Projects {
             this.known.extend(trees);
         }
         for one in &signs {
-            if let Some(key) = this.recorded(one) {
+            if let Some(key) = this.recorded_root(one) {
                 this.add(one, &key);
             }
         }
@@ -132,13 +132,13 @@ impl Projects {
 
     fn key_of(&self, repository: &GitRepository) -> String {
         let recorded = || self.remotes.get(&repository.git).cloned();
-        let remote = repository.remote.as_deref().and_then(shortened);
+        let remote = repository.remote.as_deref().and_then(shorten_remote);
         let git = || repository.git.display().to_string();
         remote.or_else(recorded).unwrap_or_else(git)
     }
 
     /// Returns the key of a repository that the session recorded, or that its directory still has.
-    fn recorded(&self, signs: &Signs) -> Option<String> {
+    fn recorded_root(&self, signs: &Signs) -> Option<String> {
         let on_disk = |directory: &PathBuf| {
             let found = self.repository_at(directory)?;
             let exists = self.directories[directory].exists && !found.is_missing;
@@ -160,7 +160,7 @@ impl Projects {
             above.find_map(|path| self.known.get(path).cloned())
         };
         let near = || Some(self.key_of(self.repository_at(directory)?));
-        let found = self.recorded(signs).or_else(above).or_else(near);
+        let found = self.recorded_root(signs).or_else(above).or_else(near);
         found.or_else(|| self.likely(signs))
     }
 
@@ -200,7 +200,7 @@ impl Projects {
 }
 
 /// Returns the host and the path of a remote in one spelling. `None` for directories.
-fn shortened(remote: &str) -> Option<String> {
+fn shorten_remote(remote: &str) -> Option<String> {
     let remote = remote.trim().trim_end_matches('/');
     let remote = remote.strip_suffix(".git").unwrap_or(remote);
     let (host, path) = match remote.split_once("://") {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use crate::files::compressed::{
-    self, elements_as_lines, trajectory_as_lines, unpack_file, unpacked_name,
+    self, elements_as_lines, strip_compression, trajectory_as_lines, unpack_file,
 };
 use crate::files::lines::for_each_line;
 use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
@@ -90,7 +90,7 @@ impl SessionContent {
         }
         // The lines of a document may look like records.
         let packed = file.path.file_name().unwrap_or_default().to_string_lossy();
-        let name = Path::new(unpacked_name(&packed).unwrap_or(&packed));
+        let name = Path::new(strip_compression(&packed).unwrap_or(&packed));
         let is_json = name.extension().is_some_and(|end| end == "json");
         if is_json
             && may_be_object

@@ -340,7 +340,7 @@ impl Session {
 
 impl ConversationReader<'_> {
     /// Returns the number of turns in other branches, which are omitted.
-    pub fn left_out(&self) -> u64 {
+    pub fn omitted_count(&self) -> u64 {
         self.left_out
     }
 

@@ -12,7 +12,7 @@ use crate::command_of;
 use crate::read::file_state::FileStates;
 use crate::read::patch::patch;
 use crate::subagent_files;
-use crate::{CONTENT, changed_files, input_in_full, patch_in, text_edits};
+use crate::{CONTENT, file_changes, input_in_full, patch_in, text_edits};
 use turnpipe_core::message::{Block, Call, CallOutcome, Message, ResultPart};
 use turnpipe_core::tool_facts::Purpose;
 use turnpipe_formats::agent::{
@@ -176,7 +176,7 @@ impl Reading {
         }
         let calls = &self.calls;
         let path_of = |id: &str| {
-            let files = changed_files(&input(calls.get(id)?));
+            let files = file_changes(&input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
         let mut edits = (format.reading.edits)(record, &path_of);
@@ -227,7 +227,7 @@ impl Reading {
     fn relative(&mut self, mut edit: FileEdit) -> FileEdit {
         let call = edit.call.as_ref().filter(|_| self.cwd.is_none());
         let call = call.and_then(|id| self.calls.get(id));
-        let mut files = call.map_or_else(Vec::new, |call| changed_files(&input(call)));
+        let mut files = call.map_or_else(Vec::new, |call| file_changes(&input(call)));
         if files.len() > 1 {
             files.retain(|file| edit.path.ends_with(&file.path));
         }
@@ -290,7 +290,7 @@ impl Reading {
         }
         let mut names = CONTENT.iter();
         let content = names.find_map(|name| input.get(*name)?.as_str());
-        for file in changed_files(input) {
+        for file in file_changes(input) {
             let old = self.files.content(&self.path(&file.path));
             let new = old.as_ref().and_then(|old| replace_texts(old, input));
             let id = Some(call.id.clone());

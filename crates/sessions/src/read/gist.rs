@@ -58,7 +58,7 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     match (name, value, position) {
         ("pattern", Value::String(pattern), Some(position)) => format!("{pattern} in {position}"),
         (_, Value::String(_), Some(position)) if paths.contains(&name) => {
-            match changed_files(members).as_slice() {
+            match file_changes(members).as_slice() {
                 [change] => format!("{position} (+{} -{})", change.added, change.removed),
                 _ => position,
             }
@@ -133,7 +133,7 @@ fn patch_changes(patch: &str) -> Vec<FileChange> {
 }
 
 /// Returns the files that a call with this input changes: files of edits, written files and patches.
-pub fn changed_files(members: &Map<String, Value>) -> Vec<FileChange> {
+pub fn file_changes(members: &Map<String, Value>) -> Vec<FileChange> {
     if let Some(patch) = patch_in(members) {
         return patch_changes(patch);
     }
@@ -319,14 +319,14 @@ mod tests {
     fn each_file_of_a_patch_has_its_own_counts() {
         let patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n+z\n*** Delete File: b\n*** End Patch";
         let input = json!({ "input": patch });
-        let changes = changed_files(input.as_object().unwrap());
+        let changes = file_changes(input.as_object().unwrap());
         let rows: Vec<_> = changes
             .iter()
             .map(|change| (change.path.as_str(), change.added, change.removed))
             .collect();
         assert_eq!(rows, [("a", 2, 1), ("b", 0, 0)]);
         let read = json!({ "file_path": "a" });
-        assert_eq!(changed_files(read.as_object().unwrap()), []);
+        assert_eq!(file_changes(read.as_object().unwrap()), []);
     }
 
     #[test]

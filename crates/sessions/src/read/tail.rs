@@ -143,14 +143,14 @@ impl MessageLines {
         if is_log {
             messages = messages
                 .into_iter()
-                .filter_map(|message| self.fresh(message))
+                .filter_map(|message| self.keep_if_new(message))
                 .collect();
         }
         messages
     }
 
     /// Returns the part of a message that was not returned yet.
-    fn fresh(&mut self, mut message: Message) -> Option<Message> {
+    fn keep_if_new(&mut self, mut message: Message) -> Option<Message> {
         let Some(row) = &message.uuid else {
             return Some(message);
         };
@@ -192,12 +192,12 @@ impl BackwardMessages {
 
     /// Returns the number of messages on the line that were not counted yet.
     pub(crate) fn count(&mut self, line: &[u8]) -> u64 {
-        let said = self.said_on(line);
+        let said = self.messages_on_line(line);
         self.count_of(&said)
     }
 
     /// Returns the messages on the line, without meter readings.
-    fn said_on(&self, line: &[u8]) -> Vec<Message> {
+    fn messages_on_line(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
             let entry = self.format.read(record, Detail::Full);
@@ -243,7 +243,7 @@ pub fn last_messages<Source: Borrow<File>>(
             lines = None;
             return false;
         };
-        let said = counted.said_on(line);
+        let said = counted.messages_on_line(line);
         seen += counted.count_of(&said);
         if seen > count {
             return false;

@@ -59,7 +59,7 @@ impl TitleRule {
             return control;
         };
         if is_decisive {
-            if self.precedence == Precedence::Manual || lost_a_race(&record, best) {
+            if self.precedence == Precedence::Manual || has_lost_race(&record, best) {
                 self.best = Some(record);
             }
             return SearchControl::Stop;
@@ -77,7 +77,7 @@ impl TitleRule {
     }
 }
 
-fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
+fn has_lost_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     let (Some(before), Some(after)) = (manual.time, automatic.time) else {
         return false;
     };

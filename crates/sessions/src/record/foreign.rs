@@ -118,7 +118,7 @@ impl ForeignSession {
             (Some("user" | "assistant" | "content_replacement" | "content-replacement"), ..) => {
                 Ok(Recorded::No)
             }
-            _ => self.beside(value),
+            _ => self.append_beside(value),
         }
     }
 
@@ -148,7 +148,7 @@ impl ForeignSession {
                 return Ok(Recorded::KeptManualTitle);
             }
             let record = json!({"type": "title", "ok": true, "title": text, "turnpipe": turnpipe});
-            return self.beside(record);
+            return self.append_beside(record);
         };
         let file = self.open(&path)?;
         // Read under the lock: an earlier rename by the user must win.
@@ -195,7 +195,7 @@ impl ForeignSession {
     pub fn rename(&mut self, name: &SessionName) -> Result<PathBuf, RecordError> {
         let Some(path) = self.title_file.clone() else {
             let source = TitleSource::Manual.name();
-            self.beside(json!({"type": "title", "ok": true, "title": name.as_str(), "title_source": source}))?;
+            self.append_beside(json!({"type": "title", "ok": true, "title": name.as_str(), "title_source": source}))?;
             return Ok(side_file_path(&self.path));
         };
         let title = Title {
@@ -222,7 +222,7 @@ impl ForeignSession {
         }
         let record = json!({"type": "system", "subtype": "away_summary", "content": text,
             "turnpipe": turnpipe});
-        self.beside(record)
+        self.append_beside(record)
     }
 
     /// Writes the cost of a request whose response is not in any file.
@@ -234,7 +234,7 @@ impl ForeignSession {
             return Ok(Recorded::No);
         }
         let record = json!({"type": "system", "subtype": "usage", "turnpipe": turnpipe});
-        self.beside(record)
+        self.append_beside(record)
     }
 
     /// Writes the title again if it is too far from the end, and makes everything durable. Returns
@@ -255,7 +255,7 @@ impl ForeignSession {
         Ok(count + self.side_file.finish(sync)?)
     }
 
-    fn beside(&mut self, record: Value) -> Result<Recorded, RecordError> {
+    fn append_beside(&mut self, record: Value) -> Result<Recorded, RecordError> {
         Ok(if self.side_file.record(record)? {
             Recorded::SideFile
         } else {

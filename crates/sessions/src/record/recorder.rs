@@ -131,17 +131,17 @@ impl Recorder {
                 }
                 let is_injected = record["turnpipe"]["origin"] == "injected";
                 let output = record.get_mut("tool_use_result").map(Value::take);
-                self.chained_line(&record, |at| {
+                self.format_chained_line(&record, |at| {
                     own_record::message(at, kind.into(), message, is_injected, output)
                 })
             }
             ("recap", _) if has("recap") => {
                 let recap = record["recap"].take();
-                self.chained_line(&record, |at| own_record::recap(at, recap))
+                self.format_chained_line(&record, |at| own_record::recap(at, recap))
             }
             ("system", Some("away_summary")) => {
                 let recap = record["content"].take();
-                self.chained_line(&record, |at| own_record::recap(at, recap))
+                self.format_chained_line(&record, |at| own_record::recap(at, recap))
             }
             ("title", _) if record["ok"] == true && has("title") => {
                 let source = text("title_source")
@@ -152,21 +152,21 @@ impl Recorder {
                     source: source.unwrap_or(TitleSource::Auto),
                 };
                 let is_superseding = record["turnpipe"]["supersedes_manual"] == true;
-                self.unchained_line(own_record::title(&title, is_superseding.into()))
+                self.format_unchained_line(own_record::title(&title, is_superseding.into()))
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
-                .unchained_line(json!({
+                .format_unchained_line(json!({
                     "type": kind,
                     "summary": record["summary"].take(),
                     "preceding_tool_use_ids": record["preceding_tool_use_ids"].take(),
                 })),
             ("content_replacement" | "content-replacement", _) if has("replacements") => {
                 let replacements = record["replacements"].take();
-                self.unchained_line(own_record::replacements(&replacements))
+                self.format_unchained_line(own_record::replacements(&replacements))
             }
             // A failed request may have cost something.
             ("system", Some("usage")) | ("title" | "recap", _) if has_cost => {
-                self.unchained_line(json!({"type": "system", "subtype": "usage"}))
+                self.format_unchained_line(json!({"type": "system", "subtype": "usage"}))
             }
             _ => return None,
         };
@@ -175,7 +175,7 @@ impl Recorder {
     }
 
     /// Returns a line that belongs to the conversation.
-    fn chained_line(
+    fn format_chained_line(
         &mut self,
         record: &Value,
         create: impl FnOnce(&NewRecord<'_>) -> Value,
@@ -207,13 +207,13 @@ impl Recorder {
     /// Returns the line for the title that the start of the stream names.
     pub(super) fn title_line(&self) -> Option<String> {
         let title = self.facts.title.as_ref()?;
-        let mut line = self.unchained_line(own_record::title(title, ManualTitle::Keep));
+        let mut line = self.format_unchained_line(own_record::title(title, ManualTitle::Keep));
         line["turnpipe"] = json!({"v": 1});
         Some(line.to_string())
     }
 
     /// Returns a line outside the conversation with these members.
-    fn unchained_line(&self, members: Value) -> Value {
+    fn format_unchained_line(&self, members: Value) -> Value {
         // Records that follow a label can be older than the label.
         let latest = self.latest.as_ref().map(|(_, text)| text.clone());
         let timestamp = latest.unwrap_or_else(|| self.moment.now());

@@ -267,7 +267,7 @@ impl Recording {
     }
 
     /// Returns the number of messages that were not written to another agent's file.
-    pub fn messages_left_out(&self) -> u64 {
+    pub fn omitted_messages(&self) -> u64 {
         self.messages_left_out
     }
 

@@ -6,7 +6,7 @@ use crate::files::discover::Candidate;
 use crate::files::lines::RawLines;
 use crate::files::listed::Listed;
 use crate::files::open::SessionError;
-use crate::list::listing::{Failures, Listing, unreadable};
+use crate::list::listing::{Failures, Listing, keep_unreadable};
 use crate::read::description::session_description;
 use crate::read::session::{Session, each_entry_on_line};
 use crate::read::tail::MessageLines;
@@ -117,7 +117,7 @@ pub fn rank_all(
             ..counts
         });
     });
-    let mut failed = unreadable(failed);
+    let mut failed = keep_unreadable(failed);
     let mut ranked = Vec::new();
     for (score, counts) in collection.best(limit) {
         let candidate = candidates[counts.candidate];
@@ -128,7 +128,7 @@ pub fn rank_all(
             Ok(Some(session)) => ranked.push(RankedSession {
                 session,
                 score,
-                words: counts.found_words().collect(),
+                words: counts.matching_words().collect(),
                 passage: counts.passage.map(|passage| *passage),
             }),
             Ok(None) => {}
@@ -259,7 +259,7 @@ impl Counter<'_> {
 
 impl Counts {
     /// Returns the indices of the words that the session contains.
-    fn found_words(&self) -> impl Iterator<Item = usize> {
+    fn matching_words(&self) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words
             .filter(|(_, fields)| fields.iter().any(|count| *count > 0))
@@ -294,7 +294,7 @@ impl Collection {
             *sum += length;
         }
         let mut is_found = false;
-        for word in counts.found_words() {
+        for word in counts.matching_words() {
             self.sessions_with[word] += 1;
             is_found = true;
         }

@@ -193,7 +193,7 @@ impl Session {
         let is_whole = flow.is_continue();
         let held = search.take_held();
         if is_whole && !held.is_empty() {
-            let shown = self.shown_records(query)?;
+            let shown = self.ids_of_shown_records(query)?;
             let is_shown = |hit: &SearchHit| hit.record().is_none_or(|hit| shown.contains(&hit));
             let mut held = held.into_iter().filter(is_shown);
             // A break means that no more hits are wanted.
@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// Returns the records of the hits in messages, without records that repeat others.
-    fn shown_records(&self, query: &Query) -> io::Result<HashSet<String>> {
+    fn ids_of_shown_records(&self, query: &Query) -> io::Result<HashSet<String>> {
         let mut shown = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
             let hits = query.find(None, &message?).into_iter();
