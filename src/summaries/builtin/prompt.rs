@@ -27,6 +27,10 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The source of a web page.
+static PAGE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?is)<(?:!doctype )?html\b.*?(?:</html>|\z)"));
+
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -85,7 +89,8 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         format!("{start}\n\n{rest}")
     });
     let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
-    let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
+    let prompt = PAGE.replace_all(prompt, "\n```\n$0\n```\n");
+    let text = TAG.replace_all(&prompt, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
     let paragraphs = text.split("\n\n").map(|paragraph| {

@@ -54,6 +54,12 @@ const ROWS: &[(&[&str], &str)] = &[
         ],
         "Khi day trống thì trả về tất cả giá",
     ),
+    (
+        &[
+            "Merge the two landing pages of the shop.\n\n<!DOCTYPE html>\n<html>\n<head>\n<title>Garden tools and more</title>\n</head>\n</html>",
+        ],
+        "Merge the two landing pages of the shop",
+    ),
     // Roles in other words.
     (
         &[
