@@ -25,15 +25,16 @@ const BETWEEN_CLAUSES: &[char] = &[
 
 /// Cuts a text to at most `cells`, after a word. A text whose verb is last is cut at its start.
 pub(super) fn cut(text: &str, cells: usize) -> String {
-    let is_verb_last = is_east_asian(text) && text.contains(puts_verb_last);
-    let ends_with_verb = || {
-        text.trim_end_matches(BETWEEN_CLAUSES)
-            .ends_with(puts_verb_last)
-    };
-    if display_width(text) > cells && (is_verb_last || ends_with_verb()) {
+    if display_width(text) > cells && is_verb_last(text) {
         return format!("{MORE}{}", suffix(text, cells.saturating_sub(1)));
     }
     cut_end(text, cells)
+}
+
+/// Whether a text is in a language whose sentences end with the verb, or ends with such a sentence.
+pub(super) fn is_verb_last(text: &str) -> bool {
+    let last = text.trim_end_matches(BETWEEN_CLAUSES);
+    is_east_asian(text) && text.contains(puts_verb_last) || last.ends_with(puts_verb_last)
 }
 
 /// Cuts the end of a text in any language, to at most `cells`.

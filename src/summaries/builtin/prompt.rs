@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::clean::clean;
 use super::prose::{Kind, is_item, lines, split};
 use super::quotation::{Aim, Place, Quotation, is_goal, strip_marks};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
@@ -26,6 +27,10 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The source of a web page.
+static PAGE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?is)<(?:!doctype )?html\b.*?(?:</html>|\z)"));
+
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -34,12 +39,19 @@ static PASTED: LazyLock<Regex> = LazyLock::new(|| {
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
         r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
         r"|[\w.]+(?:::|\.|/)[A-Z]\w+:\s|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b",
-        r"|(?:def|class|const|let|var|import|fn|func|function|public|return)\b.*[{;:\])]$)",
+        r"|(?:async|def|class|const|let|var|import|fn|func|function|public|return)\b.*[({;:\])]$)",
     ))
 });
 
 /// The start of the task of an agent in a team.
 const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
+
+/// A template of a command: what it is for, and the block with what the user typed.
+static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:---\ndescription: (.*)\n(?s:.*?)---\s+)?#+ User Input\s+```\w*\n(?s:\$ARGUMENTS|(.*?))\n?```[ \t]*\n",
+    )
+});
 
 /// Returns the text of the user in a message of the main conversation, including commands that the agent rewrote, or
 /// the task from the leader of a team; `None` if it is blank, or only the name of a command or a file.
@@ -54,10 +66,14 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
     let is_typed =
         message.origin == Origin::Prompt || message.origin == Origin::Injected && is_rewritten;
     let is_of_user = is_typed && message.role == Role::User && message.thread == Thread::Main;
-    let text = task
-        .map_or_else(|| typed_text(text), Cow::Borrowed)
-        .trim()
-        .to_owned();
+    let text = task.map_or_else(|| typed_text(text), Cow::Borrowed);
+    let template = TEMPLATE.captures(text.trim());
+    let typed = |template: Captures<'_>| {
+        let parts = [2, 1].map(|part| template.get(part).map_or("", |part| part.as_str().trim()));
+        let said = parts.into_iter().find(|part| !part.is_empty());
+        said.unwrap_or_default().to_owned()
+    };
+    let text = template.map_or_else(|| text.trim().to_owned(), typed);
     let is_name = text.starts_with('/') && !text.contains(char::is_whitespace);
     let says = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
     // A part of a secret is not recognisable.
@@ -73,7 +89,8 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         format!("{start}\n\n{rest}")
     });
     let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
-    let text = TAG.replace_all(prompt, "\n\n###### $1\n\n");
+    let prompt = PAGE.replace_all(prompt, "\n```\n$0\n```\n");
+    let text = TAG.replace_all(&prompt, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
     let paragraphs = text.split("\n\n").map(|paragraph| {
@@ -92,8 +109,11 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
             Kind::Heading => {
                 place.paragraph += 1;
                 place.is_in_goal = is_goal(&line.text);
+                // The name of a document at the start tells what it is about.
+                place.is_item = at > 0 || !text.starts_with("# ");
                 let heading = Quotation::of(&line.text, place);
                 let heading = heading.filter(|one| !place.is_in_goal && one.has_topic());
+                place.paragraph += 2;
                 match (&found[..], heading) {
                     // It says more than `Implement the following plan:`.
                     ([one], Some(heading)) if !one.place.is_item && one.text.ends_with(COLONS) => {
@@ -110,14 +130,13 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                         .filter_map(|text| Quotation::of(text, place)),
                 );
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
-                let opens = next.is_some_and(|next| !matches!(next.kind, Kind::Text | Kind::Item));
-                // It announces what was pasted.
-                if let Some(last) = found.last_mut()
-                    && opens
+                let pasted = next.filter(|next| !matches!(next.kind, Kind::Text | Kind::Item));
+                if let (Some(last), Some(pasted)) = (found.last_mut(), pasted)
                     && line.text.ends_with(COLONS)
                     && (Aim::Open..Aim::Aside).contains(&last.aim)
                 {
-                    last.aim = Aim::Aside;
+                    last.aim = Aim::Lead;
+                    last.text = clean(&format!("{} {}", last.text, pasted.text));
                 }
             }
         }

@@ -69,7 +69,8 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
 /// Reads the lines of a text. `is_pasted` tells lines that are kept as code, with the indented ones below them.
 pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let (mut depth, mut follows_pasted) = (0, false);
+    let (mut depth, mut follows_pasted, mut item) = (0, false, usize::MAX);
+    let indent = |line: &str| line.len() - line.trim_start().len();
     for whole in text.lines() {
         let line = whole.trim();
         let before = depth;
@@ -94,14 +95,23 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
             }
             _ => line,
         };
-        let is_indented = follows_pasted && whole.starts_with([' ', '\t']);
+        let is_below = line.is_empty() || whole.starts_with([' ', '\t']);
+        let is_indented = follows_pasted && is_below;
         follows_pasted = is_indented || is_pasted(line);
         let kind = match line {
             _ if depth.min(before) > 0 || follows_pasted || CODE.is_match(line) => Kind::Code,
             _ if HEADING.is_match(line) => Kind::Heading,
             _ if is_item(line) => Kind::Item,
+            // It belongs to the item above.
+            _ if indent(whole) > item && !line.is_empty() => Kind::Item,
             _ => Kind::Text,
         };
+        if !line.is_empty() {
+            item = match kind {
+                Kind::Item => item.min(indent(whole)),
+                _ => usize::MAX,
+            };
+        }
         let text = if kind == Kind::Code {
             line.to_owned()
         } else {

@@ -81,8 +81,10 @@ pub(super) enum Aim {
     Open,
     /// It starts like a statement: `I`, `the`.
     Statement,
-    /// An instruction about how to work, or the announcement of pasted text.
+    /// An instruction about how to work.
     Aside,
+    /// It announces pasted text, whose first line follows.
+    Lead,
     /// It tells who the model or the user is.
     Person,
     Greeting,

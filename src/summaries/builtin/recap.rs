@@ -49,7 +49,7 @@ const FRAMES: &str = include_str!("words/frames.txt");
 /// An announcement of work that did not follow.
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)^(?:(?:now|next|first|then|so|but),? )?(?:let me|let's|(?:i|we)(?:'ll| will|(?: now| also| still)? need to|(?:'m|'re| am| are) going to))(?: now| also| first)? ",
+        r"(?i)^(?:(?:now|next|first|then|so|but),? )?(?:let me|let's|(?:i|we)(?:'ll| will|(?: now| also| still)? need to|(?:'m|'re| am| are) going to)|déjame|voy a|vamos a|laisse(?:z|-)moi|je vais|lass mich|ich werde|deixe-me|vou|lasciami)(?: now| also| first)? ",
     )
 });
 
@@ -62,7 +62,9 @@ static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The heading of a section with the outcome.
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b")
+    pattern(
+        r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr|changes)\b|^what (?:(?:was|i|has been|i've) )?(?:changed|done|did|fixed)\b",
+    )
 });
 
 /// Words of a sentence, a list or a section about what is not done yet.

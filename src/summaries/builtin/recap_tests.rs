@@ -66,6 +66,40 @@ fn recaps_have_goal_report_and_next_step() {
             ],
             "目标：请修复登录按钮。现状：登录按钮已经修复。下一步：要我提交吗？",
         ),
+        (
+            &[
+                ask,
+                (
+                    Role::Assistant,
+                    "## Cause\n\nThe old parser drops empty sections.\n\n## What was changed\n\nThe parser keeps them now.",
+                ),
+            ],
+            "Goal: Port the config parser to Rust. Last report: The parser keeps them now.",
+        ),
+        (
+            &[
+                (
+                    Role::User,
+                    "Compara las dos tablas del esquema y dime cuál conviene",
+                ),
+                (
+                    Role::Assistant,
+                    "Las tablas quedan separadas. Déjame actualizar el esquema con la decisión.",
+                ),
+                (Role::User, "[Request interrupted by user]"),
+            ],
+            "Objetivo: Compara las dos tablas del esquema y dime cuál conviene. Estado: Las tablas quedan separadas. Interrumpido por el usuario.",
+        ),
+        (
+            &[
+                (
+                    Role::User,
+                    "## User Input\n\n```text\nAdd a page with the opening hours\n```\n\nYour job is to fill the list.",
+                ),
+                (Role::Assistant, "The page is linked in the footer."),
+            ],
+            "Goal: Add a page with the opening hours. Last report: The page is linked in the footer.",
+        ),
     ];
     for (talk, expected) in rows {
         assert_eq!(recap_of(talk), *expected, "{talk:?}");

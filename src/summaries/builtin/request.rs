@@ -1,54 +1,57 @@
 //! The choice of the sentence of a prompt that is quoted as the request.
 
-use super::prose::is_east_asian;
-use super::quotation::{Aim, Quotation};
+use super::quotation::{Aim, Quotation, STOPS};
 
-/// Finds the first sentence of a prompt about its subject. After a statement, that is a later sentence that asks in so
-/// many words, or a paragraph that starts with a command, if it says enough alone.
+/// Finds the first sentence of a prompt about its subject: in a text rather than in a heading or a list. After a
+/// statement, that is a later sentence that asks in so many words, or a paragraph that starts with a command, if it
+/// says enough alone.
 pub(super) fn request(found: &[Quotation]) -> Option<usize> {
-    let is_together =
-        |one: &Quotation, other: &Quotation| one.place.paragraph == other.place.paragraph;
-    let opening = |one: &Quotation| found.iter().find(|other| is_together(one, other));
-    // A paragraph that opens with persons or ways to work may be about nothing else.
-    let is_own = |one: &Quotation| {
-        one.aim == Aim::Request && !one.refers()
-            || opening(one).is_some_and(|first| !matches!(first.aim, Aim::Aside | Aim::Person))
+    let best = found.iter().filter_map(rank).min()?;
+    let in_level = || (0..found.len()).filter(|at| rank(&found[*at]) == Some(best));
+    let is_next = |at: &usize| {
+        let one = &found[*at];
+        one.has_topic() && !(one.aim == Aim::Request && one.opens_with_reference())
     };
-    let is_text = |one: &Quotation| !one.place.is_item && one.aim < Aim::Aside;
-    let levels: [&dyn Fn(&Quotation) -> bool; 5] = [
-        &|one| is_text(one) && is_own(one),
-        &is_text,
-        &|one| one.aim < Aim::Aside,
-        &|one| one.aim < Aim::Person,
-        &|one| one.aim < Aim::Greeting,
-    ];
-    let level = levels.into_iter().find(|is_in| found.iter().any(is_in))?;
-    let in_level = || found.iter().enumerate().filter(|(_, one)| level(one));
-    let with_topic = || in_level().filter(|(_, one)| one.has_topic());
-    // `Low Severity`, alone, says less than what follows.
-    let says_enough = |(at, one): &(usize, &Quotation)| {
-        let is_alone = found.get(at + 1).is_none_or(|next| !is_together(one, next));
-        let is_heading = is_alone && one.is_short() && !is_east_asian(&one.text);
-        one.place.is_item || one.aim < Aim::Open || !is_heading
+    let topic = in_level().find(|at| found[*at].has_topic());
+    let first = in_level().find(is_next).or(topic).or(in_level().next())?;
+    let one = &found[first];
+    let leads = |at: &usize| {
+        let before = &found[*at];
+        match before.aim {
+            Aim::Lead => one.is_short() && one.refers(),
+            _ if one.place.paragraph != before.place.paragraph => false,
+            Aim::Aside => one.opens_with_reference(),
+            aim => aim == Aim::Open && !before.has_topic() && before.text.ends_with(STOPS),
+        }
     };
-    let enough = with_topic().find(says_enough);
-    let any = || with_topic().chain(in_level()).next();
-    let (first, one) = enough.or_else(any)?;
-    let is_after = |at: usize| is_together(one, &found[at]) && found[at].aim == Aim::Aside;
-    if let Some(before) = first
-        .checked_sub(1)
-        .filter(|at| is_after(*at) && one.opens_with_reference())
-    {
+    if let Some(before) = first.checked_sub(1).filter(leads) {
         return Some(before);
     }
-    // The items of a list belong to its heading, or to the first of them.
-    if one.aim <= Aim::Command || one.place.is_in_goal || one.place.is_item {
-        return Some(first);
-    }
-    let asks = |one: &Quotation| {
-        one.aim <= Aim::Request || one.aim == Aim::Command && opening(one) == Some(one)
-    };
-    let mut rest = in_level().filter(|(at, _)| *at > first);
-    let asked = rest.find(|(_, one)| asks(one) && !one.is_short() && !one.refers());
-    Some(asked.map_or(first, |(at, _)| at))
+    // A role below a statement was pasted.
+    let rest = first + 1..found.len();
+    let mut rest = rest.take_while(|at| found[*at].aim < Aim::Person && !found[*at].place.is_item);
+    let asked = rest.find(|at| {
+        let one = &found[*at];
+        let opens = one.place.paragraph != found[at - 1].place.paragraph;
+        (one.aim == Aim::Request || one.aim == Aim::Command && opens)
+            && !one.is_short()
+            && !one.refers()
+    });
+    asked
+        .filter(|_| one.aim == Aim::Statement && !one.place.is_item)
+        .or(Some(first))
 }
+
+/// Ranks a sentence by its place and its purpose, the best first; `None` if it says nothing.
+fn rank(one: &Quotation) -> Option<u8> {
+    match one.aim {
+        Aim::Greeting => None,
+        Aim::Person => Some(3),
+        Aim::Aside | Aim::Lead => Some(2),
+        _ => Some(u8::from(one.place.is_item)),
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

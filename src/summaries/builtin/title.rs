@@ -4,7 +4,7 @@
 //! `docs/records.md`, Labels, titles and recaps.
 
 use super::clean::upper_first;
-use super::cut::{ENDS, cut, fill};
+use super::cut::{ENDS, cut, fill, is_verb_last};
 use super::prompt::{prompt, quotations};
 use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::request;
@@ -42,14 +42,24 @@ fn join_sentences(found: &[Quotation], cells: usize) -> String {
     let mut text = String::new();
     for (at, one) in found.iter().enumerate() {
         let apart = one.place.paragraph - found[at.saturating_sub(1)].place.paragraph;
-        let is_next = apart == 0 || apart == 1 && text.ends_with(STOPS);
-        if at > 0 && (one.place.is_item || !is_next || display_width(&text) >= cells) {
+        // `Low Severity`, alone, says little.
+        let is_label = found[0].aim == Aim::Open && at == 1 && found[0].is_short();
+        let is_next = apart == 0 || apart == 1 && (is_label || text.ends_with(STOPS));
+        let is_other = one.place.is_item || one.aim >= Aim::Person;
+        if at > 0 && (is_other || !is_next || display_width(&text) >= cells) {
             break;
         }
         if at > 0 && !text.ends_with(['。', '？', '！']) {
             text.push(' ');
         }
-        text += &one.text;
+        let joined = text.clone() + &one.text;
+        // Otherwise, its start would be cut.
+        let is_cut = at > 0 && display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
+        text = match is_cut {
+            true if display_width(&text) < ENOUGH_CELLS => one.text.clone(),
+            true if text.ends_with(STOPS) => break,
+            _ => joined,
+        };
     }
     text
 }

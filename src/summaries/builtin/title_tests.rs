@@ -92,11 +92,11 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["I just got a new machine. Can you install git and homebrew for me?"],
-        "Can you install git and homebrew for me?",
+        "I just got a new machine. Can you install git and homebrew for me?",
     ),
     (
         &["We get this error:\n```\nCannot find name process\n```\nHow can I solve it?"],
-        "How can I solve it?",
+        "We get this error: Cannot find name process",
     ),
     (
         &["@app @README.md\n\nHelp me with the console output"],
@@ -254,7 +254,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["все нормально. теперь нужно проверить логику платежной системы"],
-        "Теперь нужно проверить логику платежной системы",
+        "Все нормально. теперь нужно проверить логику платежной системы",
     ),
     (
         &["крч тема такая, кнопка оплаты не работает на iOS"],
@@ -335,7 +335,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &["Low Severity\n\nThe error of the loader is wrapped with the name of the file twice"],
-        "The error of the loader is wrapped with the name of the file twice",
+        "Low Severity The error of the loader is wrapped with the name…",
     ),
     // Instructions about how to work come last, and also roles with names.
     (
@@ -607,7 +607,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "Ich habe keine Ahnung von Webpack. Das Projekt lädt im Dev-Modus 40 MB JavaScript, und mein Laptop wird heiß. Wie kann ich das reduzieren?",
         ],
-        "Wie kann ich das reduzieren?",
+        "Ich habe keine Ahnung von Webpack. Das Projekt lädt im Dev-Modus…",
     ),
     (
         &[
@@ -619,7 +619,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "はじめまして。フリーランスのエンジニアです。\n\nPDF出力機能で、表が2ページにまたがると2ページ目のヘッダー行が消えてしまいます。原因を調査して修正していただけますか？",
         ],
-        "原因を調査して修正していただけますか？",
+        "…表が2ページにまたがると2ページ目のヘッダー行が消えてしまいます",
     ),
     (
         &[
@@ -655,7 +655,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "お世話になっております。\n\n先日追加していただいたグラフについて、凡例が日本語のとき文字が重なります。凡例の位置を下に変えてください。",
         ],
-        "凡例の位置を下に変えてください",
+        "…凡例が日本語のとき文字が重なります",
     ),
     (
         &[
@@ -693,7 +693,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "background: our mobile team ships every two weeks. the api team ships daily. last friday the api removed a field that v3.1 of the app still needs.\n\nbuild a contract check into the api pipeline that compares the openapi spec with the two latest app releases",
         ],
-        "Build a contract check into the api pipeline that compares the openapi…",
+        "The api team ships daily. last friday the api removed a field that v3.1…",
     ),
     (
         &[
