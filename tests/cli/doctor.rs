@@ -388,8 +388,8 @@ fn servers_are_listed_and_started_only_when_asked() {
     assert_eq!(status, 1, "{text}");
     let found = records(&text);
     for (name, value) in [
-        ("new", "2026-07-28; 25 tools, 3 resources; "),
-        ("old", "2025-11-25; 25 tools, 0 resources; "),
+        ("new", "2026-07-28; 26 tools, 3 resources; "),
+        ("old", "2025-11-25; 26 tools, 0 resources; "),
         ("missing", "failed"),
         ("away", "failed"),
     ] {

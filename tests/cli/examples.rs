@@ -51,7 +51,8 @@ fn prepare(home: &Path, work: &Path) {
          \"tool_input\":{{\"command\":\"ls | head\"}}}}",
         work.display()
     );
-    std::fs::write(work.join("call.json"), call).unwrap();
+    std::fs::write(work.join("call.json"), &call).unwrap();
+    std::fs::write(work.join("calls.jsonl"), call + "\n").unwrap();
     std::fs::write(work.join("settings.json"), "{}").unwrap();
     let hook = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \
                 \"command\": \"turnpipe hook pre-tool-use --agent claude\"}]}]}}";
@@ -106,6 +107,8 @@ fn every_command_has_examples_that_work() {
             "source",
             "session export",
             "--cwd .",
+            "--limits",
+            "hook test --json",
             "session calls --",
             "session diff",
             "--changed",

@@ -537,3 +537,26 @@ fn a_status_line_fits_claude_code() {
     assert_eq!(line("{}").0, Some(0));
     assert_eq!(line("no json").0, Some(2));
 }
+
+/// Droid records one sum for a session, without a time.
+#[test]
+fn a_sum_without_a_time_counts_if_its_session_lies_in_the_period() {
+    let root = data("../more_agents/droid");
+    let count = |period: &[&str]| {
+        let mut arguments = vec!["stats", "--root", &root, "--by", "agent", "-o", "jsonl"];
+        arguments.extend(period);
+        let run = session(&arguments);
+        let input = run
+            .records()
+            .first()
+            .map(|sum| sum["usage"]["input_tokens"].clone());
+        (input, run.messages.contains("leave out 1 session"))
+    };
+    let listed = session(&["list", "--root", &root, "--json"]).records();
+    let [start, end] = ["started", "last_activity"].map(|time| listed[0][time].as_str().unwrap());
+    let whole = count(&[]);
+    assert!(whole.0.as_ref().is_some_and(|input| *input != 0) && !whole.1);
+    assert_eq!(count(&["--since", start]), whole);
+    assert_eq!(count(&["--since", end]), (Some(json!(0)), true));
+    assert_eq!(count(&["--until", start]), (None, false));
+}

@@ -40,7 +40,7 @@ impl SourceArguments {
         self.resolve_in(&self.listing(Depth::Ends), names, io)
     }
 
-    /// Like [`Self::named`], among the sessions of a listing.
+    /// Like [`Self::resolve`], among the sessions of a listing.
     ///
     /// # Errors
     /// Standard input cannot be read.
@@ -74,7 +74,7 @@ impl SourceArguments {
         Ok(sessions)
     }
 
-    /// Like [`Self::named`], for sessions that are only read.
+    /// Like [`Self::resolve`], for sessions that are only read.
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.

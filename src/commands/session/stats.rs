@@ -26,7 +26,7 @@ use crate::render::{
 };
 use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
 use crate::summaries::max_cost;
-use crate::text::{dollars, terminal_safe_line};
+use crate::text::{count_noun, dollars, terminal_safe_line};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -178,7 +178,7 @@ impl Run for SessionStatsArguments {
         drop(progress);
         let all = tally.total();
         if !is_about_tools {
-            warn_of_unpriced(&all.spending, &io.messages);
+            warn_of_gaps(&all.spending, tally.partial_sums, &io.messages);
         }
         let columns = io.terminal.columns;
         if let Some(limit) = self.max_cost {
@@ -226,8 +226,14 @@ impl SessionStatsArguments {
     }
 }
 
-/// Names the models without a price.
-fn warn_of_unpriced(spending: &Spending, messages: &Messages) {
+/// Names the models without a price, and counts the sessions whose sums are in the period only in part.
+fn warn_of_gaps(spending: &Spending, partial_sums: u64, messages: &Messages) {
+    if partial_sums > 0 {
+        let sessions = count_noun(partial_sums, "session", "sessions");
+        messages.warn(&format!(
+            "the tokens leave out {sessions} whose agent records one sum, and which are not wholly in the period"
+        ));
+    }
     let models: Vec<&str> = spending
         .unpriced_models
         .iter()
@@ -252,7 +258,9 @@ fn print_limits(
     let state = state_root(globals, io)?;
     let found = limits::limits(source, (prices, zone), &state, &mut errors, io);
     if found.is_empty() {
-        io.messages.warn("no limits found");
+        io.messages.hint(
+            "no limits found: Codex records them, and Claude Code tells `stats --statusline`",
+        );
     }
     let now = io.clock.now();
     let page = |found: &[_]| limits_page(found, zone, now);

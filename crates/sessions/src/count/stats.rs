@@ -55,6 +55,8 @@ pub struct Tally {
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     runs: RunTotals,
+    /// The number of sessions that left out a sum of tokens, because a part of it is of another time.
+    pub partial_sums: u64,
     /// The sessions with a recorded total cost.
     pub(crate) recorded: Distinct<(UsageContext, f64)>,
 }
@@ -172,6 +174,7 @@ impl Tally {
             sources: Vec::new(),
             recorded_cost: None,
             runs: RunTotals::default(),
+            partial_sums: 0,
             recorded: Distinct::default(),
         }
     }
@@ -237,9 +240,10 @@ impl Tally {
     /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
     fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
+        let all = Timestamp::MIN..Timestamp::MAX;
         let facts = match tally.read_records(session, self.detail, false)? {
             Some(facts) => facts,
-            None if selection.asks_for_end() => {
+            None if selection.asks_for_end() || self.period != all => {
                 session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
             }
             None => session.facts_of_name()?,
@@ -278,7 +282,6 @@ impl Tally {
             let context = UsageContext::new(None, tally.labels.of(None, None, None));
             tally.prompts.put(None, context, UsageContext::join);
         }
-        let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions.put(id, (), |(), ()| {});
             if let Some(cost) = tally.recorded_cost {
@@ -288,8 +291,22 @@ impl Tally {
             return Ok((tally, facts));
         }
         let counts = |context: &UsageContext| counts_in(&self.period, context.time);
+        // The sum of a session has no time of its own.
+        let lies_within = facts
+            .started
+            .is_some_and(|start| self.period.contains(&start))
+            && self.period.contains(&facts.last_activity_or_min());
+        let mut has_partial_sum = false;
         tally.prompts.retain(|context| counts(context));
-        tally.replies.retain(|reply| counts(&reply.context));
+        tally.replies.retain(|reply| {
+            let has_sum = reply.context.time.is_none() && reply.usage.is_some();
+            let is_counted = counts(&reply.context) || has_sum && lies_within;
+            has_partial_sum |= has_sum && !is_counted;
+            is_counted
+        });
+        let overlaps = facts.last_activity_or_min() >= self.period.start
+            && facts.started.is_none_or(|start| start < self.period.end);
+        tally.partial_sums = u64::from(has_partial_sum && overlaps);
         tally.calls.retain(|call| counts(&call.context));
         if tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0 {
             tally.sessions.put(id, (), |(), ()| {});
@@ -555,6 +572,7 @@ impl Tally {
         }
         self.meters.extend(other.meters);
         self.runs.add(other.runs);
+        self.partial_sums += other.partial_sums;
         self.sources.extend(other.sources);
         self.sessions.append(other.sessions, |(), ()| {});
         self.prompts.append(other.prompts, UsageContext::join);
