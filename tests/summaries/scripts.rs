@@ -80,7 +80,7 @@ fn six_agents_are_labelled_while_they_run() {
             "opencode",
             "opencode-stream",
             "run --format json --model m do it",
-            "● Read demo/README.md and 2 more\n● Edited parser.rs\n● Ran git diff, read parser.rs\n",
+            "● Read demo/README.md, parser.rs and src/lib.rs\n● Edited parser.rs\n● Ran git diff, read parser.rs\n",
         ),
     ];
     for (agent, stream, arguments, labels) in table {
