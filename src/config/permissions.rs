@@ -258,8 +258,11 @@ impl MergedSettings<'_> {
             Restriction::Weakens(key) => {
                 self.warn(source, &format!("ignored `{key}`: no weaker sandbox"));
             }
-            Restriction::Unknown(key) | Restriction::Invalid(key, _) if self.ignores_unknown => {
+            Restriction::Unknown(key) if self.ignores_unknown => {
                 self.warn(source, &format!("ignored `{key}`: unknown setting"));
+            }
+            Restriction::Invalid(key, problem) if self.ignores_unknown => {
+                self.warn(source, &format!("ignored `{key}`: {problem}"));
             }
             Restriction::Invalid(key, problem) => {
                 return Err(ConfigError::Invalid {

@@ -86,7 +86,7 @@ impl FocusTerminal {
         Ok(opened)
     }
 
-    /// Waits for a report or a key. Returns whether the terminal has the focus; `None` once it is closed or the user
+    /// Waits for input, at most for `wait`. Returns whether the terminal has the focus; `None` once it is closed or the user
     /// typed `key`.
     ///
     /// # Errors

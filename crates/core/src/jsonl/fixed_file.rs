@@ -180,9 +180,9 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
         let mut options = MmapOptions::new();
         options.offset(start).len(size);
-        // SAFETY: the mapping is private to this struct and read-only, and the range was within the file when it
-        // was checked above. Session files are written by appending. A process that truncates the file could
-        // make a later access fail, which is why `Mapping::Refused` exists.
+        // SAFETY: the mapping is owned by this struct and read-only, and the range was within the file when it was
+        // checked above. Session files are written by appending. If a process truncates the file, a later access
+        // raises SIGBUS, which is why `Mapping::Refused` exists.
         unsafe { options.map(self.file.borrow()) }.ok()
     }
 }

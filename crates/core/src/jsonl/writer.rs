@@ -19,7 +19,7 @@ pub type WriteResult = Result<(), WriteError>;
 /// The writer of a command.
 pub type RecordWriter = Writer<Box<dyn Write + Send>>;
 
-/// A write failure. Every later call returns the same error.
+/// A write failure. After [`Self::BrokenPipe`] and [`Self::Failed`], every later call returns the same error.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The reader of the output closed it.

@@ -94,7 +94,7 @@ impl Usage {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
-    /// Whether all counts are zero.
+    /// Whether there are no tokens, no web searches and no cost.
     pub fn is_empty(&self) -> bool {
         !self.is_billable() && self.cost.is_none_or(|cost| cost <= 0.0)
     }

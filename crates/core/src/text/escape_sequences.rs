@@ -1,12 +1,12 @@
 //! Removes terminal control sequences, with a forward state machine after ECMA-48.
 //!
 //! Sequences are removed as a whole, with their payload, in 7-bit and 8-bit encoding, complete or not. An
-//! incomplete string ends at the end of its line, as in terminals. Single control characters are kept.
+//! incomplete string ends at the end of its line, as in terminals. Of single control characters, only those of ASCII
+//! are kept, except CAN, SUB and ESC.
 
 use super::character_class::{CharacterClass, classify};
 
-/// Removes all control sequences. Line breaks are kept, even inside a sequence, which they end. Control
-/// characters outside sequences are kept.
+/// Removes all control sequences. Line breaks are kept, even inside a sequence, which they end.
 pub(super) fn remove_escape_sequences(text: &str) -> String {
     let mut state = State::Ground;
     text.chars()

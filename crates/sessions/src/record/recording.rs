@@ -60,7 +60,7 @@ pub struct Recording {
     redact: bool,
     watch: TurnWatch,
     moment: Moment,
-    messages_left_out: u64,
+    omitted_messages: u64,
     /// Joins records of APIs, which are not kept unchanged.
     api_messages: MessageReader,
     /// Messages that wait for the stream to name its session.
@@ -92,7 +92,7 @@ impl Recording {
             redact,
             watch: TurnWatch::default(),
             moment,
-            messages_left_out: 0,
+            omitted_messages: 0,
             api_messages: MessageReader::default(),
             waiting: Vec::new(),
         }
@@ -260,7 +260,7 @@ impl Recording {
             Target::Foreign(session) => {
                 let is_message = matches!(record["type"].as_str(), Some("user" | "assistant"));
                 let recorded = session.record(record)?;
-                self.messages_left_out += u64::from(is_message && recorded == Recorded::No);
+                self.omitted_messages += u64::from(is_message && recorded == Recorded::No);
                 Ok(recorded)
             }
         }
@@ -268,10 +268,10 @@ impl Recording {
 
     /// Returns the number of messages that were not written to another agent's file.
     pub fn omitted_messages(&self) -> u64 {
-        self.messages_left_out
+        self.omitted_messages
     }
 
-    /// Whether the turn continues.
+    /// Returns how the turn continues.
     pub fn continuation(&self) -> Continuation {
         self.watch.continuation()
     }
@@ -281,11 +281,11 @@ impl Recording {
     /// # Errors
     /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<(), RecordError> {
-        match (self.target, self.transcript) {
-            (Target::Foreign(session), _) => session.finish(sync)?,
-            (Target::Own { .. }, Some(transcript)) => transcript.finish(sync)?,
-            (Target::Own { .. }, None) => 0,
-        };
+        if let Target::Foreign(session) = self.target {
+            session.finish(sync)?;
+        } else if let Some(transcript) = self.transcript {
+            transcript.finish(sync)?;
+        }
         Ok(())
     }
 }

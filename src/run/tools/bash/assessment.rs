@@ -38,7 +38,7 @@ pub(in crate::run::tools) fn assess(
     };
     let mut line = Arc::clone(&analysis.line);
     if !only_reads {
-        // Of the commands that only read by their text, some may do more here.
+        // A command that only reads by its text may do more in this context.
         for part in &mut Arc::make_mut(&mut line).commands {
             let mut reads = |part: &_| settle(analysis.of_command(part), context, &mut workspace);
             part.only_reads = part.only_reads && reads(part).verdict.is_read_only();
@@ -66,9 +66,9 @@ fn keeps_ascii(context: &DecisionContext) -> bool {
     locale.is_none_or(|locale| locale.to_str().is_some_and(shell::keeps_ascii))
 }
 
-/// Returns the analysis of a command line after checking conditions outside its text: `context`
-/// confines commands that interpret a language, no program (including the shell) is in a directory where the
-/// session may write, and every requirement holds.
+/// Returns the analysis with the verdict that holds in `context`. A line that only reads by its text keeps this verdict
+/// if no program of it, nor a shell, is in a directory where the session may write, if commands that interpret a language
+/// are confined, and if all its requirements hold.
 pub fn check_requirements(analysis: Analysis, context: &DecisionContext) -> Analysis {
     settle(analysis, context, &mut WorkspacePrograms::new(context))
 }
@@ -96,7 +96,7 @@ fn doubt(
 ) -> Option<String> {
     let variable = |name| context.environment.get(name);
     let is_foreign = !context.shell.keeps_git_from_writing;
-    // An empty one means the working directory.
+    // An empty entry means the working directory.
     let entries = variable("PATH").into_iter();
     let entries: Vec<PathBuf> = entries.flat_map(std::env::split_paths).collect();
     // Dash takes functions from `DIRECTORY%func`.

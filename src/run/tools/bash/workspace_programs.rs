@@ -55,7 +55,7 @@ impl WorkspacePrograms {
         }
     }
 
-    /// Returns the first such program, starting with the shells.
+    /// Returns the first of the shells and `names` that is a program of the workspace.
     pub(super) fn find<'names>(
         &mut self,
         names: impl Iterator<Item = &'names str>,
