@@ -14,7 +14,7 @@ use crate::records::{
     SessionChecksRecord, SessionDamageRecord, SessionDescription, SessionRemovalRecord,
     SessionRemovedRecord, name_of,
 };
-use crate::text::{append, byte_size, count_noun, fit_columns, terminal_safe_line};
+use crate::text::{append, count_noun, fit_columns, format_byte_size, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -205,14 +205,14 @@ pub(crate) fn archived_line(record: &SessionArchivedRecord) -> String {
 pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
     let name = name_of(record.outcome).replace('_', " ");
     let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
-    format!("{name}: {about}, {}\n", byte_size(record.bytes))
+    format!("{name}: {about}, {}\n", format_byte_size(record.bytes))
 }
 
 /// Returns the totals of `session archive` as a line.
 pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
     let [archived, unchanged] = [totals.archived + totals.would_archive, totals.unchanged];
     let [failed, skipped] = [totals.failed, totals.skipped];
-    let sizes = [totals.bytes, totals.stored_bytes].map(byte_size);
+    let sizes = [totals.bytes, totals.stored_bytes].map(format_byte_size);
     let verb = if totals.dry_run {
         "would be archived"
     } else {
@@ -248,7 +248,7 @@ pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
         ("removed", "")
     };
     let files = count_noun(totals.files, "file", "files");
-    let size = byte_size(totals.bytes);
+    let size = format_byte_size(totals.bytes);
     format!(
         "{removed} {verb}, {in_use} in use, {failed} failed, {skipped} skipped; {files}, {size}{hint}\n"
     )

@@ -9,7 +9,8 @@ use super::times::format_duration;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
 use crate::text::{
-    count_noun, display_width, dollars, fit_columns, fit_end, terminal_safe_line, with_separators,
+    count_noun, display_width, fit_columns, fit_end, format_dollars, terminal_safe_line,
+    with_separators,
 };
 
 /// Headings of tokens and costs.
@@ -133,8 +134,8 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
 /// Returns a cost in dollars; `?` if no model has a price, followed by a plus if only some have one.
 pub(crate) fn cost_cell(spending: &Spending) -> String {
     match (spending.usage.cost, spending.unpriced_models.is_empty()) {
-        (Some(cost), true) => dollars(cost),
-        (Some(cost), false) => dollars(cost) + "+",
+        (Some(cost), true) => format_dollars(cost),
+        (Some(cost), false) => format_dollars(cost) + "+",
         (None, true) => "-".to_owned(),
         (None, false) => "?".to_owned(),
     }
@@ -262,8 +263,8 @@ mod tests {
                 (long.into(), short.into())
             );
         }
-        assert_eq!(dollars(1234.567), "$1,234.57");
-        assert_eq!(dollars(0.004), "$0.00");
+        assert_eq!(format_dollars(1234.567), "$1,234.57");
+        assert_eq!(format_dollars(0.004), "$0.00");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
-use crate::text::{append, count_noun, dollars, with_separators};
+use crate::text::{append, count_noun, format_dollars, with_separators};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -314,7 +314,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
     reason = "cents of a sum below 90 billion dollars are exact"
 )]
 pub(super) fn format_cost(micros: u64) -> String {
-    dollars(micros as f64 / 1e6)
+    format_dollars(micros as f64 / 1e6)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::io::{Footer, InputStream, Io, Lock, MessageLevel, Screen};
-use crate::text::{byte_size, terminal_safe_line};
+use crate::text::{format_byte_size, terminal_safe_line};
 
 /// Delay before progress is shown.
 const DELAY: Duration = Duration::from_millis(500);
@@ -73,7 +73,7 @@ impl ProgressLine {
         Self::begin(what, Some(count), template, io)
     }
 
-    /// Creates a line for work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
+    /// Creates a line for work on input read through [`Self::count_bytes`]: these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
     pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &Io) -> Self {
         let Some(length) = length(files, &io.stdin) else {
@@ -259,7 +259,7 @@ fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
         state.len().unwrap_or_default(),
         state.per_sec() as u64,
     ]
-    .map(byte_size);
+    .map(format_byte_size);
     let _ = write!(text, "{done}/{all}, {rate}/s");
 }
 

@@ -8,7 +8,9 @@ use super::harmless_markdown::harmless_line;
 use super::markdown::code;
 use super::page::line;
 use crate::records::{ReportedCall, SessionReportRecord};
-use crate::text::{append, count_noun, dollars, escape_hidden, fit_columns, terminal_safe_line};
+use crate::text::{
+    append, count_noun, escape_hidden, fit_columns, format_dollars, terminal_safe_line,
+};
 
 /// Maximum number of rows of a list or table in Markdown.
 const MAX_ROWS: usize = 50;
@@ -132,7 +134,10 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
         ("Changes", Some(changes)),
         ("Tokens", tokens),
         ("Cost", cost),
-        ("Recorded cost", report.spending.recorded_cost.map(dollars)),
+        (
+            "Recorded cost",
+            report.spending.recorded_cost.map(format_dollars),
+        ),
         ("Without a price", joined(unpriced)),
         ("Duration", duration_cell(report.duration_ms)),
         ("Run", report.runs.as_ref().map(runs_cell)),

@@ -8,7 +8,8 @@ use super::times::{ago, to_the_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
 use crate::text::{
-    append, byte_size, dollars, fit_columns, fit_end, terminal_safe_line, with_separators,
+    append, fit_columns, fit_end, format_byte_size, format_dollars, terminal_safe_line,
+    with_separators,
 };
 
 /// Maximum width of the title column.
@@ -132,7 +133,7 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
             }
         }
         "STATE" => session.state.map_or("-", SessionActivity::name).to_owned(),
-        "SIZE" => byte_size(session.size),
+        "SIZE" => format_byte_size(session.size),
         "MESSAGES" => count(|counts| counts.messages),
         "CALLS" => count(|counts| counts.calls),
         "COST" => {
@@ -141,7 +142,7 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
                 .map(|counts| counts.usage)
                 .unwrap_or_default();
             match usage.cost {
-                Some(cost) => dollars(cost),
+                Some(cost) => format_dollars(cost),
                 None if usage.total() > 0 => "?".to_owned(),
                 None => "-".to_owned(),
             }

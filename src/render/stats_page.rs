@@ -9,7 +9,7 @@ use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fit_table, 
 use super::times::format_duration;
 use crate::agent::timestamp;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
-use crate::text::{count_noun, dollars, terminal_safe_line, with_separators};
+use crate::text::{count_noun, format_dollars, terminal_safe_line, with_separators};
 
 fn heads(by: &[Dimension]) -> Vec<String> {
     let heads = by.iter().map(|dimension| match dimension {
@@ -108,7 +108,8 @@ pub(crate) fn end_of_block(end: Timestamp, zone: &TimeZone) -> String {
 /// Returns a page of all counts, by model, day, prompt id and tool.
 pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     let recorded = stats.spending.recorded_cost;
-    let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
+    let recorded =
+        recorded.map(|cost| format!("recorded by the agents: {}\n", format_dollars(cost)));
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
         "{}, {}, {}, {}\n{}{}",

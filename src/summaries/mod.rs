@@ -27,7 +27,8 @@ pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};
 pub use session_report::{
-    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens, only,
+    FailOn, ReportBuilder, check_changed_files, check_cost, check_events, check_forbidden_calls,
+    check_tokens, forbidding_rules,
 };
 
 #[cfg(test)]

@@ -29,7 +29,9 @@ use crate::session::input_gist;
 use crate::session::{
     Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
 };
-use crate::text::{count_noun, dollars, fit_columns, redact, terminal_safe_line, with_separators};
+use crate::text::{
+    count_noun, fit_columns, format_dollars, redact, terminal_safe_line, with_separators,
+};
 
 /// Ends of runs that are not errors, in the words of agents.
 const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];
@@ -106,7 +108,7 @@ impl ReportBuilder {
     ///
     /// # Errors
     /// The session cannot be read.
-    pub fn session(
+    pub fn add_session(
         &mut self,
         mut listed: Listed,
         named_roots: &NamedRoots,
@@ -216,7 +218,7 @@ impl ReportBuilder {
     }
 
     /// Adds a call of the session that was added last.
-    pub fn call(&mut self, call: &SessionCall) {
+    pub fn add_call(&mut self, call: &SessionCall) {
         let session = self.report.sessions.last();
         let Some(session) = session.filter(|_| call.is_within(&self.period)) else {
             return;
@@ -298,7 +300,7 @@ pub enum FailOn {
     Error,
 }
 
-fn gate(gate: &str, passed: bool, message: String) -> GateResult {
+fn gate_result(gate: &str, passed: bool, message: String) -> GateResult {
     GateResult {
         gate: terminal_safe_line(gate),
         passed,
@@ -312,7 +314,7 @@ fn has_no_counts(session: &SessionCostRecord) -> bool {
 }
 
 /// Checks the cost of sessions in US dollars. A cost that is not known whole fails.
-pub fn max_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
+pub fn check_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
     let (mut cost, mut unknown) = (0.0, None);
     for session in sessions {
         let spending = &session.spending;
@@ -328,29 +330,29 @@ pub fn max_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
         }
     }
     let message = match unknown {
-        Some(reason) => format!("unknown cost, at least {}: {reason}", dollars(cost)),
-        None => dollars(cost),
+        Some(reason) => format!("unknown cost, at least {}: {reason}", format_dollars(cost)),
+        None => format_dollars(cost),
     };
     let passed = unknown.is_none() && cost <= limit;
-    gate(&format!("--max-cost {limit}"), passed, message)
+    gate_result(&format!("--max-cost {limit}"), passed, message)
 }
 
 /// Checks the number of tokens of sessions.
-pub fn max_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
+pub fn check_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
     let name = format!("--max-tokens {limit}");
     if sessions.iter().any(has_no_counts) {
-        return gate(&name, false, "no token counts".to_owned());
+        return gate_result(&name, false, "no token counts".to_owned());
     }
     let tokens = sessions
         .iter()
         .map(|session| session.spending.usage.total());
     let tokens = tokens.sum();
     let message = format!("{} tokens", with_separators(tokens));
-    gate(&name, tokens <= limit, message)
+    gate_result(&name, tokens <= limit, message)
 }
 
 /// Checks that no such event happened.
-pub fn fail_on_event(report: &SessionReportRecord, event: FailOn) -> GateResult {
+pub fn check_events(report: &SessionReportRecord, event: FailOn) -> GateResult {
     let (name, count, one, many) = match event {
         FailOn::Denied => ("denied", report.denied, "denied call", "denied calls"),
         FailOn::Failed => ("failed", report.failed, "failed call", "failed calls"),
@@ -362,11 +364,11 @@ pub fn fail_on_event(report: &SessionReportRecord, event: FailOn) -> GateResult 
         ),
     };
     let name = format!("--fail-on {name}");
-    gate(&name, count == 0, count_noun(count, one, many))
+    gate_result(&name, count == 0, count_noun(count, one, many))
 }
 
 /// Checks that no other files were changed than those of these globs, relative to the directory of a session or absolute.
-pub fn only(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> {
+pub fn check_changed_files(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> {
     if globs.is_empty() {
         return None;
     }
@@ -384,7 +386,7 @@ pub fn only(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> 
     let count = others.count() as u64;
     let names: Vec<&str> = globs.iter().map(Glob::glob).collect();
     let message = count_noun(count, "other file changed", "other files changed");
-    Some(gate(
+    Some(gate_result(
         &format!("--only {}", names.join(" ")),
         count == 0,
         message,
@@ -392,10 +394,10 @@ pub fn only(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> 
 }
 
 /// Checks that no call matches a rule of the report.
-pub fn forbid(report: &SessionReportRecord, rule: &String) -> GateResult {
+pub fn check_forbidden_calls(report: &SessionReportRecord, rule: &String) -> GateResult {
     let calls = report.listed_calls.iter();
     let matching = calls.filter(|call| call.forbidden_by.contains(rule));
     let count = matching.count() as u64;
     let message = count_noun(count, "matching call", "matching calls");
-    gate(&format!("--forbid {rule}"), count == 0, message)
+    gate_result(&format!("--forbid {rule}"), count == 0, message)
 }

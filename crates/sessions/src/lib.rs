@@ -26,7 +26,7 @@
 //! | task | starts at |
 //! |---|---|
 //! | find one session by its id, name or place | [`find`] |
-//! | list by time, directory or agent, quickly | [`list`] |
+//! | list by time, directory or agent, quickly | [`list`](fn@list) |
 //! | the calls of sessions with their results | [`calls_of_all`] |
 //! | the changes of files | [`Session::edits`] |
 //! | follow a session while an agent writes it | [`Follower`] |

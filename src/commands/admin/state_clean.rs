@@ -11,7 +11,7 @@ use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::StateCleanedRecord;
 use crate::state::clean;
-use crate::text::{byte_size, count_noun, terminal_safe_line};
+use crate::text::{count_noun, format_byte_size, terminal_safe_line};
 
 /// Delete saved results and other state of old sessions
 ///
@@ -46,7 +46,10 @@ impl Run for StateCleanArguments {
         };
         let line = || {
             let removed = count_noun(record.files, "file", "files");
-            let (path, size) = (terminal_safe_line(&record.path), byte_size(record.bytes));
+            let (path, size) = (
+                terminal_safe_line(&record.path),
+                format_byte_size(record.bytes),
+            );
             format!("{path}: removed {removed}, {size}\n")
         };
         self.form.print(line, std::slice::from_ref(&record), io)?;

@@ -20,7 +20,8 @@ use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
 use crate::render::{github_output, junit, report_as_json, report_as_markdown};
 use crate::session::{CallEvent, calls_of_all};
 use crate::summaries::{
-    FailOn, ReportBuilder, fail_on_event, forbid, forbidding_rules, max_cost, max_tokens, only,
+    FailOn, ReportBuilder, check_changed_files, check_cost, check_events, check_forbidden_calls,
+    check_tokens, forbidding_rules,
 };
 
 /// Report on sessions for CI, and fail if they exceed limits
@@ -116,13 +117,13 @@ impl Run for SessionReportArguments {
                 CallEvent::Session(listed) => {
                     let path = listed.path.clone();
                     let here = std::env::current_dir().ok();
-                    let added = builder.session(*listed, &source.named_roots, here);
+                    let added = builder.add_session(*listed, &source.named_roots, here);
                     failure = added.err().map(|no_text| {
                         let problem = no_text.error.unwrap_or_default();
                         UsageError::new(problem).about(path.display())
                     });
                 }
-                CallEvent::Call(call) => builder.call(&call),
+                CallEvent::Call(call) => builder.add_call(&call),
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
             let goes_on = failure.is_none().then_some(ControlFlow::Continue(()));
@@ -204,14 +205,18 @@ impl GateArguments {
         costs: &[SessionCostRecord],
     ) -> Vec<GateResult> {
         let mut gates = Vec::new();
-        gates.extend(self.max_cost.map(|limit| max_cost(costs, limit)));
-        gates.extend(self.max_tokens.map(|limit| max_tokens(costs, limit)));
+        gates.extend(self.max_cost.map(|limit| check_cost(costs, limit)));
+        gates.extend(self.max_tokens.map(|limit| check_tokens(costs, limit)));
         let mut fail_on = self.fail_on.clone();
         fail_on.dedup();
         let events = fail_on.into_iter();
-        gates.extend(events.map(|event| fail_on_event(report, event)));
-        gates.extend(self.forbid.iter().map(|rule| forbid(report, rule)));
-        gates.extend(only(report, &self.only));
+        gates.extend(events.map(|event| check_events(report, event)));
+        gates.extend(
+            self.forbid
+                .iter()
+                .map(|rule| check_forbidden_calls(report, rule)),
+        );
+        gates.extend(check_changed_files(report, &self.only));
         gates
     }
 }

@@ -25,8 +25,8 @@ use crate::render::{
     ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
 };
 use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
-use crate::summaries::max_cost;
-use crate::text::{count_noun, dollars, terminal_safe_line};
+use crate::summaries::check_cost;
+use crate::text::{count_noun, format_dollars, terminal_safe_line};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -184,10 +184,10 @@ impl Run for SessionStatsArguments {
         if let Some(limit) = self.max_cost {
             let page = |_: &[_]| {
                 let cost = cost_cell(&all.spending);
-                format!("{cost} of {}\n", dollars(limit))
+                format!("{cost} of {}\n", format_dollars(limit))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let gate = max_cost(&tally.costs(&[Dimension::Session], &zone), limit);
+            let gate = check_cost(&tally.costs(&[Dimension::Session], &zone), limit);
             return Ok(errors.outcome(gate_status(&[gate], io)));
         }
         if is_about_tools {

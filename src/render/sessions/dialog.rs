@@ -9,7 +9,7 @@ use crate::render::{
     DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, SubagentCost, Tally};
-use crate::text::{count_noun, dollars};
+use crate::text::{count_noun, format_dollars};
 
 /// Prints the messages of a session whose parts are in these files, and what follows the last one.
 /// Returns the number of omitted messages of other branches.
@@ -100,7 +100,7 @@ pub(crate) fn dialog_facts(
         ("duration", duration),
         ("tokens", tokens),
         ("cost", cost_cell),
-        ("recorded", cost.spending.recorded_cost.map(dollars)),
+        ("recorded", cost.spending.recorded_cost.map(format_dollars)),
         ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];

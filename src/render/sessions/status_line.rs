@@ -10,7 +10,7 @@ use crate::agent::{Agent, Detail, plan_limits};
 use crate::records::SessionCostRecord;
 use crate::render::{cost_cell, end_of_block, format_duration, window_name};
 use crate::session::{Candidate, Listing, Prices, Session, Tally};
-use crate::text::{dollars, terminal_safe_line};
+use crate::text::{format_dollars, terminal_safe_line};
 
 /// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
 /// pause of five hours.
@@ -39,11 +39,13 @@ pub(crate) fn status_line(
     tally.price(prices);
 
     let spent = |sum: &SessionCostRecord| cost_cell(&sum.spending);
-    let session = number("/cost/total_cost_usd").map(dollars).or_else(|| {
-        let path = Path::new(text("/transcript_path")?);
-        let session = Session::open_with(path, &listing.selection.named_roots).ok()?;
-        Some(spent(&Tally::of(&session, prices).ok()?.total()))
-    });
+    let session = number("/cost/total_cost_usd")
+        .map(format_dollars)
+        .or_else(|| {
+            let path = Path::new(text("/transcript_path")?);
+            let session = Session::open_with(path, &listing.selection.named_roots).ok()?;
+            Some(spent(&Tally::of(&session, prices).ok()?.total()))
+        });
     let block = tally.block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(

@@ -152,7 +152,8 @@ impl TurnConversation {
             && is_in("content_replacement content-replacement", &replaced.r#type)
         {
             for one in replaced.replacements {
-                self.history.replacement(one.tool_use_id.0, one.replacement);
+                self.history
+                    .add_replacement(one.tool_use_id.0, one.replacement);
             }
         }
         if record.contains(COSTS)

@@ -65,7 +65,7 @@ impl History {
             return;
         }
         match message.role {
-            Role::Assistant => self.reply(message),
+            Role::Assistant => self.add_message_of_model(message),
             Role::User | Role::System => {
                 match message.origin {
                     Origin::Prompt => (self.replies, self.continuations) = (0, 0),
@@ -76,7 +76,7 @@ impl History {
                 }
                 for block in message.blocks {
                     match block {
-                        Block::Result(result) => self.result(result),
+                        Block::Result(result) => self.add_result(result),
                         other => self.last_round().input.push(other),
                     }
                 }
@@ -85,7 +85,7 @@ impl History {
     }
 
     /// Adds a replacement from an earlier request.
-    pub fn replacement(&mut self, id: String, text: String) {
+    pub fn add_replacement(&mut self, id: String, text: String) {
         self.replacements.insert(id, text);
     }
 
@@ -125,14 +125,14 @@ impl History {
     }
 
     /// Adds a reply. Records of one message have the same id, and results may come between them.
-    fn reply(&mut self, mut message: Message) {
+    fn add_message_of_model(&mut self, mut message: Message) {
         // The results of calls that the server ran are in the reply.
         let is_result = |block: &mut Block| matches!(block, Block::Result(_));
         let results: Vec<Block> = message.blocks.extract_if(.., is_result).collect();
         self.add_reply(message);
         for block in results {
             if let Block::Result(result) = block {
-                self.result(result);
+                self.add_result(result);
             }
         }
     }
@@ -158,7 +158,7 @@ impl History {
     }
 
     /// Adds a result. It belongs to the latest call with its id that has no result.
-    fn result(&mut self, result: ToolResult) {
+    fn add_result(&mut self, result: ToolResult) {
         for round in self.rounds.iter_mut().rev() {
             let open = round.reply.iter().enumerate().find(|(position, block)| {
                 matches!(block, Block::Call(call) if call.id == result.id)

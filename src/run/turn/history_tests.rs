@@ -217,9 +217,9 @@ fn replacements_of_long_results_are_final() {
     let first = outline(&first.into_turns("m").unwrap());
     // A turn later, sent results are unchanged.
     let mut later = long_history();
-    later.replacement("1".to_owned(), format!("saved: {}", "x".repeat(64)));
+    later.add_replacement("1".to_owned(), format!("saved: {}", "x".repeat(64)));
     // The result of another call with this id.
-    later.replacement("2".to_owned(), format!("saved: {}", "z".repeat(64)));
+    later.add_replacement("2".to_owned(), format!("saved: {}", "z".repeat(64)));
     later.add(message(Origin::Reply, "b", vec![call("3")]));
     later.shorten(|id, _| unreachable!("{id} was decided before"));
     let later = outline(&later.into_turns("m").unwrap());

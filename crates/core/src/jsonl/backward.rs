@@ -214,7 +214,7 @@ pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 ///
 /// # Errors
 /// Reading failed.
-pub fn lines_backward<Source: Borrow<File>>(
+pub fn visit_lines_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     visit: &mut VisitLine<'_>,
 ) -> io::Result<()> {
@@ -249,7 +249,7 @@ pub fn lines_backward<Source: Borrow<File>>(
     Ok(())
 }
 
-/// State of [`lines_backward`].
+/// State of [`visit_lines_backward`].
 struct Lines<'a, 'b> {
     /// The end of the next line.
     end: u64,

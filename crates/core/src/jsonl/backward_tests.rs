@@ -107,7 +107,7 @@ fn lines_are_whole_in_all_windows() {
             "b".repeat(40_000)
         );
         let mut seen = Vec::new();
-        lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
+        visit_lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
             seen.push((place.end - place.start, line.map(<[u8]>::to_vec)));
             true
         })
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn ranges_of_lines_match_those_of_a_split(text in "[ab\\n]{0,60}") {
         let mut places = Vec::new();
-        lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
+        visit_lines_backward(&mut fixed_file(text.as_bytes()), &mut |place, line| {
             let range = usize::try_from(place.start).unwrap()..usize::try_from(place.end).unwrap();
             assert_eq!(line.unwrap(), &text.as_bytes()[range]);
             places.push(place);

@@ -15,7 +15,7 @@ mod text_line;
 mod value;
 mod writer;
 
-pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
+pub use backward::{Hit, SearchControl, VisitLine, search_backward, visit_lines_backward};
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
 pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, sound_text, split_line};
 pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};

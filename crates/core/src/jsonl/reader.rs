@@ -167,7 +167,7 @@ impl<Source: Read> Reader<Source> {
         } else if self.start < self.lines_end {
             Some(self.next_lines())
         } else {
-            Some(self.start_of_long_line())
+            Some(self.begin_long_line())
         }
     }
 
@@ -182,7 +182,7 @@ impl<Source: Read> Reader<Source> {
             Multiline::None | Multiline::Unfinished(_) => {
                 let lines = &self.buffer[self.start..self.lines_end];
                 let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
-                (self.opening_line().min(wanted), length)
+                (self.find_opening_line().min(wanted), length)
             }
         };
         if self.unwanted == UnwantedLines::Checked {
@@ -224,7 +224,7 @@ impl<Source: Read> Reader<Source> {
 
     /// Returns the start of the first line after `start` that may start a multiline object, or the end of the whole
     /// lines.
-    fn opening_line(&mut self) -> usize {
+    fn find_opening_line(&mut self) -> usize {
         let lines = &self.buffer[self.start..self.lines_end];
         for (next, (opening, _)) in self.openings.iter_mut().zip(MULTILINE_DELIMITERS) {
             if *next <= self.start {
@@ -298,7 +298,7 @@ impl<Source: Read> Reader<Source> {
         if has_bom { BOM.len() } else { 0 }
     }
 
-    fn start_of_long_line(&mut self) -> Piece {
+    fn begin_long_line(&mut self) -> Piece {
         let long_line = LongLine {
             number: self.number,
             offset: self.offset,

@@ -17,7 +17,9 @@ mod width;
 #[doc(hidden)]
 pub use append::append;
 pub use match_excerpt::MatchExcerpt;
-pub use numbers::{byte_size, byte_size_trimmed, count_noun, dollars, with_separators};
+pub use numbers::{
+    byte_size_trimmed, count_noun, format_byte_size, format_dollars, with_separators,
+};
 pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, strip_fence};
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,

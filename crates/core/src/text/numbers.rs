@@ -5,7 +5,7 @@ const UNITS: [(&str, u64); 3] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 3
 
 /// Formats a number of bytes like Claude Code, with one decimal and no space: `73.0KB`, `4.8MB`; below 1024 as
 /// `512 bytes`. Ties round up.
-pub fn byte_size(bytes: u64) -> String {
+pub fn format_byte_size(bytes: u64) -> String {
     let Some((unit, size)) = UNITS.iter().rev().find(|(_, size)| bytes >= *size) else {
         return format!("{bytes} bytes");
     };
@@ -13,9 +13,9 @@ pub fn byte_size(bytes: u64) -> String {
     format!("{}.{}{unit}", tenths / 10, tenths % 10)
 }
 
-/// Like [`byte_size`], without a zero decimal: `2KB`, `4.8MB`.
+/// Like [`format_byte_size`], without a zero decimal: `2KB`, `4.8MB`.
 pub fn byte_size_trimmed(bytes: u64) -> String {
-    byte_size(bytes).replace(".0", "")
+    format_byte_size(bytes).replace(".0", "")
 }
 
 /// Formats a number with a noun: `1 session`, `2 sessions`.
@@ -25,7 +25,7 @@ pub fn count_noun(number: u64, one: &str, many: &str) -> String {
 }
 
 /// Formats an amount of US dollars, e.g. `$1,234.50`.
-pub fn dollars(amount: f64) -> String {
+pub fn format_dollars(amount: f64) -> String {
     let text = format!("{amount:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
     format!("${}.{cents}", separate_thousands(whole))
@@ -67,7 +67,7 @@ mod tests {
             (u64::MAX, "17179869184.0GB"),
         ];
         for (bytes, expected) in table {
-            assert_eq!(byte_size(bytes), expected, "{bytes}");
+            assert_eq!(format_byte_size(bytes), expected, "{bytes}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, and older `.json` documents.
 //!
-//! Newer files are logs to replay (see [`super::format::Change`]). The head of an old document and
+//! Newer files are logs to replay (see [`super::entry::Change`]). The head of an old document and
 //! each of its messages are read like rows.
 
 use std::collections::{BTreeMap, HashSet};

@@ -16,7 +16,7 @@ use crate::files::origin::ArchiveOrigin;
 use crate::list::in_use::IN_USE;
 use crate::read::title::read_names;
 use crate::state::{lock_within, open_private};
-use turnpipe_core::jsonl::{FixedFile, Mapping, lines_backward, read_at};
+use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, visit_lines_backward};
 use turnpipe_core::message::SessionId;
 use turnpipe_formats::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
@@ -321,7 +321,7 @@ fn end_of_records(file: &SessionFile) -> io::Result<u64> {
     let mut end = file.size;
     if last != *b"\n" {
         let mut bytes = FixedFile::new(&file.file, file.size, Mapping::Refused);
-        lines_backward(&mut bytes, &mut |place, line| {
+        visit_lines_backward(&mut bytes, &mut |place, line| {
             let json = line.and_then(|line| serde_json::from_slice::<IgnoredAny>(line).ok());
             if json.is_none() {
                 end = place.start;

@@ -34,7 +34,7 @@ impl Removed {
         self.reason.as_ref().filter(|_| failed)
     }
 
-    fn because(self, outcome: RemovalOutcome, reason: Problem) -> Self {
+    fn with_reason(self, outcome: RemovalOutcome, reason: Problem) -> Self {
         Self {
             outcome,
             reason: Some(reason),
@@ -109,7 +109,7 @@ impl<'a> Removal<'a> {
                 &bundle.path,
                 "is a part of a database; its agent removes it",
             );
-            return removed.because(RemovalOutcome::Skipped, reason);
+            return removed.with_reason(RemovalOutcome::Skipped, reason);
         }
         let (mut problem, mut in_use) =
             (bundle.problems.first().cloned(), self.continuation(bundle));
@@ -119,20 +119,20 @@ impl<'a> Removal<'a> {
                 Ok(file) => {
                     removed.files += 1;
                     removed.bytes += file.len();
-                    in_use = in_use.or_else(|| use_of(path, &file, &self.users, self.now));
+                    in_use = in_use.or_else(|| reason_of_use(path, &file, &self.users, self.now));
                     files.push((path, file));
                 }
                 Err(error) => problem = Some(Problem::of(path, error)),
             }
         }
         if let Some(reason) = in_use {
-            return removed.because(RemovalOutcome::InUse, reason);
+            return removed.with_reason(RemovalOutcome::InUse, reason);
         }
         if problem.is_none() && self.is_real {
             problem = self.remove_files(bundle, &files).err();
         }
         match problem {
-            Some(reason) => removed.because(RemovalOutcome::Failed, reason),
+            Some(reason) => removed.with_reason(RemovalOutcome::Failed, reason),
             None => removed,
         }
     }
@@ -181,7 +181,12 @@ impl<'a> Removal<'a> {
 }
 
 /// Returns the reason why a file counts as in use.
-fn use_of(path: &Path, file: &Metadata, users: &SessionUsers, now: SystemTime) -> Option<Problem> {
+fn reason_of_use(
+    path: &Path,
+    file: &Metadata,
+    users: &SessionUsers,
+    now: SystemTime,
+) -> Option<Problem> {
     let age = file
         .modified()
         .ok()

@@ -57,7 +57,7 @@ pub(crate) fn unpack_file(file: SessionFile, wanted: ReadExtent) -> io::Result<S
 /// Writes the content of a compressed file into `target`. Returns its size in bytes.
 ///
 /// # Errors
-/// See [`unpacked`].
+/// See [`unpack_file`].
 pub(crate) fn unpack(
     mut packed: &File,
     target: &mut dyn Write,

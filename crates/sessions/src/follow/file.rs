@@ -15,7 +15,7 @@ use memchr::{memchr, memrchr};
 use crate::files::lines::Place;
 use crate::files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow, watch};
 use turnpipe_core::json::{object, text};
-use turnpipe_core::jsonl::{FixedFile, Mapping, lines_backward, read_at, read_buffer};
+use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, read_buffer, visit_lines_backward};
 use turnpipe_formats::agent::DatabaseWatch;
 use turnpipe_formats::records::SwitchReason;
 
@@ -69,7 +69,7 @@ impl KnownRecords {
     /// Adds the records before the first offset.
     fn add_skipped(&mut self, file: &File) -> io::Result<()> {
         let mut bytes = FixedFile::new(file, std::mem::take(&mut self.skipped), Mapping::Refused);
-        lines_backward(&mut bytes, &mut |_, line| {
+        visit_lines_backward(&mut bytes, &mut |_, line| {
             line.is_none_or(|line| {
                 self.add(line);
                 true

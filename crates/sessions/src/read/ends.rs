@@ -12,7 +12,9 @@ use crate::files::open::Positioned;
 use crate::files::recover::each_entry_on;
 use crate::read::session::Session;
 use crate::read::title::NameIndexes;
-use turnpipe_core::jsonl::{FixedFile, Mapping, SearchControl, lines_backward, search_backward};
+use turnpipe_core::jsonl::{
+    FixedFile, Mapping, SearchControl, search_backward, visit_lines_backward,
+};
 use turnpipe_formats::agent::{Detail, Facts, LineClass, Shape, is_subagent_file};
 
 /// Maximum distance of the first prompt from the start, in bytes.
@@ -183,7 +185,7 @@ impl Session {
     ) -> io::Result<Facts> {
         let length = bytes.length();
         let (mut known, mut lines) = (Facts::default(), 0);
-        lines_backward(bytes, &mut |place, line| {
+        visit_lines_backward(bytes, &mut |place, line| {
             if place.start < from {
                 return false;
             }

@@ -14,7 +14,7 @@ use crate::files::recover::each_entry_on;
 use crate::read::container::{Container, Document, SessionContent};
 use turnpipe_core::jsonl::{FixedFile, Mapping};
 use turnpipe_core::message::{Block, Message, Origin, Role};
-use turnpipe_core::text::byte_size;
+use turnpipe_core::text::format_byte_size;
 use turnpipe_formats::agent::{
     Agent, Change, Detail, Entry, EntryReader, Format, LineClass, NamedRoots, Part, ReadExtent,
     Reading,
@@ -301,7 +301,7 @@ pub(crate) fn each_entry_on_line(
 
 /// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
 pub(crate) fn skipped_record(place: Place) -> Entry {
-    let size = byte_size(u64::from(place.length)).replace("MB", " MB");
+    let size = format_byte_size(u64::from(place.length)).replace("MB", " MB");
     let text = format!("[a record of {size} was skipped]");
     notice(&format!("skipped record at {}", place.offset), &text)
 }

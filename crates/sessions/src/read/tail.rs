@@ -9,7 +9,7 @@ use std::io;
 use crate::files::open::{Head, SessionFile};
 use crate::files::recover::each_record_on;
 use crate::read::session::Session;
-use turnpipe_core::jsonl::{FixedFile, Mapping, lines_backward};
+use turnpipe_core::jsonl::{FixedFile, Mapping, visit_lines_backward};
 use turnpipe_core::message::{Message, Origin};
 use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
 
@@ -29,7 +29,7 @@ pub(crate) fn start_of_last<Source: Borrow<File>>(
 ) -> io::Result<u64> {
     let mut start = bytes.length();
     let mut seen = 0;
-    lines_backward(bytes, &mut |place, line| {
+    visit_lines_backward(bytes, &mut |place, line| {
         seen += line.map_or(1, &mut *weigh);
         if seen > count {
             return false;
@@ -237,7 +237,7 @@ pub fn last_messages<Source: Borrow<File>>(
     counted.with_repeats = with_repeats;
     let (mut seen, mut size) = (0, 0);
     let mut lines = Some(Vec::new());
-    lines_backward(bytes, &mut |_, line| {
+    visit_lines_backward(bytes, &mut |_, line| {
         size += line.map_or(usize::MAX, <[u8]>::len).min(MAX_HELD_SIZE + 1);
         let Some(line) = line.filter(|_| size <= MAX_HELD_SIZE) else {
             lines = None;

@@ -133,9 +133,9 @@ impl Recording {
         let recorded = self.record_unfinished(unfinished)?;
         self.report(recorded, report);
         let events = self.decoder.finish();
-        self.events(&events);
+        self.apply_events(&events);
         let streamed = self.api_messages.finish();
-        let mut recorded = self.messages(streamed, None)?;
+        let mut recorded = self.write_messages(streamed, None)?;
         recorded.extend(self.write_waiting()?);
         self.report(recorded, report);
         Ok(())
@@ -151,7 +151,7 @@ impl Recording {
     }
 
     /// Processes the events of a record.
-    fn events(&mut self, events: &[Event]) {
+    fn apply_events(&mut self, events: &[Event]) {
         for event in events {
             if let Event::Executor {
                 call_ids: Some(prefix),
@@ -169,7 +169,7 @@ impl Recording {
     }
 
     fn record_decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
-        self.events(&decoded.events);
+        self.apply_events(&decoded.events);
         let contents = match decoded.source {
             Source::Record(contents) => contents,
             source @ Source::Stream(_) => return self.record_unfinished(Some(source)),
@@ -183,13 +183,13 @@ impl Recording {
         };
         self.watch.record(&record);
         if let Some(messages) = self.api_messages.record(contents) {
-            return self.messages(messages, None);
+            return self.write_messages(messages, None);
         }
         let mut recorded = Vec::new();
         if Recorder::keeps(&record) {
             // The earlier part of a streamed message precedes it.
             let streamed = self.api_messages.flush();
-            recorded = self.messages(streamed, None)?;
+            recorded = self.write_messages(streamed, None)?;
             recorded.extend(self.write_waiting()?);
         }
         recorded.push(self.write(record)?);
@@ -205,12 +205,12 @@ impl Recording {
             Some(Source::Stream(StreamItem::Message {
                 message,
                 stop_reason,
-            })) => self.messages([*message], stop_reason.as_deref()),
+            })) => self.write_messages([*message], stop_reason.as_deref()),
             _ => Ok(Vec::new()),
         }
     }
 
-    fn messages(
+    fn write_messages(
         &mut self,
         messages: impl IntoIterator<Item = Message>,
         stop_reason: Option<&str>,

@@ -81,7 +81,7 @@ fn settle(
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
-    match doubt(&analysis, context, workspace) {
+    match find_doubt(&analysis, context, workspace) {
         Some(why) => analysis.with_refusal(why),
         None if !context.shell.reads_git_settings => analysis.settle(|_| Ok(())),
         None => analysis.settle(|git| git_repository::check(git, context)),
@@ -89,7 +89,7 @@ fn settle(
 }
 
 /// Returns why a command line that only reads by its text may do more.
-fn doubt(
+fn find_doubt(
     analysis: &Analysis,
     context: &DecisionContext,
     workspace: &mut WorkspacePrograms,

@@ -11,7 +11,7 @@ use crate::client::http::{ContentType, Response};
 use crate::io::CancelToken;
 use crate::run::tools::Image;
 use crate::run::tools::reply::{image_block, media_type};
-use crate::text::byte_size;
+use crate::text::format_byte_size;
 
 /// Number of bytes to search for a page's declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
@@ -85,7 +85,7 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
     // Text never contains NUL bytes, even if the content type says otherwise.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
-        let size = byte_size(bytes.len() as u64);
+        let size = format_byte_size(bytes.len() as u64);
         return Err(format!("the page is binary ({kind}, {size})"));
     }
     let text = if is_html {
