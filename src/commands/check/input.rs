@@ -168,7 +168,7 @@ impl<Item: Serialize> LineChecker<'_, Item> {
                             }
                         }
                         CheckOutput::Unusable(error) => {
-                            self.report_unusable(number, error, path)?
+                            self.report_unusable(number, error, path)?;
                         }
                         CheckOutput::Text(text) => self.writer.echo(text.as_bytes())?,
                     }
