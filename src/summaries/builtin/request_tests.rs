@@ -29,6 +29,12 @@ const ROWS: &[(&[&str], &str)] = &[
         ],
         "With the current branch we see this warning: Unused variable total",
     ),
+    (
+        &[
+            "도서관에서 쓸 좌석 예약 홈페이지를 처음부터 만들거야. 학생이 학번을 입력하면 빈 좌석과 남은 시간을 한 화면에서 볼 수 있어야 해.",
+        ],
+        "도서관에서 쓸 좌석 예약 홈페이지를 처음부터 만들거야",
+    ),
     // Items of a list, pasted roles and pasted code are not preferred to it.
     (
         &[
