@@ -90,6 +90,12 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
     (
         &[
+            "## 用户输入\r\n\r\n```text\r\n给首页加上营业时间\r\n```\r\n\r\n## 概述\r\n\r\n帮助用户写出规格说明。",
+        ],
+        "给首页加上营业时间",
+    ),
+    (
+        &[
             "---\ndescription: Write the tasks of a feature\nscripts: x\n---\n\n## User Input\n\n```text\n$ARGUMENTS\n```\n\nYour job is to fill the list.",
         ],
         "Write the tasks of a feature",
