@@ -48,9 +48,10 @@ const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
 
 /// A template of a command: what it is for, and the block with what the user typed.
 static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:---\ndescription: (.*)\n(?s:.*?)---\s+)?#+ User Input\s+```\w*\n(?s:\$ARGUMENTS|(.*?))\n?```[ \t]*\n",
-    )
+    pattern(concat!(
+        r"^(?:---\r?\ndescription: (.*)\n(?s:.*?)---\s+)?",
+        r"#+ (?:User Input|用户输入|ユーザー入力|사용자 입력)\s+```\w*\r?\n(?s:\$ARGUMENTS|(.*?))\s*```\s",
+    ))
 });
 
 /// Returns the text of the user in a message of the main conversation, including commands that the agent rewrote, or

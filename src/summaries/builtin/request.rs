@@ -8,12 +8,8 @@ use super::quotation::{Aim, Quotation, STOPS};
 pub(super) fn request(found: &[Quotation]) -> Option<usize> {
     let best = found.iter().filter_map(rank).min()?;
     let in_level = || (0..found.len()).filter(|at| rank(&found[*at]) == Some(best));
-    let is_next = |at: &usize| {
-        let one = &found[*at];
-        one.has_topic() && !(one.aim == Aim::Request && one.opens_with_reference())
-    };
     let topic = in_level().find(|at| found[*at].has_topic());
-    let first = in_level().find(is_next).or(topic).or(in_level().next())?;
+    let first = topic.or_else(|| in_level().next())?;
     let one = &found[first];
     let leads = |at: &usize| {
         let before = &found[*at];

@@ -29,6 +29,12 @@ const ROWS: &[(&[&str], &str)] = &[
         ],
         "With the current branch we see this warning: Unused variable total",
     ),
+    (
+        &[
+            "도서관에서 쓸 좌석 예약 홈페이지를 처음부터 만들거야. 학생이 학번을 입력하면 빈 좌석과 남은 시간을 한 화면에서 볼 수 있어야 해.",
+        ],
+        "도서관에서 쓸 좌석 예약 홈페이지를 처음부터 만들거야",
+    ),
     // Items of a list, pasted roles and pasted code are not preferred to it.
     (
         &[
@@ -81,6 +87,12 @@ const ROWS: &[(&[&str], &str)] = &[
             "## User Input\n\n```text\nAdd a page with the opening hours\n```\n\nYou **MUST** consider the user input.\n\n## Outline\n\n1. Run the script",
         ],
         "Add a page with the opening hours",
+    ),
+    (
+        &[
+            "## 用户输入\r\n\r\n```text\r\n给首页加上营业时间\r\n```\r\n\r\n## 概述\r\n\r\n帮助用户写出规格说明。",
+        ],
+        "给首页加上营业时间",
     ),
     (
         &[

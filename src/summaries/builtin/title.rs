@@ -57,7 +57,7 @@ fn join_sentences(found: &[Quotation], cells: usize) -> String {
         let is_cut = at > 0 && display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
         text = match is_cut {
             true if display_width(&text) < ENOUGH_CELLS => one.text.clone(),
-            true if text.ends_with(STOPS) => break,
+            true if text.trim_end().ends_with(STOPS) => break,
             _ => joined,
         };
     }
