@@ -160,7 +160,7 @@ def guarded(name, turnpipe, programs):
 
         def hook(*arguments):
             run = subprocess.run([turnpipe, "hook", *arguments], **options)
-            assert run.returncode == 0, (name, arguments, run.stderr)
+            assert run.returncode == 0, (name, arguments, run.stdout, run.stderr)
             return run.stdout
 
         hook("install", "--agent", name, "--yes", "--", "--deny", "Bash(rm *)", "--log", str(home / "log"))

@@ -171,14 +171,13 @@ impl AgentHook {
             of_hook.filter_map(|(name, value)| Some((name.into(), value.as_str()?.into())));
         let variables = trial.environment.iter();
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let (shell, option) = match self.facts.shell {
-            HookShell::Sh => ("sh", "-c"),
-            HookShell::Bash => ("bash", "-c"),
-            HookShell::Login => (trial.environment.text("SHELL").unwrap_or("/bin/sh"), "-lc"),
+        let shell = match self.facts.shell {
+            HookShell::Sh => "sh",
+            HookShell::Bash => "bash",
         };
         Command {
             program: shell.into(),
-            arguments: [option, &self.hook.command].map(OsString::from).into(),
+            arguments: ["-c", &self.hook.command].map(OsString::from).into(),
             environment: variables.chain(project).chain(of_hook).collect(),
             directory: agent_directory.join(below),
             stdin: Stdin::Bytes(call.text.clone().into_bytes()),

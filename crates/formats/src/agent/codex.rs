@@ -14,7 +14,7 @@ use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
 use super::facts::{CopiedHistory, Facts, SubagentFacts};
 use super::format::Format;
-use super::hook_settings::{HookSettings, HookShell, SettingsSyntax};
+use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, Subagents};
 use super::own_record::with_title_source;
 use super::reading::{Detail, Reading};
@@ -74,7 +74,6 @@ pub(super) static CODEX: Format = Format {
         project: ".codex/config.toml",
         needs_trust: true,
         activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
-        shell: HookShell::Login,
         project_variables: &[],
         ..HookSettings::JSON
     }),

@@ -26,8 +26,6 @@ pub enum HookShell {
     Sh,
     /// `bash -c`.
     Bash,
-    /// The user's shell, as a login shell.
-    Login,
 }
 
 /// The settings file of an agent, and its hooks that decide on calls.
