@@ -169,10 +169,10 @@ fn worktrees_are_one_project_also_when_they_were_removed_or_moved() {
     assert_eq!(machine.tokens(), sums(&[("elsewhere", 10), ("repo", 60)]));
     for (project, sessions) in [
         ("REPO", 6),
-        ("two", 1),
+        ("/two", 1),
         ("elsewhere", 1),
         ("third", 1),
-        ("x/repo", 0),
+        ("no-remote/repo", 0),
     ] {
         let listed = machine.run(&["list", "--project", project]).records();
         assert_eq!(listed.len(), sessions, "{project}");
