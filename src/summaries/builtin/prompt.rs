@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use super::clean::clean;
 use super::prose::{Kind, is_item, lines, split};
-use super::quotation::{Aim, Place, Quotation, is_goal, strip_marks};
+use super::quotation::{Aim, Place, Quotation, STOPS, is_goal, strip_marks};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
 use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
@@ -27,9 +27,14 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The source of a web page.
-static PAGE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?is)<(?:!doctype )?html\b.*?(?:</html>|\z)"));
+/// The source of a web page, or a file in an element with its place: `<context ref="a.md">`.
+static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?is)<(?:!doctype )?html\b.*?(?:</html>|\z)",
+        r"|<(?:context|documents?|files?|attachments?|selection)(?: [^<>]*)? (?:ref|path|file|name|src|source|url|uri)=[^<>]*>",
+        r".*?</(?:context|documents?|files?|attachments?|selection)>",
+    ))
+});
 
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -90,7 +95,7 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         format!("{start}\n\n{rest}")
     });
     let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
-    let prompt = PAGE.replace_all(prompt, "\n```\n$0\n```\n");
+    let prompt = ATTACHED.replace_all(prompt, "\n```\n$0\n```\n");
     let text = TAG.replace_all(&prompt, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
@@ -145,14 +150,33 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
     if found.iter().any(|one| one.place.is_in_goal) {
         found.retain(|one| one.place.is_in_goal);
     }
-    if found.is_empty() {
-        let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
-        let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
-        let has_error = |line: &&str| line.to_lowercase().contains("error");
-        let mut pasted = pasted.clone().filter(has_error).chain(pasted);
-        found.extend(pasted.find_map(|line| Quotation::of(line, place)));
+    let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
+    let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
+    let has_error = |line: &&str| line.to_lowercase().contains("error");
+    let mut pasted = pasted.clone().filter(has_error).chain(pasted);
+    let pasted = pasted.find_map(|line| Quotation::of(line, place));
+    let Some(at) = found.iter().position(|one| one.aim != Aim::Greeting) else {
+        found.extend(pasted);
+        return found;
+    };
+    // `fix this` is about what follows: a text, else pasted lines.
+    if !found[at].has_topic() && !found[at].place.is_item {
+        let rest = found.drain(at + 1..).collect::<Vec<_>>();
+        let mut rest = rest.into_iter().peekable();
+        let is_alone = rest.peek().is_none_or(|one| one.aim == Aim::Greeting);
+        let text = rest.next_if(|_| !is_alone && found[at].aim <= Aim::Command);
+        if let Some(subject) = text.or_else(|| pasted.filter(|_| is_alone)) {
+            found[at].text = append_subject(&found[at].text, &subject.text);
+        }
+        found.extend(rest);
     }
     found
+}
+
+/// Appends what a request is about: `Fix this: TypeError`.
+fn append_subject(asked: &str, subject: &str) -> String {
+    let colon = if asked.ends_with(STOPS) { "" } else { ":" };
+    format!("{}{colon} {subject}", asked.trim_end_matches(COLONS))
 }
 
 /// Turns the lines of a form, which starts the prompt, into sections. Another form, and several lines that are

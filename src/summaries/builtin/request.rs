@@ -2,6 +2,9 @@
 
 use super::quotation::{Aim, Quotation, STOPS};
 
+/// Minimum width of a role with a task in it, in cells.
+const TASK_CELLS: usize = 60;
+
 /// Finds the first sentence of a prompt about its subject: in a text rather than in a heading or a list. After a
 /// statement, that is a later sentence that asks in so many words, or a paragraph that starts with a command, if it
 /// says enough alone.
@@ -42,8 +45,10 @@ pub(super) fn request(found: &[Quotation]) -> Option<usize> {
 fn rank(one: &Quotation) -> Option<u8> {
     match one.aim {
         Aim::Greeting => None,
-        Aim::Person => Some(3),
-        Aim::Aside | Aim::Lead => Some(2),
+        Aim::Person if one.width() < TASK_CELLS => Some(4),
+        // A role that long has the task in it; an aside behind it is about every task.
+        Aim::Person | Aim::Aside => Some(3),
+        Aim::Lead => Some(2),
         _ => Some(u8::from(one.place.is_item)),
     }
 }

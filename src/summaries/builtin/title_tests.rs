@@ -11,6 +11,22 @@ fn title_of(prompts: &[&str]) -> String {
 
 const ROWS: &[(&[&str], &str)] = &[
     (
+        &["fix this\n\n```\nTypeError: x is undefined\n  at a.js:3\n```"],
+        "Fix this: TypeError: x is undefined",
+    ),
+    (
+        &["plz fix\n\nThe server returned a page in place of the list"],
+        "Plz fix: The server returned a page in place of the list",
+    ),
+    (
+        &["<context ref=\"notes.md\">\nBuy milk and bread for the week.\n</context>\nSort this list by price"],
+        "Sort this list by price",
+    ),
+    (
+        &["You are a reviewer who compares the totals of two invoices of one customer.\nAlways answer in German."],
+        "You are a reviewer who compares the totals of two invoices…",
+    ),
+    (
         &["[[ ## user_query ## ]]\n\nReply with the exact marker"],
         "Reply with the exact marker",
     ),

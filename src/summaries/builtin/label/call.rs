@@ -47,8 +47,9 @@ impl<'a> Call<'a> {
         let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
         redact_strings(&mut input);
         let purpose = Purpose::of(call.name);
-        // Claude Code marks failed commands itself.
-        let has_status = matches!(purpose, Purpose::Shell | Purpose::Patch) && call.name != "Bash";
+        // Claude Code marks failed commands itself, but exports of its sessions only have their text.
+        let has_status = matches!(purpose, Purpose::Shell | Purpose::Patch)
+            && (call.name != "Bash" || call.text.starts_with("Exit code "));
         let has_failed = call.failed || has_status && has_failed(call.text);
         Self {
             name: call.name,
