@@ -45,8 +45,10 @@ pub(super) fn cut_end(text: &str, cells: usize) -> String {
     let cells = cells.saturating_sub(1);
     let fit = prefix(text, cells);
     let is_spaced = !is_east_asian(text);
-    let kept = if is_spaced {
-        whole_words(text, fit)
+    let words = whole_words(text, fit);
+    // An address or a path may take all of it.
+    let kept = if is_spaced && words.len() * 3 > fit.len() {
+        words
     } else {
         fit
     };

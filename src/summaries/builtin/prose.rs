@@ -119,8 +119,10 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
         };
         let continues = line.starts_with(|letter: char| letter.is_lowercase() || letter == '$');
         let is_wrapped = |last: &&mut Line| {
+            let is_item = last.kind == Kind::Item && last.text.ends_with(puts_verb_last);
+            let continues = (continues || is_item) && last.text.len() >= WRAPPED_BYTES;
             matches!(last.kind, Kind::Text | Kind::Item)
-                && (continues && last.text.len() >= WRAPPED_BYTES || last.text.ends_with(COMMAS))
+                && (continues || last.text.ends_with(COMMAS))
                 && !last.text.ends_with(['.', '?', '!', ':', ';'])
         };
         let may_continue = kind == Kind::Text && !line.is_empty();

@@ -133,7 +133,7 @@ impl Quotation {
 
     /// Whether it is more than `go on` or `fix it`.
     pub(super) fn has_topic(&self) -> bool {
-        let has_words = self.text.contains(' ') || is_east_asian(&self.text);
+        let has_words = self.text.contains([' ', ',']) || is_east_asian(&self.text);
         has_words && self.width() >= TOPIC_CELLS
     }
 

@@ -15,7 +15,7 @@ use crate::text::display_width;
 const TITLE_CELLS: usize = 72;
 
 /// Minimum width of a request that says enough alone, in cells.
-const ENOUGH_CELLS: usize = 40;
+const ENOUGH_CELLS: usize = 48;
 
 /// Minimum width of a prompt that is more than `go on`, in cells.
 const MIN_CELLS: usize = 8;

@@ -11,6 +11,22 @@ fn title_of(prompts: &[&str]) -> String {
 
 const ROWS: &[(&[&str], &str)] = &[
     (
+        &["### 引き継ぎ\n\n- 目的: 旧サーバを廃止して新しい経路で運用する。デプロイ保護が有効な\n場合はバイパスで確認。"],
+        "目的: 旧サーバを廃止して新しい経路で運用する",
+    ),
+    (
+        &["GET https://example.com/a/long/path/of/a/request/that/has/no/end?x=1&y=2&z=3"],
+        "GET https://example.com/a/long/path/of/a/request/that/has/no/end?x=1&y=…",
+    ),
+    (
+        &["kononakani,deeta,wo,irete", "the second prompt is about maps"],
+        "Kononakani,deeta,wo,irete",
+    ),
+    (
+        &["Let's continue debugging the desktop app\nIt says ready but then stops"],
+        "Let's continue debugging the desktop app It says ready but then stops",
+    ),
+    (
         &["fix this\n\n```\nTypeError: x is undefined\n  at a.js:3\n```"],
         "Fix this: TypeError: x is undefined",
     ),
