@@ -56,7 +56,7 @@ fn join_sentences(found: &[Quotation], cells: usize) -> String {
         // Otherwise, its start would be cut.
         let is_cut = at > 0 && display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
         text = match is_cut {
-            true if display_width(&text) < ENOUGH_CELLS => one.text.clone(),
+            true if display_width(&text) * 2 < TITLE_CELLS => one.text.clone(),
             true if text.trim_end().ends_with(STOPS) => break,
             _ => joined,
         };
