@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::text::{MASK, pattern, redact, terminal_safe_line};
+use crate::text::{MASK, is_random, pattern, redact, terminal_safe_line};
 
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?-u:\b)[A-Za-z0-9_.%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b")
@@ -17,25 +17,12 @@ pub(super) fn clean(text: &str) -> String {
     if safe.contains('@') {
         safe = EMAIL.replace_all(&safe, "[email]").into_owned();
     }
-    if !safe.split(' ').any(looks_like_a_key) {
-        return safe;
-    }
-    let words = safe.split(' ');
-    let masked = words.map(|word| if looks_like_a_key(word) { MASK } else { word });
+    let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_key = |word: &str| word.len() >= 32 && is_random(word) && !is_hex(word);
+    let masked = safe
+        .split(' ')
+        .map(|word| if is_key(word) { MASK } else { word });
     masked.collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a word looks like a key: long, mixed, and without runs of letters, which identifiers have.
-fn looks_like_a_key(word: &str) -> bool {
-    let count = |test: fn(&char) -> bool| word.chars().filter(test).count();
-    let mut letters = word.split(|letter: char| !letter.is_ascii_lowercase());
-    word.len() >= 32
-        && !word.contains(['/', '\\'])
-        && count(char::is_ascii_digit) >= 4
-        && count(char::is_ascii_lowercase) > 0
-        && count(char::is_ascii_uppercase) > 0
-        && !word.chars().all(|character| character.is_ascii_hexdigit())
-        && letters.all(|run| run.len() < 6)
 }
 
 /// Lowers the first letter, unless the first word is an identifier.

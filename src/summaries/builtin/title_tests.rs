@@ -11,7 +11,9 @@ fn title_of(prompts: &[&str]) -> String {
 
 const ROWS: &[(&[&str], &str)] = &[
     (
-        &["### 引き継ぎ\n\n- 目的: 旧サーバを廃止して新しい経路で運用する。デプロイ保護が有効な\n場合はバイパスで確認。"],
+        &[
+            "### 引き継ぎ\n\n- 目的: 旧サーバを廃止して新しい経路で運用する。デプロイ保護が有効な\n場合はバイパスで確認。",
+        ],
         "目的: 旧サーバを廃止して新しい経路で運用する",
     ),
     (
@@ -19,7 +21,10 @@ const ROWS: &[(&[&str], &str)] = &[
         "GET https://example.com/a/long/path/of/a/request/that/has/no/end?x=1&y=…",
     ),
     (
-        &["kononakani,deeta,wo,irete", "the second prompt is about maps"],
+        &[
+            "kononakani,deeta,wo,irete",
+            "the second prompt is about maps",
+        ],
         "Kononakani,deeta,wo,irete",
     ),
     (
@@ -35,11 +40,15 @@ const ROWS: &[(&[&str], &str)] = &[
         "Plz fix: The server returned a page in place of the list",
     ),
     (
-        &["<context ref=\"notes.md\">\nBuy milk and bread for the week.\n</context>\nSort this list by price"],
+        &[
+            "<context ref=\"notes.md\">\nBuy milk and bread for the week.\n</context>\nSort this list by price",
+        ],
         "Sort this list by price",
     ),
     (
-        &["You are a reviewer who compares the totals of two invoices of one customer.\nAlways answer in German."],
+        &[
+            "You are a reviewer who compares the totals of two invoices of one customer.\nAlways answer in German.",
+        ],
         "You are a reviewer who compares the totals of two invoices…",
     ),
     (

@@ -24,7 +24,7 @@ pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, strip_f
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
 };
-pub use secrets::{is_secret, is_secret_name};
+pub use secrets::{is_random, is_secret, is_secret_name};
 pub use sha256::{Sha256Writer, sha256};
 pub use similar::most_similar;
 #[doc(hidden)]

@@ -333,7 +333,7 @@ fn is_variable(name: &str) -> bool {
 }
 
 /// Whether a value looks random: without words, and with the letters and digits of a key.
-fn is_random(value: &str) -> bool {
+pub fn is_random(value: &str) -> bool {
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
     value.len() >= 16
         && value.bytes().all(|byte| byte.is_ascii_graphic() && !b"./:".contains(&byte))
