@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::text::{MASK, is_random, pattern, redact, terminal_safe_line};
 
@@ -15,7 +15,12 @@ pub(super) fn clean(text: &str) -> String {
     let safe = terminal_safe_line(&text.replace('`', ""));
     let mut safe = redact(&safe).into_owned();
     if safe.contains('@') {
-        safe = EMAIL.replace_all(&safe, "[email]").into_owned();
+        let mask = |found: &Captures<'_>| match &found[0] {
+            // The user of all repositories of a host.
+            host if host.starts_with("git@") => host.to_owned(),
+            _ => "[email]".to_owned(),
+        };
+        safe = EMAIL.replace_all(&safe, mask).into_owned();
     }
     let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_key = |word: &str| word.len() >= 32 && is_random(word) && !is_hex(word);

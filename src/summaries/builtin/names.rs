@@ -46,7 +46,8 @@ pub(super) fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let mut homes = ["/home/", "/Users/", "C:\\Users\\"].into_iter();
     let below_home = homes.find_map(|root| {
         let rest = path.strip_prefix(root)?;
-        Some(rest.find(['/', '\\']).map_or("~", |at| &rest[at..]))
+        let below = rest.find(['/', '\\']).map_or("~", |at| &rest[at..]);
+        Some(below).filter(|_| !rest.is_empty())
     });
     let path = below_home.unwrap_or(path);
     let parts = path.split(['/', '\\']);

@@ -176,7 +176,8 @@ fn is_sentence(text: &str) -> bool {
         .unwrap_or_default();
     let ends = word.ends_with(['.', '?', '!', '。', '？', '！', '।', '؟']);
     let is_abbreviated = matches!(word, "." | "e.g." | "i.e." | "etc." | "vs." | "cf.");
-    ends && !is_abbreviated && !QUOTES.iter().any(is_open)
+    let is_in_parentheses = text.matches('(').count() > text.matches(')').count();
+    ends && !is_abbreviated && !is_in_parentheses && !QUOTES.iter().any(is_open)
 }
 
 /// Whether a text is written in Chinese, Japanese or Korean.

@@ -162,13 +162,13 @@ const BEGINNINGS: [(&str, CallOutcome); 18] = [
     ("exec command failed", CallOutcome::Failed),
     ("sandbox denied exec error", CallOutcome::Failed),
     ("execution error: ", CallOutcome::Failed),
-    ("failed in sandbox ", CallOutcome::Failed),
+    ("failed in sandbox", CallOutcome::Failed),
     ("failed to parse function arguments: ", CallOutcome::Failed),
     ("unsupported call: ", CallOutcome::Failed),
 ];
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 22] = [
+const REFUSALS: [(&str, CallOutcome); 23] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
@@ -180,6 +180,7 @@ const REFUSALS: [(&str, CallOutcome); 22] = [
     ("Permission for this action was denied", CallOutcome::Denied),
     ("tool use was rejected", CallOutcome::Declined),
     ("User did not allow tool call", CallOutcome::Declined),
+    ("User denied execution", CallOutcome::Declined),
     ("requested permission", CallOutcome::Denied),
     ("Permission to use ", CallOutcome::Denied),
     ("denied by permission rule", CallOutcome::Denied),

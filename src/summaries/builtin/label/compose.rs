@@ -45,11 +45,15 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             // The names of failures are shown if enough is left for the successes.
             let named = format!(", {}", lower_first(&bad));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
-            let named = match left {
-                20.. => named,
-                _ => format!(", {count} {how}"),
-            };
-            good(MAX_CELLS - display_width(&named)) + &named
+            let steps = count_noun(acts.len() as u64, "more step", "more steps");
+            match left {
+                20.. => good(left) + &named,
+                _ if left >= steps.len() => format!("{bad}, {steps}"),
+                _ => {
+                    let counted = format!(", {count} {how}");
+                    good(MAX_CELLS - counted.len()) + &counted
+                }
+            }
         }
     }
 }

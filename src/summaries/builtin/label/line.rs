@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::act::{Act, Effect, Failure, Told, Verb, quote};
 use super::call::Call;
 use super::program::Program;
-use super::status::{Known, known_ends, refused_programs, speakers};
+use super::status::{Known, has_only_errors_of, known_ends, refused_programs, speakers};
 use crate::agent::{is_running, is_stopped_at_limit};
 use crate::message::CallOutcome;
 use crate::session::command_of;
 use crate::shell::{CommandLine, Follows, parse};
 use crate::summaries::builtin::cut::{MORE, cut_end};
-use crate::summaries::builtin::names::distinct;
+use crate::summaries::builtin::names::{distinct, last_part};
 use crate::text::{display_width, terminal_safe};
 
 /// Maximum width of the name of a failed command, in cells.
@@ -19,10 +19,22 @@ const NAME_CELLS: usize = 52;
 
 /// Tells what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
-    let text = command_of(call.input.as_object()?)?;
-    let text = with_slashes(&text);
+    let line = command_of(call.input.as_object()?)?;
+    let script = powershell_script(&line);
+    let text = with_slashes(script.as_deref().unwrap_or(&line));
     let (read, output) = (parse(&text), &*terminal_safe(&call.text));
     Some(Line { call, read, output }.tell(&text))
+}
+
+/// Returns the script that a line hands to PowerShell as an argument.
+fn powershell_script(line: &str) -> Option<String> {
+    let words = shlex::split(line)?;
+    let program = last_part(words.first()?).to_lowercase();
+    let is_shell = matches!(program.trim_end_matches(".exe"), "pwsh" | "powershell");
+    let is_option = |word: &String| ["-command", "-c"].contains(&&*word.to_lowercase());
+    let option = words.iter().position(is_option).filter(|_| is_shell)?;
+    let script = words[option + 1..].join(" ");
+    Some(script.trim_start_matches(['&', ' ']).to_owned())
 }
 
 /// Returns a line of PowerShell with slashes in paths: there a backslash quotes nothing. Other lines are unchanged.
@@ -50,8 +62,8 @@ struct Step<'a> {
     known: Known,
     /// Whether its program has a message in the output, or the shell has one about it.
     has_error: bool,
-    /// Whether the shell has one: the program did not start, or is a part of the shell and failed.
-    is_refused: bool,
+    /// Whether it failed whatever the status is: the shell has a message, or there is nothing but errors of the program.
+    has_failed: bool,
     /// Whether it may not have run: it is in a branch, or depends on the end of another command.
     may_be_skipped: bool,
     goes_on: bool,
@@ -133,9 +145,13 @@ impl Line<'_> {
                 call: self.call,
                 output: self.output,
             };
-            let is_refused = refused.contains(program.name());
-            let has_error =
-                is_refused || program.signs_errors() && speakers.contains(program.name());
+            let has_message = program.signs_errors() && speakers.contains(program.name());
+            let next = commands.get(at + 1);
+            // A pipe hides the status, where `|| true` forgives it.
+            let is_hidden = next.is_some_and(|next| next.follows == Follows::Pipe);
+            let has_failed = refused.contains(program.name())
+                || is_hidden && has_message && has_only_errors_of(program.name(), self.output);
+            let has_error = has_failed || has_message;
             let mut rest = commands[at + 1..].iter().map(|next| next.follows);
             let end = rest.find(|follows| matches!(follows, Follows::Next | Follows::Background));
             let last = steps.last().filter(|last| !last.may_be_skipped);
@@ -151,7 +167,7 @@ impl Line<'_> {
                 program,
                 known,
                 has_error,
-                is_refused,
+                has_failed,
                 may_be_skipped: !is_reached && !has_error,
                 goes_on: all_go_on || end.map_or(last_goes_on, |end| end == Follows::Background),
                 is_negated,
@@ -163,7 +179,7 @@ impl Line<'_> {
     /// Tells what a line did that ended well: what may have changed something, else what it read. Commands that the shell
     /// refused failed.
     fn tell_success(&self, steps: &[Step<'_>]) -> Told {
-        let (refused, steps): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.is_refused);
+        let (refused, steps): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.has_failed);
         let steps = || steps.iter().copied();
         let mut acts = changes(steps());
         if self.read.unread.is_some() {
@@ -220,6 +236,8 @@ impl Line<'_> {
             Some(1) if step.is_negated => step.acts().pop(),
             // `xargs` tells so that a command ended with status 1.
             Some(123) if step.program.is_behind("xargs") => step.program.answer(1),
+            // Errors are never silent.
+            None if self.output.trim().is_empty() => step.program.answer(1),
             _ => step.program.answer(code?),
         };
         let answers = suspects().filter(|step| !step.has_error);
@@ -240,7 +258,12 @@ impl Line<'_> {
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
         let about = suspects().take(usize::from(before.is_empty()));
         let about: String = about.map(|step| step.program.about()).collect();
-        let name = format!("{} {}", name(suspects(), is_one), quote(&about));
+        // What is not read may have failed.
+        let is_known = self.read.unread.is_none() || suspects().any(|step| step.has_error);
+        let name = match is_known {
+            true => format!("{} {}", name(suspects(), is_one), quote(&about)),
+            false => "Shell script".to_owned(),
+        };
         Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
 }

@@ -53,12 +53,12 @@ const GIT_READS: &str = "diff log show status grep blame";
 /// Those of them that fail only with a message.
 const LOUD_OF_GIT: &str = "log show status blame";
 
-/// Parts of the names of options with which a program changes nothing, or only a part of what it would.
-const HARMLESS: &str =
-    "dry check diff help list no-run no-build nobuild only plan simulate version";
+/// Parts of the names of options with which a program changes nothing, or less or more than without.
+const TELLING: &str =
+    "dry check diff help list no-run no-build nobuild only plan simulate version hard force delete";
 
 /// Whole names of such options.
-const HARMLESS_OPTIONS: &str = "-l --co";
+const TELLING_OPTIONS: &str = "-l --co";
 
 /// Programs whose status 1 is an answer.
 const ASKS: &str = "diff cmp command which type whereis pgrep pidof ps lsof";
@@ -234,7 +234,13 @@ impl<'a> Program<'a> {
 
     fn search(&self, mut operands: Vec<&'a str>) -> Option<Act> {
         if self.arguments().any(|word| word == "--files") {
-            return Some(Act::named(Verb::LookFor, "files"));
+            let glob = self.value(&["-g", "--glob", "--iglob"]);
+            operands.retain(|word| Some(*word) != glob);
+            let files =
+                glob.map_or_else(|| "files".to_owned(), |glob| pattern_noun(glob) + " files");
+            let place = <[&str; 1]>::try_from(operands).map_or("", |[place]| place);
+            let noun = search_noun(&files, place, self.call.cwd);
+            return Some(Act::named(Verb::LookFor, noun));
         }
         let file = self.value(&["-f", "--file"]);
         let option = self.value(&["-e", "--regexp"]).or(file);
@@ -326,7 +332,7 @@ impl<'a> Program<'a> {
                 Some(act)
             }
             Verb::Search if self.is_filtered() => Some(act),
-            Verb::Search => Some(Act {
+            Verb::Search | Verb::LookFor if self.name() != "find" => Some(Act {
                 verb: Verb::FindNothing,
                 ..act
             }),
@@ -395,8 +401,8 @@ impl<'a> Program<'a> {
         let is_telling = |word: &&str| {
             let name = word.split('=').next().unwrap_or_default();
             let is_cluster = has_flag(name, 'n') && name.chars().all(|one| CLUSTER.contains(one));
-            let is_known = HARMLESS.split(' ').any(|part| name.contains(part));
-            let is_one = is_one_of(HARMLESS_OPTIONS, name);
+            let is_known = TELLING.split(' ').any(|part| name.contains(part));
+            let is_one = is_one_of(TELLING_OPTIONS, name);
             name.starts_with('-') && (is_known || is_cluster || is_one)
         };
         let mut options = self.arguments().filter(is_telling);

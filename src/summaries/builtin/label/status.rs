@@ -57,13 +57,23 @@ fn messages(output: &str) -> impl Iterator<Item = &str> {
     lines.map(|line| line.trim_start().trim_start_matches("Output: "))
 }
 
-/// Returns the programs that lines of an output start with, as programs do in their errors.
-pub(super) fn speakers(output: &str) -> HashSet<&str> {
-    let names = messages(output).filter_map(|line| match last_part(line.split_once(": ")?.0) {
+/// Returns the program that a line starts with, as in its errors.
+fn speaker(line: &str) -> Option<&str> {
+    match last_part(line.split_once(": ")?.0) {
         "fatal" => Some("git"),
         name => Some(name),
-    });
-    names.collect()
+    }
+}
+
+/// Returns the programs that lines of an output start with.
+pub(super) fn speakers(output: &str) -> HashSet<&str> {
+    messages(output).filter_map(speaker).collect()
+}
+
+/// Whether an output consists of errors of this program.
+pub(super) fn has_only_errors_of(program: &str, output: &str) -> bool {
+    let mut lines = messages(output).filter(|line| !line.is_empty());
+    lines.all(|line| speaker(line) == Some(program))
 }
 
 /// Returns the programs about which a shell has a message: it did not find them, or they are its own and failed. The

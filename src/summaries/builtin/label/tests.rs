@@ -65,6 +65,56 @@ fn calls_are_named_by_their_act_and_object() {
         ),
         (("Write", file("a.rs"), "File created", false), "Wrote a.rs"),
         (
+            (
+                "TodoWrite",
+                json!({"todos": [{"status": "in_progress", "content": "Port it"}]}),
+                "",
+                false,
+            ),
+            "Updated todos \"Port it\"",
+        ),
+        (
+            (
+                "AskUserQuestion",
+                json!({"questions": [{"question": "Which one?"}]}),
+                "",
+                false,
+            ),
+            "Asked user \"Which one?\"",
+        ),
+        (
+            (
+                "shell",
+                json!({"command": ["powershell.exe", "-NoLogo", "-Command", "& .a/make.ps1 -Json x"]}),
+                "",
+                false,
+            ),
+            "Ran make.ps1",
+        ),
+        (("Bash", bash("ls -la /home/"), "x", false), "Ran ls home/"),
+        (
+            (
+                "Bash",
+                bash("conda run -n env python --version"),
+                "x",
+                false,
+            ),
+            "Ran python --version",
+        ),
+        (
+            ("Bash", bash("ssh -T git@example.com"), "x", false),
+            "Ran ssh git@example.com",
+        ),
+        (
+            (
+                "run_shell_command",
+                bash("git remote -v"),
+                "[Operation Cancelled] Reason: User denied execution.",
+                true,
+            ),
+            "git remote declined",
+        ),
+        (
             ("Grep", json!({"pattern": "^fn main"}), "a.rs:1", false),
             "Searched for ^fn main",
         ),
@@ -102,11 +152,11 @@ fn calls_are_named_by_their_act_and_object() {
                 "{}",
                 false,
             ),
-            "Called create doc (a) \"/a b\"",
+            "Called create doc (a) \"a b\"",
         ),
         (
             ("mcp__a__copy", json!({"from": "x", "to": "y"}), "{}", false),
-            "Called copy (a)",
+            "Called copy (a) \"x\"",
         ),
         (
             ("mcp__a__merge", json!({}), r#"{"merged":false}"#, false),

@@ -8,7 +8,9 @@ use super::line::tell_command;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut_end;
-use crate::summaries::builtin::names::{address, directory_name, pattern_noun, search_noun};
+use crate::summaries::builtin::names::{
+    address, directory_name, file_name, pattern_noun, search_noun,
+};
 use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 
@@ -74,7 +76,7 @@ fn act(call: &Call<'_>) -> Act {
         }
         Purpose::Find => {
             let noun = pattern_noun(given(&["pattern", "query", "glob"]));
-            search_act(call, LookFor, noun)
+            search_act(call, LookFor, search_noun(&noun, place, call.cwd))
         }
         Purpose::List => Act::named(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
@@ -90,8 +92,10 @@ fn act(call: &Call<'_>) -> Act {
             let names = ["description", "task", "title", "prompt", "message"];
             Act::about(verb, given(&names))
         }
-        Purpose::Todo => Act::named(Note, "todos"),
-        Purpose::TaskCreate | Purpose::TaskUpdate => Act::named(Note, "tasks"),
+        Purpose::Todo => Act::named(Note, "todos").with_detail(current_todo(call)),
+        Purpose::TaskCreate | Purpose::TaskUpdate => {
+            Act::named(Note, "tasks").with_detail(given(&["subject"]).to_owned())
+        }
         Purpose::Fetch => Act::named(
             Request,
             call.argument(&["url"]).map_or("a page".to_owned(), address),
@@ -105,7 +109,7 @@ fn act(call: &Call<'_>) -> Act {
             PresentPlan,
             given(&["plan"]).trim_start_matches(['#', ' ', '*']),
         ),
-        Purpose::Ask => Act::named(AskUser, ""),
+        Purpose::Ask => Act::about(AskUser, first_question(call).unwrap_or_default()),
         Purpose::Mcp => {
             let name = call.name.trim_start_matches("mcp__");
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
@@ -113,19 +117,38 @@ fn act(call: &Call<'_>) -> Act {
             let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
             Act::named(CallTool, named).with_detail(argument(call))
         }
-        _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)),
+        _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)).with_detail(argument(call)),
     }
 }
 
-/// Returns the only short text among the arguments; may be empty.
+/// Returns the item of a list of todos that is in work; may be empty.
+fn current_todo(call: &Call<'_>) -> String {
+    let lists = ["todos", "plan"].iter();
+    let items = lists.filter_map(|list| call.input.get(list)?.as_array());
+    let is_current = |item: &&Value| item["status"] == "in_progress";
+    let current = items.flatten().find(is_current);
+    let names = ["content", "step", "description"].iter();
+    let mut texts = names.filter_map(|name| current?.get(name)?.as_str());
+    texts.next().unwrap_or_default().to_owned()
+}
+
+/// Returns the first question to the user.
+fn first_question<'a>(call: &'a Call<'_>) -> Option<&'a str> {
+    let first = call.input.get("questions").and_then(|list| list.get(0));
+    let first = first.and_then(|first| first.get("question")?.as_str());
+    first.or_else(|| call.argument(&["question"]))
+}
+
+/// Returns the file or the first short text among the arguments; may be empty.
 fn argument(call: &Call<'_>) -> String {
     let is_short = |text: &&str| display_width(text) < NAME_CELLS && !text.contains('\n');
     // Ids are mostly digits.
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
     let is_text = |text: &&str| is_short(text) && digits(text) * 3 < text.len();
     let members = call.input.as_object().into_iter().flat_map(Map::values);
-    let texts: Vec<&str> = members.filter_map(Value::as_str).filter(is_text).collect();
-    <[&str; 1]>::try_from(texts).map_or(String::new(), |[only]| only.to_owned())
+    let first = members.filter_map(Value::as_str).find(is_text);
+    let path = call.path().map(|path| file_name(path, call.cwd));
+    path.unwrap_or_else(|| first.unwrap_or_default().to_owned())
 }
 
 /// Returns the act of a search, which the result may show to have found nothing.

@@ -35,6 +35,24 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "foo failed",
         ),
         (
+            "cat a.ts | head -40",
+            "cat: a.ts: No such file or directory",
+            false,
+            "cat a.ts failed",
+        ),
+        (
+            "cd /a && grep -n \"on_map`/`on_unmap\" PLAN.md",
+            "/bin/bash: line 1: /: Is a directory\n\nExit code 1",
+            true,
+            "Shell script failed",
+        ),
+        (
+            "rg --files -g '*.tf' /a/b",
+            "Now using node v22\n\nExit code 1",
+            true,
+            "No matches for *.tf files in b",
+        ),
+        (
             "psql -c x | head -3",
             "(eval):1: command not found: psql",
             false,
@@ -552,7 +570,8 @@ fn an_end_may_be_stated_apart_from_the_text() {
     };
     assert_eq!(call("rg foo", Some(1)), "No matches for foo");
     assert_eq!(call("rg foo", Some(2)), "rg foo failed");
-    assert_eq!(call("rg foo", None), "rg foo failed");
+    assert_eq!(call("rg foo", None), "No matches for foo");
+    assert_eq!(call("cargo test", None), "cargo test failed");
 }
 
 #[test]
