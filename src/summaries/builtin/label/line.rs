@@ -26,7 +26,7 @@ pub(super) fn tell_command(call: &Call<'_>) -> Option<Told> {
     Some(Line { call, read, output }.tell(&text))
 }
 
-/// Returns the script that a line hands to PowerShell as an argument.
+/// Returns the commands that a line hands to PowerShell as an argument. A script with variables and blocks is none.
 fn powershell_script(line: &str) -> Option<String> {
     let words = shlex::split(line)?;
     let program = last_part(words.first()?).to_lowercase();
@@ -34,7 +34,8 @@ fn powershell_script(line: &str) -> Option<String> {
     let is_option = |word: &String| ["-command", "-c"].contains(&&*word.to_lowercase());
     let option = words.iter().position(is_option).filter(|_| is_shell)?;
     let script = words[option + 1..].join(" ");
-    Some(script.trim_start_matches(['&', ' ']).to_owned())
+    let is_simple = !script.contains(['$', '{', '[']);
+    is_simple.then(|| script.trim_start_matches(['&', ' ']).to_owned())
 }
 
 /// Returns a line of PowerShell with slashes in paths: there a backslash quotes nothing. Other lines are unchanged.

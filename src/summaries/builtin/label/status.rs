@@ -77,9 +77,14 @@ pub(super) fn has_only_errors_of(program: &str, output: &str) -> bool {
 }
 
 /// Returns the programs about which a shell has a message: it did not find them, or they are its own and failed. The
-/// form is `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message` or `zsh:1: command not found: x`.
+/// form is `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message`, `zsh:1: command not found: x` or
+/// `Program 'x.exe' failed to run`.
 pub(super) fn refused_programs(output: &str) -> HashSet<&str> {
     let names = messages(output).filter_map(|line| {
+        let program = line.strip_prefix("Program '");
+        if let Some((program, _)) = program.and_then(|rest| rest.split_once("' failed to run")) {
+            return Some(program.trim_end_matches(".exe"));
+        }
         let mut parts = line.split(':').map(str::trim);
         let shell = last_part(parts.next()?);
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -146,6 +151,11 @@ mod tests {
             ("/bin/sh: psql: command not found", "sh", "psql"),
             ("zsh:1: command not found: psql", "zsh:1", "psql"),
             ("(eval):cd:1: no such file: x", "(eval):cd:1", "cd"),
+            (
+                "Program 'rg.exe' failed to run: no access",
+                "Program 'rg.exe' failed to run",
+                "rg",
+            ),
             ("./run.sh: line 3: foo: command not found", "run.sh", ""),
             ("refresh: foo: x", "refresh", ""),
         ];
