@@ -40,13 +40,16 @@ static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"^(?:[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
-        r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|.{0,32}\d\d:\d\d:\d\d"#,
+        r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|[^"“]{0,32}\d\d:\d\d:\d\d"#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
         r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
         r"|[\w.]+(?:::|\.|/)[A-Z]\w+:\s|E(?:CONN|NO|ACCES|ADDR|PERM|PIPE|TIMED)\w*\b",
         r"|(?:async|def|class|const|let|var|import|fn|func|function|public|return)\b.*[({;:\])]$)",
     ))
 });
+
+/// A word before a prompt that makes Claude Code think more.
+const KEYWORD: &str = "ultrathink";
 
 /// The start of the task of an agent in a team.
 const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
@@ -94,7 +97,11 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
         let rest = end.split_once('\n').map_or("", |(_, rest)| rest);
         format!("{start}\n\n{rest}")
     });
-    let prompt = strip_marks(whole.as_deref().unwrap_or(prompt));
+    let prompt = strip_marks(whole.as_deref().unwrap_or(prompt)).trim_start();
+    let asked = prompt.strip_prefix(KEYWORD);
+    let prompt = asked
+        .filter(|asked| asked.starts_with(' '))
+        .unwrap_or(prompt);
     let prompt = ATTACHED.replace_all(prompt, "\n```\n$0\n```\n");
     let text = TAG.replace_all(&prompt, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());

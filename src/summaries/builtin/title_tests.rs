@@ -12,6 +12,18 @@ fn title_of(prompts: &[&str]) -> String {
 const ROWS: &[(&[&str], &str)] = &[
     (
         &[
+            "ultrathink @a.md the page stays blank, with these logs: starting\n(index):1 language: en",
+        ],
+        "@a.md the page stays blank, with these logs: starting (index):1…",
+    ),
+    (
+        &[
+            "It still crashes \"13:04:02.906 Navigated to https://example.com/x\n13:04:03.441 Blocked: no policy",
+        ],
+        "It still crashes \"13:04:02.906 Navigated to https://example.com/x",
+    ),
+    (
+        &[
             "### 引き継ぎ\n\n- 目的: 旧サーバを廃止して新しい経路で運用する。デプロイ保護が有効な\n場合はバイパスで確認。",
         ],
         "目的: 旧サーバを廃止して新しい経路で運用する",
