@@ -1,12 +1,12 @@
 //! A command of a command line, as rules see it.
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::allow::{Allowable, is_harmlessly_set};
 use super::command_pattern::CommandPattern;
-use super::directories;
-use super::directories::{Directories, Target};
+use super::directories::{self, Directories};
 use super::effects::Effects;
 use super::invocation::Invocation;
 use super::outline::outline;
@@ -173,18 +173,14 @@ impl<'a> Command<'a> {
         };
         if part.words.is_empty() {
             // The substitution in an assigned value is a separate part.
-            return part.only_reads && !part.assignments.is_empty();
+            return part.verdict.is_read_only() && !part.assignments.is_empty();
         }
-        let is_inside = |to: &_| self.context.is_inside(&self.context.resolve(to));
-        let stays = || match directories::target(part, self.context) {
-            None => true,
-            Some(Target::Unknown) => false,
-            Some(Target::Known(to)) => {
-                let mut reached = self.directories.known.iter().map(|from| from.join(&to));
-                !self.directories.is_open && reached.all(|to| is_inside(&to))
-            }
+        let is_inside = |to: &PathBuf| self.context.is_inside(&self.context.resolve(to));
+        let stays = || {
+            let after = self.directories.after(part, self.context);
+            after.is_none_or(|after| !after.is_open && after.known.iter().all(is_inside))
         };
-        part.only_reads
+        part.verdict.is_read_only()
             && !self.context.sets_programs()
             && is_harmlessly_set(part)
             && stays()

@@ -24,20 +24,12 @@ pub(super) struct CommandPattern {
 struct Words {
     /// The name of the program.
     program: String,
-    /// The words without a leading dash, and stars.
-    operands: Vec<Operand>,
+    /// The words without a leading dash. A star is any number of words; others match one, with stars within it.
+    operands: Vec<Pattern>,
     /// The options, anywhere behind the program.
     options: Vec<String>,
     /// Whether anything may follow.
     is_open: bool,
-}
-
-#[derive(Debug, Clone)]
-enum Operand {
-    /// Any number of words.
-    Any,
-    /// One word; a star matches within it.
-    Word(Pattern),
 }
 
 /// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
@@ -137,16 +129,14 @@ impl Words {
         }
         let (options, operands): (Vec<&String>, Vec<&String>) =
             arguments.iter().partition(|word| is_option(word));
-        let mut operands: Vec<Operand> = operands.iter().map(|word| Operand::parse(word)).collect();
-        let is_open = pattern.ends_with('*');
-        if let Some(Operand::Any) = operands.last() {
-            operands.pop();
-        }
+        let operands = operands.into_iter();
+        let mut operands: Vec<Pattern> = operands.map(|word| Pattern::of_text(word)).collect();
+        operands.pop_if(|last| last.is_star());
         Some(Self {
             program: program_name(program).to_owned(),
             operands,
             options: options.into_iter().cloned().collect(),
-            is_open,
+            is_open: pattern.ends_with('*'),
         })
     }
 
@@ -174,12 +164,15 @@ impl Words {
             }
             let is_option = is_option(word);
             for at in (0..=end).rev() {
-                let is_star = matches!(self.operands.get(at), Some(Operand::Any));
+                let is_star = self.operands.get(at).is_some_and(Pattern::is_star);
                 // A rule without a star is about the whole command, with its options in any place.
                 let stays = is_star
                     || is_option && (at < end || !self.options.is_empty())
                     || may_be_value && at < end;
-                let moves = at > 0 && reached[at - 1] && self.operands[at - 1].is(word);
+                let is = |operand: &Pattern| {
+                    operand.covers(word) || operand.covers(word.trim_start_matches("./"))
+                };
+                let moves = at > 0 && reached[at - 1] && is(&self.operands[at - 1]);
                 reached[at] = moves || reached[at] && stays;
             }
             may_be_value = is_option;
@@ -191,26 +184,8 @@ impl Words {
     /// Marks the positions behind stars that match no word.
     fn skip_stars(&self, reached: &mut [bool]) {
         for (at, operand) in self.operands.iter().enumerate() {
-            reached[at + 1] |= matches!(operand, Operand::Any) && reached[at];
+            reached[at + 1] |= operand.is_star() && reached[at];
         }
-    }
-}
-
-impl Operand {
-    fn parse(word: &str) -> Self {
-        if word == "*" {
-            Self::Any
-        } else {
-            Self::Word(Pattern::of_text(word))
-        }
-    }
-
-    /// Whether it is one word, which matches.
-    fn is(&self, word: &str) -> bool {
-        let Self::Word(wildcard) = self else {
-            return false;
-        };
-        wildcard.covers(word) || wildcard.covers(word.trim_start_matches("./"))
     }
 }
 

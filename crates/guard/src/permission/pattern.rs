@@ -99,6 +99,11 @@ impl Pattern {
         self.0.iter().filter(|token| **token == Token::Text).count()
     }
 
+    /// Whether it is a star alone.
+    pub(super) fn is_star(&self) -> bool {
+        self.0 == [Token::Text]
+    }
+
     /// Whether it matches the text. Only a star matches a gap.
     pub(super) fn covers(&self, text: &str) -> bool {
         self.matches(text, false)

@@ -10,7 +10,7 @@ use super::expansion::assignment_name_length;
 use super::options;
 use super::redirection::Redirection;
 use super::table::{Table, WRAPPERS};
-use super::verdict::GitUse;
+use super::verdict::Verdict;
 use super::word::PartWord;
 
 /// Maximum length of an analysed command line, in bytes.
@@ -34,11 +34,9 @@ pub struct CommandPart {
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
     pub input: PartInput,
-    /// Whether it changes nothing in any directory, apart from its redirections and assignments, if `requires` holds.
-    /// Words in other languages are not checked.
-    pub only_reads: bool,
-    /// The conditions of `only_reads` outside the text.
-    pub requires: Vec<GitUse>,
+    /// Whether it changes nothing in any directory, apart from its redirections and assignments. Words in other languages
+    /// are not checked.
+    pub verdict: Verdict,
     /// Where it is in the line.
     pub context: CommandContext,
     /// Whether it is a condition in `[[ … ]]`.
@@ -125,6 +123,11 @@ impl CommandPart {
     pub fn writes(&self) -> impl Iterator<Item = &PartWord> {
         let opened = self.redirections.iter().filter(|one| one.writes());
         opened.map(|one| &one.target)
+    }
+
+    /// Returns the redirection that decides its standard input.
+    pub(super) fn input_redirection(&self) -> Option<&Redirection> {
+        self.redirections.iter().rfind(|one| one.is_input())
     }
 
     /// Returns the first word, unless it is known only at run time.

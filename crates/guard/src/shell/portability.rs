@@ -62,16 +62,14 @@ impl CommandLine {
             let tokens = tokens.as_ref();
             tokens.is_some_and(|tokens| tokens.is_match(text))
         };
+        let is_other =
+            |part: &CommandPart| self.writes_twice(part) || part.levels().iter().any(differs);
         self.unread.is_none()
             && script.len() <= MAX_LENGTH
             && !self.differs
             && !script.contains("esac")
             && !self.names.iter().any(|name| is_zsh_parameter(name))
-            && !self.commands.iter().any(|part| self.writes_twice(part))
-            && !self
-                .commands
-                .iter()
-                .any(|part| part.levels().iter().any(differs))
+            && !self.commands.iter().any(is_other)
             && (is_all(&PLAIN, script) || is_all(&COMMON, &self.with_blanks(script)))
     }
 

@@ -1,7 +1,6 @@
 //! The tables of commands with their read-only options. The data is in `tables/*.txt`; the head of
 //! each file describes its syntax.
 
-use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
@@ -216,47 +215,51 @@ fn parse_name<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> 
     T::deserialize(word).map_err(|error| error.to_string())
 }
 
-/// A table: commands by name.
+/// A table.
 #[derive(Debug)]
-pub(super) struct Table(HashMap<&'static str, Row>);
+pub(super) struct Table(Vec<Row>);
 
-/// A row. It is read when it is first looked up, since most processes need few.
+/// A command by one of its names. Its properties are read when it is first looked up, since most processes need few.
 #[derive(Debug)]
 struct Row {
-    lines: Vec<&'static str>,
+    name: &'static str,
+    /// The table behind the names.
+    properties: &'static str,
     command: OnceLock<Box<Command>>,
 }
 
 impl Table {
     fn parse(text: &'static str) -> Self {
-        let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            match (line.split_once(" |"), rows.last_mut()) {
-                (_, Some((_, lines))) if line.starts_with(' ') => lines.push(line),
-                (Some((names, properties)), _) => rows.push((names, vec![properties])),
-                (None, _) => {}
+        let mut rows = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            if let Some(end) = line.find('|').filter(|_| !line.starts_with([' ', '#'])) {
+                rows.extend(line[..end].split(',').map(|name| Row {
+                    name: name.trim_ascii(),
+                    properties: &rest[end + 1..],
+                    command: OnceLock::new(),
+                }));
             }
+            rest = after;
         }
-        let named = rows.iter().flat_map(|(names, lines)| {
-            names.split(", ").map(|name| {
-                let (lines, command) = (lines.clone(), OnceLock::new());
-                (name, Row { lines, command })
-            })
-        });
-        Self(named.collect())
+        Self(rows)
     }
 
     /// Returns the command with this name.
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     pub(super) fn get(&self, name: &str) -> Option<&Command> {
-        let row = self.0.get(name)?;
-        let read = || Box::new(self.read(row).expect("the table is valid"));
+        let row = self.0.iter().find(|row| row.name == name)?;
+        let read = || Box::new(self.read(row.properties).expect("the table is valid"));
         Some(row.command.get_or_init(read))
     }
 
-    fn read(&self, row: &Row) -> Result<Command, String> {
+    /// Reads the properties of a row, which go on in the lines that begin with a blank.
+    fn read(&self, properties: &'static str) -> Result<Command, String> {
         let mut command = Command::default();
-        for line in &row.lines {
+        let lines = properties.lines();
+        let lines = lines.take_while(|line| line.starts_with([' ', '#']));
+        for line in lines.filter(|line| line.starts_with(' ')) {
             command.read(line, self)?;
         }
         Ok(command)
@@ -307,7 +310,7 @@ mod tests {
         }
         let names = tables
             .iter()
-            .flat_map(|table| table.0.keys().map(move |name| (table, name)));
+            .flat_map(|table| table.0.iter().map(move |row| (table, row.name)));
         for (table, name) in names {
             let command = table.get(name).unwrap();
             let names = command.options.iter().map(|(name, _)| *name);
@@ -323,7 +326,7 @@ mod tests {
     fn invalid_tables_are_refused() {
         for text in ["a | @b", "a | rule=b", "a | operands=b", "a | b"] {
             let table = Table::parse(text);
-            assert!(table.read(&table.0["a"]).is_err(), "{text}");
+            assert!(table.read(table.0[0].properties).is_err(), "{text}");
         }
     }
 

@@ -82,7 +82,7 @@ impl CheckedCommand {
         };
         let target = operands.first().and_then(|word| word.literal());
         let target = target.filter(|target| *target != "-" && !target.is_empty());
-        self.moves.push(target.map(str::to_owned));
+        self.moves = Some(target.map(str::to_owned));
         Ok(())
     }
 
@@ -118,25 +118,21 @@ impl CheckedCommand {
 
 /// Checks variables that a command gets, or that the shell sets.
 fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> Checked {
-    for PartAssignment { name, word } in assignments {
-        let is_accepted = if are_passed {
-            may_be_passed(name, word)
-        } else {
-            may_be_set(name)
-        };
-        if is_accepted {
-            continue;
-        }
-        let shown = excerpt(&format!("{name}={}", word.text));
-        let why = if are_passed {
-            format!("`{shown}` may change what the command does")
-        } else {
-            format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
-        };
-        let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
-        return Err(Refusal::new(span, why));
-    }
-    Ok(())
+    let is_accepted = |one: &PartAssignment| {
+        are_passed && may_be_passed(&one.name, &one.word) || !are_passed && may_be_set(&one.name)
+    };
+    let Some(PartAssignment { name, word }) = assignments.iter().find(|one| !is_accepted(one))
+    else {
+        return Ok(());
+    };
+    let shown = excerpt(&format!("{name}={}", word.text));
+    let why = if are_passed {
+        format!("`{shown}` may change what the command does")
+    } else {
+        format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
+    };
+    let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
+    Err(Refusal::new(span, why))
 }
 
 #[cfg(test)]

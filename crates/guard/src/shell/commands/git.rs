@@ -55,7 +55,7 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
     };
     call.names.push(title);
     if text != "version" {
-        call.git.push(GitCall {
+        call.git = Some(GitCall {
             steps,
             scope,
             span: name.span.start..subcommand.span.end,
