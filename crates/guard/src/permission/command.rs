@@ -29,7 +29,8 @@ pub(super) struct Command<'a> {
     pub(super) directories: Rc<Directories>,
     /// The command line, if it has several commands and this is the first.
     line: Option<&'a str>,
-    allowable: Allowable,
+    /// How it is written, as allow rules see it.
+    pub(super) allowable: Allowable,
     effects: OnceCell<Effects>,
 }
 
@@ -55,12 +56,8 @@ pub(super) fn commands<'a>(
     if let Some(rest) = line.rest_of(script) {
         let mut started = Started::new(context);
         started.evaluate_rest("", rest);
-        commands.push(Command::new(
-            rest,
-            Vec::new(),
-            started,
-            start.with_unknown(),
-        ));
+        let directories = start.with_unknown();
+        commands.push(Command::new(rest, Vec::new(), started, directories));
     }
     if let [first, _, ..] = commands.as_mut_slice() {
         first.line = Some(script.trim());
@@ -134,11 +131,6 @@ impl<'a> Command<'a> {
             .filter(|name| !name.is_empty())
             .flat_map(|name| self.directories.files(name, self.context));
         files.any(|file| pattern.restricts(&file, self.context))
-    }
-
-    /// Whether an allow rule is about it, as it is written or as the argument of wrappers.
-    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.allowable.is(pattern)
     }
 
     /// Returns the known leading words of the innermost command, unless a variable may change its

@@ -9,14 +9,12 @@ use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
-    text: String,
-    pattern: Pattern,
-    /// The pattern without its arguments, if they are optional.
-    without_arguments: Option<Pattern>,
+    pub(super) text: String,
+    pub(super) wildcard: Pattern,
+    /// Whether its arguments are optional.
+    may_be_alone: bool,
     /// Its words, for deny and ask rules; `None` if the program has a star.
     words: Option<Words>,
-    /// The words of its words without a star, in their order: those that a text in another language must have.
-    literals: Vec<String>,
 }
 
 /// The words of a pattern such as `git reset --hard *`.
@@ -45,54 +43,29 @@ impl CommandPattern {
             None => pattern.to_owned(),
         };
         let wildcard = Pattern::of_text(&pattern);
-        let without_arguments = pattern
-            .strip_suffix(" *")
-            .filter(|_| wildcard.stars() == 1)
-            .map(Pattern::of_text);
-        let literals = pattern
-            .split_whitespace()
-            .filter(|word| !word.contains('*'));
         Self {
-            literals: literals
-                .map(program_name)
-                .flat_map(words_of)
-                .map(str::to_owned)
-                .collect(),
             words: Words::parse(&pattern),
-            pattern: wildcard,
-            without_arguments,
+            may_be_alone: pattern.ends_with(" *") && wildcard.stars() == 1,
+            wildcard,
             text: pattern,
         }
     }
 
-    /// Whether the pattern literally starts with `text`.
-    pub(super) fn begins_with(&self, text: &str) -> bool {
-        self.text.starts_with(text)
-    }
-
-    /// Whether the pattern has no wildcard.
-    pub(super) fn is_literal(&self) -> bool {
-        self.pattern.stars() == 0
-    }
-
     /// Whether its first word is the program with this name.
     pub(super) fn starts(&self, program: &str) -> bool {
-        self.words
-            .as_ref()
-            .is_some_and(|words| words.program == program)
+        let mut words = self.words.iter();
+        words.any(|words| words.program == program)
     }
 
     /// Whether it matches a command.
     pub(super) fn covers(&self, text: &str) -> bool {
-        let mut patterns = std::iter::once(&self.pattern).chain(&self.without_arguments);
-        patterns.any(|pattern| pattern.covers(text))
+        self.wildcard.covers(text) || self.may_be_alone && self.wildcard.covers(&format!("{text} "))
     }
 
     /// Whether a text may match that has this name of a program.
     pub(super) fn has_text(&self, program: &str) -> bool {
-        self.words
-            .as_ref()
-            .is_none_or(|words| words.program == program || words.program.contains('='))
+        let mut words = self.words.iter();
+        words.all(|words| words.program == program || words.program.contains('='))
     }
 
     /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
@@ -102,12 +75,13 @@ impl CommandPattern {
         words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
     }
 
-    /// Whether all of its literal words occur in a text in their order, as whole words.
+    /// Whether the words of its words without a star occur in a text in any language in their order, as whole words.
     pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
         let has_literals = |text: &str| {
             let mut words = words_of(text);
-            let mut literals = self.literals.iter();
-            literals.all(|literal| {
+            let own = self.text.split_whitespace();
+            let own = own.filter(|word| !word.contains('*')).map(program_name);
+            own.flat_map(words_of).all(|literal| {
                 words.any(|word| literal == word || literal == word.trim_start_matches('-'))
             })
         };
@@ -260,7 +234,10 @@ impl ToolName {
                 "Bash" => purpose == Purpose::Shell,
                 "Agent" => purpose == Purpose::Agent,
                 "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
-                name => name == tool || is_tool_of_server(&tool, name),
+                name => {
+                    let below = tool.strip_prefix(name).filter(|_| is_server(name));
+                    name == tool || below.is_some_and(|below| below.starts_with("__"))
+                }
             },
         }
     }
@@ -289,14 +266,7 @@ fn without_signs(name: &str) -> Cow<'_, str> {
     pieces.join("*").into()
 }
 
-/// Whether `server` is `mcp__NAME` and the tool belongs to it.
-fn is_tool_of_server(tool: &str, server: &str) -> bool {
-    is_server(server)
-        && tool
-            .strip_prefix(server)
-            .is_some_and(|rest| rest.starts_with("__"))
-}
-
+/// Whether the name is `mcp__SERVER`.
 fn is_server(name: &str) -> bool {
     name.starts_with("mcp__") && name.matches("__").count() == 1
 }

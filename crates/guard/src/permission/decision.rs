@@ -119,11 +119,8 @@ impl Deciding<'_> {
         let Some(deciding) = parts_in_reverse.max_by_key(|part| (part.decision, rank(&part.by)))
         else {
             // Nothing runs, unless zsh starts `cat` for a redirection.
-            return if context.is_ambiguous() {
-                self.fail_to_parse()
-            } else {
-                allow(BuiltinRule::ReadOnly)
-            };
+            let unclear = context.is_ambiguous().then(|| self.fail_to_parse());
+            return unclear.unwrap_or_else(|| allow(BuiltinRule::ReadOnly));
         };
         let mut open = parts.iter().filter(|part| part.decision != Decision::Allow);
         let hint = match (open.next(), open.next()) {

@@ -22,7 +22,7 @@ pub struct RuleSource {
 pub(super) struct PathPattern {
     anchor: Anchor,
     /// Relative to the anchor.
-    below: Arc<Pattern>,
+    pub(super) below: Arc<Pattern>,
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
     /// Text that all of its paths have, for a quick look at most others.
@@ -168,11 +168,6 @@ impl PathPattern {
     /// Whether it names files below the home directory.
     pub(super) fn is_below_home(&self) -> bool {
         matches!(self.anchor, Anchor::Home)
-    }
-
-    /// Returns the pattern of files below these directories.
-    pub(super) fn below(&self) -> &Arc<Pattern> {
-        &self.below
     }
 
     /// Whether it restricts a file, or one of those that it may be: it must match before or after following links.

@@ -86,12 +86,8 @@ impl Pattern {
     /// Returns a pattern of paths below a directory.
     pub(super) fn below(&self, directory: &str) -> Self {
         let signs = directory.trim_end_matches('/').chars().chain(['/']);
-        Self(
-            signs
-                .map(Token::Sign)
-                .chain(self.0.iter().cloned())
-                .collect(),
-        )
+        let tokens = signs.map(Token::Sign).chain(self.0.iter().cloned());
+        Self(tokens.collect())
     }
 
     /// Returns the number of stars in a text.

@@ -51,13 +51,18 @@ pub fn analyse(script: &str) -> Analysis {
     let refusals = std::mem::take(&mut line.refusals).into_iter().chain(own);
     let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let moves = line.commands.iter().zip(&checked);
-    let moves = moves.filter_map(|(command, found)| Some((command.context, found.moves.as_ref()?)));
-    let moves: Vec<_> = moves.collect();
-    let changes_directory = moves.iter().any(|(context, _)| !context.is_in_subshell);
+    let moves: Vec<_> = moves.filter(|(_, found)| found.changes_directory).collect();
+    let mut movers = moves.iter().map(|(command, _)| command.context);
+    let changes_directory = movers.any(|context| !context.is_in_subshell);
     // The change may fail, be skipped, come later or affect only a subshell.
     let starts = match moves.as_slice() {
         [] => vec![Vec::new()],
-        [(context, Some(target))] if !context.is_repeated => vec![Vec::new(), vec![target.clone()]],
+        [(command, found)] if !command.context.is_repeated => {
+            let target = found.target.iter();
+            target
+                .flat_map(|target| [Vec::new(), vec![target.clone()]])
+                .collect()
+        }
         _ => Vec::new(),
     };
     let mut is_clean = line.unread.is_none();

@@ -1,6 +1,6 @@
 //! Parsing of arguments by a table entry, into options and operands.
 
-use super::table::{COMMANDS, Command, Property, Takes};
+use super::table::{Command, Property, Takes};
 use super::verdict::{Checked, Refusal, excerpt};
 use super::word::{Arguments, Given, PartWord, Value, WordShape};
 
@@ -101,9 +101,7 @@ impl<'words> Reader<'_, 'words> {
         let value = match (takes, attached) {
             (Takes::Nothing, Some(_)) => return Err(self.refusal_of_option(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
-            (Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue, Some(value)) => {
-                self.attached_value(word, value)?
-            }
+            (_, Some(value)) => self.attached_value(word, value)?,
             (Takes::ValueUnlessLast, None) if self.arguments.rest().is_empty() => Value::None,
             (Takes::Value | Takes::ValueUnlessLast, None) => {
                 // Some programs take a value only after `=` and parse the next word as an option or
@@ -133,9 +131,7 @@ impl<'words> Reader<'_, 'words> {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
                 Takes::Value if ends => self.next_value(word)?,
-                Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
-                    self.attached_value(word, std::mem::take(&mut rest))?
-                }
+                _ => self.attached_value(word, std::mem::take(&mut rest))?,
             };
             self.arguments.options.push(Given { name, value, word });
             if takes != Takes::Nothing {
@@ -190,14 +186,4 @@ impl<'words> Reader<'_, 'words> {
 
 fn may_be_option(word: &PartWord) -> bool {
     word.literal() != Some("-") && !word.cannot_be_option()
-}
-
-/// Parses the arguments of a command by its record.
-pub(super) fn arguments<'words>(
-    name: &str,
-    words: &'words [PartWord],
-) -> Result<Arguments<'words>, Refusal> {
-    let listed = COMMANDS.get(name);
-    let command = listed.ok_or_else(|| Refusal::new(0..0, format!("`{name}` is not listed")))?;
-    read(command, name, words)
 }

@@ -183,18 +183,16 @@ impl CommandPart {
 impl PartWord {
     /// Parses the word as an assignment of a wrapper.
     fn as_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
-        let is_assignment = match wrapper {
-            "env" => true,
-            "time" => assignment_name_length(&self.text).is_some(),
-            _ => return None,
-        };
+        let is_env = wrapper == "env";
+        let is_assignment =
+            is_env || wrapper == "time" && assignment_name_length(&self.text).is_some();
         let assignment = self.value_or_text().split_once('=');
         let (name, value) = assignment.filter(|_| is_assignment)?;
         let span = self.span.start + name.len() + 1..self.span.end;
-        let word = if wrapper == "env" && self.value.is_some() {
-            Self::plain(span, value)
-        } else {
-            Self::unknown(span, value)
+        let known = self.value.as_ref().filter(|_| is_env);
+        let word = match known {
+            Some(_) => Self::plain(span, value),
+            None => Self::unknown(span, value),
         };
         let name = name.to_owned();
         Some(PartAssignment { name, word })

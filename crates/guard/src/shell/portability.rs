@@ -97,11 +97,9 @@ impl CommandLine {
     }
 }
 
-/// Whether a variable has a special meaning in zsh.
+/// Whether a parameter in lower case means something to zsh (zshparam(1), zshmodules(1)).
 fn is_zsh_parameter(name: &str) -> bool {
-    let lines = include_str!("tables/zsh_parameters.txt").lines();
-    let mut lines = lines.filter(|line| !line.starts_with('#'));
-    lines.any(|line| is_one_of(line, name))
+    is_one_of(include_str!("tables/zsh_parameters.txt"), name)
 }
 
 /// Whether a command is another one in some shell, or evaluates its arguments in another way.

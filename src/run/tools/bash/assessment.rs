@@ -130,11 +130,8 @@ fn find_doubt(
     if let Some(name) = revealing.filter(|_| !context.shell.has_clean_environment) {
         return Some(format!("`{name}` may print secrets of the environment"));
     }
-    if let Some(name) = analysis
-        .language
-        .as_ref()
-        .filter(|_| !context.is_protected())
-    {
+    let language = analysis.language.as_ref();
+    if let Some(name) = language.filter(|_| !context.is_protected()) {
         let why = format!("`{name}` only counts as reading if the kernel enforces it");
         return Some(why);
     }

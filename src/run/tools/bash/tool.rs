@@ -129,26 +129,19 @@ impl PreparedCall for ShellCall {
             keep_git_from_writing(&mut variables);
             environment = variables.into();
         }
-        let mut finished = session
-            .spawners
-            .run(
-                &Command {
-                    program: shell.into_os_string(),
-                    arguments: [
-                        BASH_OPTIONS.map(OsString::from).to_vec(),
-                        arguments(&self.parameters.command),
-                    ]
-                    .concat(),
-                    environment,
-                    directory: start.path.clone(),
-                    stdin: Stdin::Null,
-                    report: Some(REPORT),
-                    capture: Capture::default(),
-                    limits: Limits::with_timeout(timeout),
-                },
-                call.cancel,
-            )
-            .map_err(|error| ToolFailure(error.to_string()))?;
+        let options = BASH_OPTIONS.map(OsString::from).into_iter();
+        let command = Command {
+            program: shell.into_os_string(),
+            arguments: options.chain(arguments(&self.parameters.command)).collect(),
+            environment,
+            directory: start.path.clone(),
+            stdin: Stdin::Null,
+            report: Some(REPORT),
+            capture: Capture::default(),
+            limits: Limits::with_timeout(timeout),
+        };
+        let finished = session.spawners.run(&command, call.cancel);
+        let mut finished = finished.map_err(|error| ToolFailure(error.to_string()))?;
         let end = final_directory(std::mem::take(&mut finished.report));
         let moved = directory_after(session, &start.path, end);
         self.reply(finished, timeout, &start, moved)

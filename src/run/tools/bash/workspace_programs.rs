@@ -116,11 +116,8 @@ impl WorkspacePrograms {
         let words = command.to_str().unwrap_or("$").split(is_separator);
         let mut words = words.map(|word| word.trim_start_matches('-'));
         // A shell may read other words than these.
-        let is_plain = !command
-            .as_bytes()
-            .iter()
-            .any(|byte| b"$`~\\\"'".contains(byte));
-        is_plain
+        let mut bytes = command.as_bytes().iter();
+        !bytes.any(|byte| b"$`~\\\"'".contains(byte))
             && words.all(|word| {
                 let is_path = word.contains('/');
                 word.is_empty()

@@ -7,8 +7,10 @@ use crate::shell::verdict::{GitScope, GitUse, Refusal};
 /// A command that is being checked, and the effects found so far.
 #[derive(Debug, Default)]
 pub(in crate::shell) struct CheckedCommand {
-    /// The target of its change of directory, if known.
-    pub(in crate::shell) moves: Option<Option<String>>,
+    /// Whether it changes the directory.
+    pub(in crate::shell) changes_directory: bool,
+    /// The directory that it changes to, if known.
+    pub(in crate::shell) target: Option<String>,
     /// Its use of git.
     pub(in crate::shell) git: Option<GitCall>,
     /// Names of the commands that it starts, with subcommands.

@@ -143,7 +143,7 @@ impl<'text> Reader<'text> {
 
     /// Reads a command and its redirections.
     pub(super) fn command(&mut self) -> Read<()> {
-        if self.begins("((") {
+        if self.rest().starts_with("((") {
             return self.stop(2, "`((…))` evaluates its contents");
         }
         let (keyword, start) = (self.keyword(), self.position);
@@ -174,11 +174,7 @@ impl<'text> Reader<'text> {
             let rest = self.rest();
             if let Some(operator) = redirection_operator(rest) {
                 part.redirections.push(self.redirection(operator)?);
-            } else if matches!(
-                rest.as_bytes().first(),
-                None | Some(b'\n' | b';' | b'&' | b'|' | b')')
-            ) || rest.starts_with('#')
-            {
+            } else if let None | Some(b'\n' | b';' | b'&' | b'|' | b')' | b'#') = self.peek() {
                 break;
             } else if rest.starts_with('(') {
                 return self.stop(1, "a function, a list of values or an extended pattern");
@@ -260,20 +256,15 @@ impl<'text> Reader<'text> {
 
 /// Refuses words that bash reads as something else than a command.
 fn refuse_other_command(words: &[PartWord]) -> Read<()> {
-    let mut written = words.iter();
-    let Some(mut first) = written.next() else {
+    // The keyword `time` precedes a pipeline.
+    let has_time = words.first().is_some_and(|first| first.text == "time");
+    let is_of_time = |word: &PartWord| word.text.starts_with('-') || word.text == "time";
+    let Some(first) = words.iter().find(|word| !(has_time && is_of_time(word))) else {
         return Ok(());
     };
-    if first.text == "time" {
-        // The keyword precedes a pipeline.
-        match written.find(|word| !word.text.starts_with('-') && word.text != "time") {
-            Some(word) if word.value.is_none() && assignment_name_length(&word.text).is_some() => {
-                let why = "`time` before a variable that is known only at run time";
-                return stop_at(word.span.clone(), why);
-            }
-            Some(word) => first = word,
-            None => return Ok(()),
-        }
+    if has_time && first.value.is_none() && assignment_name_length(&first.text).is_some() {
+        let why = "`time` before a variable that is known only at run time";
+        return stop_at(first.span.clone(), why);
     }
     let (name, rest) = first.text.split_at(identifier_length(&first.text));
     let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));

@@ -74,22 +74,15 @@ impl<'text> Reader<'text> {
         (index < self.end).then(|| self.text.as_bytes().get(index).copied())?
     }
 
-    pub(super) fn begins(&self, token: &str) -> bool {
-        self.rest().starts_with(token)
-    }
-
     /// Returns the next `length` bytes or a character, which are a token in an error message.
     pub(super) fn stop<T>(&self, length: usize, why: impl Into<String>) -> Read<T> {
-        let end = self
-            .text
-            .ceil_char_boundary(self.position + length)
-            .min(self.end);
-        stop_at(self.position..end, why)
+        let end = self.text.ceil_char_boundary(self.position + length);
+        stop_at(self.position..end.min(self.end), why)
     }
 
     /// Skips a token if it follows.
     pub(super) fn skip(&mut self, token: &str) -> bool {
-        let follows = self.begins(token);
+        let follows = self.rest().starts_with(token);
         self.position += if follows { token.len() } else { 0 };
         follows
     }
@@ -183,10 +176,7 @@ pub(super) fn stop_at<T>(span: Range<usize>, why: impl Into<String>) -> Read<T> 
 
 /// Whether a byte ends a word outside quotes.
 pub(super) fn ends_word(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
-    )
+    b" \t\n;&|()<>".contains(&byte)
 }
 
 /// A here-document whose text follows.

@@ -123,7 +123,10 @@ impl<'text> Reader<'text> {
                 word.push("{");
                 self.position += 1;
             }
-            b'~' if self.position == start || self.is_after_sign() => {
+            // Behind these signs, it is a home directory too.
+            b'~' if self.position == start
+                || self.slice(0..self.position).ends_with(['=', ':']) =>
+            {
                 self.unknown_sign(word, WordPiece::Home, WordShape::Single);
             }
             _ => {
@@ -143,12 +146,6 @@ impl<'text> Reader<'text> {
         let written = self.slice(self.position..self.position + 1);
         word.push_piece(piece, shape, written);
         self.position += 1;
-    }
-
-    /// Whether `=` or `:` precedes, after which a tilde is a home directory.
-    fn is_after_sign(&self) -> bool {
-        let before = self.text.get(..self.position).unwrap_or_default();
-        before.ends_with(['=', ':'])
     }
 
     /// Adds a set of characters, which ends at the last bracket of the name.
