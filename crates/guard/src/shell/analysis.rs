@@ -52,8 +52,8 @@ pub fn analyse(script: &str) -> Analysis {
     let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let moves = line.commands.iter().zip(&checked);
     let moves: Vec<_> = moves.filter(|(_, found)| found.changes_directory).collect();
-    let mut movers = moves.iter().map(|(command, _)| command.context);
-    let changes_directory = movers.any(|context| !context.is_in_subshell);
+    let mut contexts = moves.iter().map(|(command, _)| command.context);
+    let changes_directory = contexts.any(|context| !context.is_in_subshell);
     // The change may fail, be skipped, come later or affect only a subshell.
     let starts = match moves.as_slice() {
         [] => vec![Vec::new()],

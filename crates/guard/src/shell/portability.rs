@@ -62,6 +62,8 @@ impl CommandLine {
             let tokens = tokens.as_ref();
             tokens.is_some_and(|tokens| tokens.is_match(text))
         };
+        // Without quotes and operators, no expression has to be compiled.
+        let is_simple = |byte: u8| byte.is_ascii_alphanumeric() || b" _%+,./@*?:-".contains(&byte);
         let is_other =
             |part: &CommandPart| self.writes_twice(part) || part.levels().iter().any(differs);
         self.unread.is_none()
@@ -70,7 +72,9 @@ impl CommandLine {
             && !script.contains("esac")
             && !self.names.iter().any(|name| is_zsh_parameter(name))
             && !self.commands.iter().any(is_other)
-            && (is_all(&PLAIN, script) || is_all(&COMMON, &self.with_blanks(script)))
+            && (script.bytes().all(is_simple)
+                || is_all(&PLAIN, script)
+                || is_all(&COMMON, &self.with_blanks(script)))
     }
 
     /// Returns the text without here-documents, with further blanks.
