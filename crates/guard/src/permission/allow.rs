@@ -71,9 +71,9 @@ impl Allowable {
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
         !self.is_beyond_rules
             && self.spellings.iter().any(|known| {
-                pattern.begins_with(&known.set)
+                pattern.text.starts_with(&known.set)
                     && pattern.covers(&known.text)
-                    && (pattern.is_literal() || !known.starts_unseen)
+                    && (pattern.wildcard.stars() == 0 || !known.starts_unseen)
             })
     }
 }

@@ -6,7 +6,7 @@ use super::allow::is_harmlessly_set;
 use super::command::Command;
 use super::invocation::Invocation;
 use super::pattern::{GLOB, UNKNOWN};
-use crate::shell::{CommandPart, PartWord, analyse, uses};
+use crate::shell::{PartWord, analyse, uses};
 
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
 const EDITS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
@@ -47,15 +47,12 @@ impl Command<'_> {
 
     /// Whether its only effect is known changes to files in the working directories.
     pub(super) fn edits_inside(&self) -> bool {
-        let mut level = self.levels.last().into_iter();
-        let is_clear = |level: &&CommandPart| is_harmlessly_set(level) && !self.directories.is_open;
-        let Some((level, program)) = level
-            .find(is_clear)
-            .and_then(|level| Some((level, level.program()?)))
-        else {
+        let level = self.levels.last().filter(|level| is_harmlessly_set(level));
+        let Some(level) = level.filter(|_| !self.directories.is_open) else {
             return false;
         };
-        let arguments = level.words.get(1..).unwrap_or_default();
+        let program = level.program().unwrap_or_default();
+        let mut arguments = level.words.iter().skip(1);
         let is_known = |word: &PartWord| {
             word.value.as_deref().is_some_and(|value| {
                 if let Some(letters) = value.strip_prefix('-') {
@@ -69,11 +66,9 @@ impl Command<'_> {
             })
         };
         // `cp -r x/. .` may replace any file.
-        let sources = arguments
-            .split_last()
-            .map_or(&[][..], |(_, sources)| sources);
+        let mut sources = arguments.clone().rev().skip(1);
         let merges = program == "cp"
-            && sources.iter().any(|word| {
+            && sources.any(|word| {
                 let value = word.value.as_deref().unwrap_or_default();
                 value.trim_end_matches('/').ends_with("/.") || value == "."
             });
@@ -84,6 +79,6 @@ impl Command<'_> {
             let kept: Vec<&str> = kept.map(|word| word.text.as_str()).collect();
             analyse(&kept.join(" ")).verdict.is_read_only()
         };
-        EDITS.contains(&program) && arguments.iter().all(is_known) && is_plain && !merges
+        EDITS.contains(&program) && arguments.all(is_known) && is_plain && !merges
     }
 }

@@ -1,12 +1,12 @@
 //! A command of a command line, as rules see it.
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::allow::{Allowable, is_harmlessly_set};
 use super::command_pattern::CommandPattern;
-use super::directories;
-use super::directories::{Directories, Target};
+use super::directories::{self, Directories};
 use super::effects::Effects;
 use super::invocation::Invocation;
 use super::outline::outline;
@@ -29,7 +29,8 @@ pub(super) struct Command<'a> {
     pub(super) directories: Rc<Directories>,
     /// The command line, if it has several commands and this is the first.
     line: Option<&'a str>,
-    allowable: Allowable,
+    /// How it is written, as allow rules see it.
+    pub(super) allowable: Allowable,
     effects: OnceCell<Effects>,
 }
 
@@ -55,12 +56,8 @@ pub(super) fn commands<'a>(
     if let Some(rest) = line.rest_of(script) {
         let mut started = Started::new(context);
         started.evaluate_rest("", rest);
-        commands.push(Command::new(
-            rest,
-            Vec::new(),
-            started,
-            start.with_unknown(),
-        ));
+        let directories = start.with_unknown();
+        commands.push(Command::new(rest, Vec::new(), started, directories));
     }
     if let [first, _, ..] = commands.as_mut_slice() {
         first.line = Some(script.trim());
@@ -136,11 +133,6 @@ impl<'a> Command<'a> {
         files.any(|file| pattern.restricts(&file, self.context))
     }
 
-    /// Whether an allow rule is about it, as it is written or as the argument of wrappers.
-    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        self.allowable.is(pattern)
-    }
-
     /// Returns the known leading words of the innermost command, unless a variable may change its
     /// meaning.
     pub(super) fn known_words(&self) -> Option<Vec<&str>> {
@@ -173,18 +165,14 @@ impl<'a> Command<'a> {
         };
         if part.words.is_empty() {
             // The substitution in an assigned value is a separate part.
-            return part.only_reads && !part.assignments.is_empty();
+            return part.verdict.is_read_only() && !part.assignments.is_empty();
         }
-        let is_inside = |to: &_| self.context.is_inside(&self.context.resolve(to));
-        let stays = || match directories::target(part, self.context) {
-            None => true,
-            Some(Target::Unknown) => false,
-            Some(Target::Known(to)) => {
-                let mut reached = self.directories.known.iter().map(|from| from.join(&to));
-                !self.directories.is_open && reached.all(|to| is_inside(&to))
-            }
+        let is_inside = |to: &PathBuf| self.context.is_inside(&self.context.resolve(to));
+        let stays = || {
+            let after = self.directories.after(part, self.context);
+            after.is_none_or(|after| !after.is_open && after.known.iter().all(is_inside))
         };
-        part.only_reads
+        part.verdict.is_read_only()
             && !self.context.sets_programs()
             && is_harmlessly_set(part)
             && stays()

@@ -9,14 +9,12 @@ use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
-    text: String,
-    pattern: Pattern,
-    /// The pattern without its arguments, if they are optional.
-    without_arguments: Option<Pattern>,
+    pub(super) text: String,
+    pub(super) wildcard: Pattern,
+    /// Whether its arguments are optional.
+    may_be_alone: bool,
     /// Its words, for deny and ask rules; `None` if the program has a star.
     words: Option<Words>,
-    /// The words of its words without a star, in their order: those that a text in another language must have.
-    literals: Vec<String>,
 }
 
 /// The words of a pattern such as `git reset --hard *`.
@@ -24,20 +22,12 @@ pub(super) struct CommandPattern {
 struct Words {
     /// The name of the program.
     program: String,
-    /// The words without a leading dash, and stars.
-    operands: Vec<Operand>,
+    /// The words without a leading dash. A star is any number of words; others match one, with stars within it.
+    operands: Vec<Pattern>,
     /// The options, anywhere behind the program.
     options: Vec<String>,
     /// Whether anything may follow.
     is_open: bool,
-}
-
-#[derive(Debug, Clone)]
-enum Operand {
-    /// Any number of words.
-    Any,
-    /// One word; a star matches within it.
-    Word(Pattern),
 }
 
 /// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
@@ -53,54 +43,29 @@ impl CommandPattern {
             None => pattern.to_owned(),
         };
         let wildcard = Pattern::of_text(&pattern);
-        let without_arguments = pattern
-            .strip_suffix(" *")
-            .filter(|_| wildcard.stars() == 1)
-            .map(Pattern::of_text);
-        let literals = pattern
-            .split_whitespace()
-            .filter(|word| !word.contains('*'));
         Self {
-            literals: literals
-                .map(program_name)
-                .flat_map(words_of)
-                .map(str::to_owned)
-                .collect(),
             words: Words::parse(&pattern),
-            pattern: wildcard,
-            without_arguments,
+            may_be_alone: pattern.ends_with(" *") && wildcard.stars() == 1,
+            wildcard,
             text: pattern,
         }
     }
 
-    /// Whether the pattern literally starts with `text`.
-    pub(super) fn begins_with(&self, text: &str) -> bool {
-        self.text.starts_with(text)
-    }
-
-    /// Whether the pattern has no wildcard.
-    pub(super) fn is_literal(&self) -> bool {
-        self.pattern.stars() == 0
-    }
-
     /// Whether its first word is the program with this name.
     pub(super) fn starts(&self, program: &str) -> bool {
-        self.words
-            .as_ref()
-            .is_some_and(|words| words.program == program)
+        let mut words = self.words.iter();
+        words.any(|words| words.program == program)
     }
 
     /// Whether it matches a command.
     pub(super) fn covers(&self, text: &str) -> bool {
-        let mut patterns = std::iter::once(&self.pattern).chain(&self.without_arguments);
-        patterns.any(|pattern| pattern.covers(text))
+        self.wildcard.covers(text) || self.may_be_alone && self.wildcard.covers(&format!("{text} "))
     }
 
     /// Whether a text may match that has this name of a program.
     pub(super) fn has_text(&self, program: &str) -> bool {
-        self.words
-            .as_ref()
-            .is_none_or(|words| words.program == program || words.program.contains('='))
+        let mut words = self.words.iter();
+        words.all(|words| words.program == program || words.program.contains('='))
     }
 
     /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
@@ -110,12 +75,13 @@ impl CommandPattern {
         words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
     }
 
-    /// Whether all of its literal words occur in a text in their order, as whole words.
+    /// Whether the words of its words without a star occur in a text in any language in their order, as whole words.
     pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
         let has_literals = |text: &str| {
             let mut words = words_of(text);
-            let mut literals = self.literals.iter();
-            literals.all(|literal| {
+            let own = self.text.split_whitespace();
+            let own = own.filter(|word| !word.contains('*')).map(program_name);
+            own.flat_map(words_of).all(|literal| {
                 words.any(|word| literal == word || literal == word.trim_start_matches('-'))
             })
         };
@@ -137,16 +103,14 @@ impl Words {
         }
         let (options, operands): (Vec<&String>, Vec<&String>) =
             arguments.iter().partition(|word| is_option(word));
-        let mut operands: Vec<Operand> = operands.iter().map(|word| Operand::parse(word)).collect();
-        let is_open = pattern.ends_with('*');
-        if let Some(Operand::Any) = operands.last() {
-            operands.pop();
-        }
+        let operands = operands.into_iter();
+        let mut operands: Vec<Pattern> = operands.map(|word| Pattern::of_text(word)).collect();
+        operands.pop_if(|last| last.is_star());
         Some(Self {
             program: program_name(program).to_owned(),
             operands,
             options: options.into_iter().cloned().collect(),
-            is_open,
+            is_open: pattern.ends_with('*'),
         })
     }
 
@@ -174,12 +138,15 @@ impl Words {
             }
             let is_option = is_option(word);
             for at in (0..=end).rev() {
-                let is_star = matches!(self.operands.get(at), Some(Operand::Any));
+                let is_star = self.operands.get(at).is_some_and(Pattern::is_star);
                 // A rule without a star is about the whole command, with its options in any place.
                 let stays = is_star
                     || is_option && (at < end || !self.options.is_empty())
                     || may_be_value && at < end;
-                let moves = at > 0 && reached[at - 1] && self.operands[at - 1].is(word);
+                let is = |operand: &Pattern| {
+                    operand.covers(word) || operand.covers(word.trim_start_matches("./"))
+                };
+                let moves = at > 0 && reached[at - 1] && is(&self.operands[at - 1]);
                 reached[at] = moves || reached[at] && stays;
             }
             may_be_value = is_option;
@@ -191,26 +158,8 @@ impl Words {
     /// Marks the positions behind stars that match no word.
     fn skip_stars(&self, reached: &mut [bool]) {
         for (at, operand) in self.operands.iter().enumerate() {
-            reached[at + 1] |= matches!(operand, Operand::Any) && reached[at];
+            reached[at + 1] |= operand.is_star() && reached[at];
         }
-    }
-}
-
-impl Operand {
-    fn parse(word: &str) -> Self {
-        if word == "*" {
-            Self::Any
-        } else {
-            Self::Word(Pattern::of_text(word))
-        }
-    }
-
-    /// Whether it is one word, which matches.
-    fn is(&self, word: &str) -> bool {
-        let Self::Word(wildcard) = self else {
-            return false;
-        };
-        wildcard.covers(word) || wildcard.covers(word.trim_start_matches("./"))
     }
 }
 
@@ -285,7 +234,10 @@ impl ToolName {
                 "Bash" => purpose == Purpose::Shell,
                 "Agent" => purpose == Purpose::Agent,
                 "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
-                name => name == tool || is_tool_of_server(&tool, name),
+                name => {
+                    let below = tool.strip_prefix(name).filter(|_| is_server(name));
+                    name == tool || below.is_some_and(|below| below.starts_with("__"))
+                }
             },
         }
     }
@@ -314,14 +266,7 @@ fn without_signs(name: &str) -> Cow<'_, str> {
     pieces.join("*").into()
 }
 
-/// Whether `server` is `mcp__NAME` and the tool belongs to it.
-fn is_tool_of_server(tool: &str, server: &str) -> bool {
-    is_server(server)
-        && tool
-            .strip_prefix(server)
-            .is_some_and(|rest| rest.starts_with("__"))
-}
-
+/// Whether the name is `mcp__SERVER`.
 fn is_server(name: &str) -> bool {
     name.starts_with("mcp__") && name.matches("__").count() == 1
 }

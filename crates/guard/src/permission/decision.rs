@@ -73,11 +73,8 @@ impl Deciding<'_> {
         if let Some(whole) = self.rules.strictest(|rule| rule.is_about(request)) {
             // A stricter rule may apply to a part.
             let mut denying = self.rules.of(Behavior::Deny);
-            return by_rule(
-                denying
-                    .find(|rule| rule.restricts(&self.call))
-                    .unwrap_or(whole),
-            );
+            let stricter = denying.find(|rule| rule.restricts(&self.call));
+            return by_rule(stricter.unwrap_or(whole));
         }
         if let Action::Command { only_reads, .. } = request.action {
             return self.decide_commands(*only_reads);
@@ -122,11 +119,8 @@ impl Deciding<'_> {
         let Some(deciding) = parts_in_reverse.max_by_key(|part| (part.decision, rank(&part.by)))
         else {
             // Nothing runs, unless zsh starts `cat` for a redirection.
-            return if context.is_ambiguous() {
-                self.fail_to_parse()
-            } else {
-                allow(BuiltinRule::ReadOnly)
-            };
+            let unclear = context.is_ambiguous().then(|| self.fail_to_parse());
+            return unclear.unwrap_or_else(|| allow(BuiltinRule::ReadOnly));
         };
         let mut open = parts.iter().filter(|part| part.decision != Decision::Allow);
         let hint = match (open.next(), open.next()) {
@@ -217,12 +211,8 @@ impl Deciding<'_> {
         }
         let effects = &self.call.effects;
         let writes = &effects.changes;
-        let only_reads = match request.action {
-            Action::Files { writes, .. } => writes.is_empty(),
-            Action::Harmless => true,
-            Action::Command { .. } | Action::Fetch { .. } | Action::Anything => false,
-        };
-        if only_reads {
+        let may_only_read = matches!(request.action, Action::Files { .. } | Action::Harmless);
+        if may_only_read && writes.is_empty() {
             return allow(BuiltinRule::ReadOnly);
         }
         if self.mode == Mode::BypassPermissions {

@@ -37,6 +37,23 @@ impl Directories {
         })
     }
 
+    /// Returns the directories that a command changes to from these, if it does; none is known if its target is known
+    /// only at run time.
+    pub(super) fn after(&self, command: &CommandPart, context: &PathContext<'_>) -> Option<Self> {
+        let levels = command.levels();
+        let level = levels.last()?;
+        let to = match level.program()? {
+            "cd" | "chdir" | "pushd" => operand(&level.words, context),
+            "popd" => None,
+            _ => return None,
+        };
+        let reached = |to: &PathBuf| self.known.iter().map(|from| from.join(to)).collect();
+        Some(Self {
+            known: to.as_ref().map(reached).unwrap_or_default(),
+            is_open: self.is_open || to.is_none(),
+        })
+    }
+
     /// Returns the file that `name`, a word or part of one, names in each directory.
     pub(super) fn files(&self, name: &str, context: &PathContext<'_>) -> Vec<ResolvedPath> {
         // A program may expand it.
@@ -57,61 +74,28 @@ pub(super) fn of(
     start: &Rc<Directories>,
     context: &PathContext<'_>,
 ) -> Vec<Rc<Directories>> {
-    let commands = &line.commands;
-    let targets: Vec<_> = commands
-        .iter()
-        .map(|command| target(command, context))
-        .collect();
-    let mut moves = commands.iter().zip(&targets);
     let mut current = Rc::clone(start);
-    if moves.any(|(command, target)| command.context.is_repeated && target.is_some()) {
+    let mut repeated = line.commands.iter().filter(|one| one.context.is_repeated);
+    if repeated.any(|command| start.after(command, context).is_some()) {
         current = start.with_unknown();
     }
-    let mut found = Vec::with_capacity(commands.len());
-    for target in targets {
+    let mut found = Vec::with_capacity(line.commands.len());
+    for command in &line.commands {
         found.push(Rc::clone(&current));
-        let Some(target) = target else {
+        let Some(after) = current.after(command, context) else {
             continue;
         };
-        let mut after = Directories::clone(&current);
-        match target {
-            Target::Unknown => after.is_open = true,
-            Target::Known(to) => {
-                if found.len() == 1 && begins_with_condition(line) {
-                    after.known.clear();
-                }
-                let from = current.known.iter();
-                let reached = from.map(|from| normalise(&from.join(&to)));
-                after.known.extend(reached);
-            }
+        let mut known: Vec<_> = after.known.iter().map(|to| normalise(to)).collect();
+        if known.is_empty() || found.len() > 1 || !begins_with_condition(line) {
+            known.extend_from_slice(&current.known);
         }
-        after.known.sort_unstable();
-        after.known.dedup();
-        after.is_open |= after.known.len() > MAX_DIRECTORIES;
-        after.known.truncate(MAX_DIRECTORIES);
-        current = Rc::new(after);
+        known.sort_unstable();
+        known.dedup();
+        let is_open = after.is_open || known.len() > MAX_DIRECTORIES;
+        known.truncate(MAX_DIRECTORIES);
+        current = Rc::new(Directories { known, is_open });
     }
     found
-}
-
-/// The directory that a command changes to.
-pub(super) enum Target {
-    Known(PathBuf),
-    /// It is known only at run time.
-    Unknown,
-}
-
-/// Returns the directory that a command changes to, if it does.
-pub(super) fn target(command: &CommandPart, context: &PathContext<'_>) -> Option<Target> {
-    let levels = command.levels();
-    let words = &levels.last()?.words;
-    match levels.last()?.program()? {
-        "cd" | "chdir" | "pushd" => {
-            Some(operand(words, context).map_or(Target::Unknown, Target::Known))
-        }
-        "popd" => Some(Target::Unknown),
-        _ => None,
-    }
 }
 
 /// Returns the operand of `cd` or `pushd`, if it leads to one directory.

@@ -69,7 +69,7 @@ impl Rules {
                 rule: rule.text.clone(),
                 denied,
                 directory: root.to_owned(),
-                below: Arc::clone(pattern.below()),
+                below: Arc::clone(&pattern.below),
             })
         });
         denied.collect()
@@ -91,7 +91,7 @@ impl Rules {
         let rules = self.of_files(Behavior::Allow);
         let edits = rules.filter(|(_, denied, _)| *denied == FileUse::Changing);
         let allowed = edits.filter_map(|(_, _, pattern)| {
-            let below = pattern.below().directory()?;
+            let below = pattern.below.directory()?;
             let roots = pattern.roots(home, working_directories);
             Some(roots.into_iter().map(move |root| root.join(&below)))
         });

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use super::pattern::Pattern;
-use super::programs;
 
 const PROTECTED_TABLE: &str = include_str!("tables/protected.txt");
 
@@ -34,7 +33,7 @@ struct Listed {
 impl FileList {
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     fn parse(tables: &[&'static str]) -> Self {
-        let lines = tables.iter().flat_map(|table| programs::lines(table));
+        let lines = tables.iter().flat_map(|table| table_lines(table));
         let rows = lines.map(|line| {
             let path = line.trim_start_matches('!').trim_end_matches('/');
             // A name is in any directory.
@@ -66,6 +65,12 @@ impl FileList {
         let listed = rows.find(|row| row.pattern.covers(path))?;
         Some(!listed.is_excluded)
     }
+}
+
+/// Returns the lines of a table that are neither empty nor comments.
+pub(super) fn table_lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Whether an absolute path is never changed without approval.

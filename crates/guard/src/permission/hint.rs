@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::command::Command;
 use super::domain::host;
+use super::file_list::table_lines;
 use super::pattern::escape;
-use super::programs;
 use super::{Action, Behavior, Request, Rule};
 use crate::shell::{UseKind, program_name, uses};
 
@@ -109,7 +109,7 @@ fn may_be_proposed(command: &str) -> bool {
 
 /// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
 fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let rows = programs::lines(include_str!("tables/proposals.txt"));
+    let rows = table_lines(include_str!("tables/proposals.txt"));
     let rows = rows.filter_map(|row| row.split_once(" | "));
     rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
 }

@@ -21,7 +21,6 @@ mod path_context;
 mod path_pattern;
 mod pattern;
 mod program_use;
-mod programs;
 mod reads;
 mod request;
 mod rule;

@@ -76,13 +76,10 @@ impl<'a> PathContext<'a> {
 
     /// Whether a shell other than bash may read the command line in another way.
     pub(super) fn is_ambiguous(&self) -> bool {
-        matches!(
-            self.request.action,
-            Action::Command {
-                is_ambiguous: true,
-                ..
-            }
-        )
+        match self.request.action {
+            Action::Command { is_ambiguous, .. } => *is_ambiguous,
+            _ => false,
+        }
     }
 
     /// Whether the command line may set a variable.

@@ -22,9 +22,11 @@ pub struct RuleSource {
 pub(super) struct PathPattern {
     anchor: Anchor,
     /// Relative to the anchor.
-    below: Arc<Pattern>,
+    pub(super) below: Arc<Pattern>,
     /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
+    /// Text that all of its paths have, for a quick look at most others.
+    literal: String,
 }
 
 /// Names without an extension that are files.
@@ -92,20 +94,27 @@ impl PathPattern {
         } else {
             format!("**/{below}")
         };
+        let named = text.trim_start_matches("**/");
+        let literal = named.split(['*', '?', '[', '\\']).next();
         Ok(Self {
             anchor,
             below: Arc::new(Pattern::of_path(&text)?),
             may_be_directory,
+            literal: literal.unwrap_or_default().to_owned(),
         })
     }
 
     /// Whether it matches a path, or one of those that it may be.
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
         let text = path.to_string_lossy();
+        let has_gap = has_gap(path);
+        if !has_gap && !text.contains(&self.literal) {
+            return false;
+        }
         // Files of a name have no files below.
         let is_within = !self.may_be_directory && text.contains(GAP);
         let is_covered = |root: &Path| {
-            if !has_gap(path) {
+            if !has_gap {
                 let below = path.strip_prefix(root);
                 return below.is_ok_and(|below| self.below.may_contain(&below.to_string_lossy()));
             }
@@ -159,11 +168,6 @@ impl PathPattern {
     /// Whether it names files below the home directory.
     pub(super) fn is_below_home(&self) -> bool {
         matches!(self.anchor, Anchor::Home)
-    }
-
-    /// Returns the pattern of files below these directories.
-    pub(super) fn below(&self) -> &Arc<Pattern> {
-        &self.below
     }
 
     /// Whether it restricts a file, or one of those that it may be: it must match before or after following links.

@@ -86,17 +86,18 @@ impl Pattern {
     /// Returns a pattern of paths below a directory.
     pub(super) fn below(&self, directory: &str) -> Self {
         let signs = directory.trim_end_matches('/').chars().chain(['/']);
-        Self(
-            signs
-                .map(Token::Sign)
-                .chain(self.0.iter().cloned())
-                .collect(),
-        )
+        let tokens = signs.map(Token::Sign).chain(self.0.iter().cloned());
+        Self(tokens.collect())
     }
 
     /// Returns the number of stars in a text.
     pub(super) fn stars(&self) -> usize {
         self.0.iter().filter(|token| **token == Token::Text).count()
+    }
+
+    /// Whether it is a star alone.
+    pub(super) fn is_star(&self) -> bool {
+        self.0 == [Token::Text]
     }
 
     /// Whether it matches the text. Only a star matches a gap.

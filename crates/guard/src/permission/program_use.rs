@@ -97,13 +97,10 @@ impl<'w> ProgramUse<'w> {
     pub(super) fn outputs(&self) -> Vec<&'w PartWord> {
         let words = self.arguments.iter();
         if self.listed.has("of") {
-            let given = words
-                .clone()
-                .enumerate()
-                .filter(|(_, word)| self.listed.is_given(word));
-            return given
-                .flat_map(|(at, _)| words.clone().skip(at).take(2))
-                .collect();
+            let given = words.clone().enumerate();
+            let given = given.filter(|(_, word)| self.listed.is_given(word));
+            let values = given.flat_map(|(at, _)| words.clone().skip(at).take(2));
+            return values.collect();
         }
         let changes =
             !self.listed.has("if") || words.clone().any(|word| self.listed.is_given(word));

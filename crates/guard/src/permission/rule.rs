@@ -185,11 +185,7 @@ impl Rule {
             Specifier::Outside(OutsideAccess::Reading) => reads.any(is_outside),
             Specifier::Outside(OutsideAccess::Writing) => writes.any(is_outside),
             Specifier::Domain(_) => self.is_about_host(effects),
-            Specifier::Any
-            | Specifier::Command(_)
-            | Specifier::Outside(OutsideAccess::Command)
-            | Specifier::Argument
-            | Specifier::Nothing => false,
+            _ => false,
         }
     }
 
@@ -232,10 +228,7 @@ impl Rule {
                     is_command || purpose.writes_files()
                 }
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
-                Specifier::Any
-                | Specifier::Outside(OutsideAccess::Command)
-                | Specifier::Argument
-                | Specifier::Nothing => false,
+                _ => false,
             }
     }
 
@@ -250,7 +243,7 @@ impl Rule {
 
     /// Whether it allows a command without its redirections.
     pub(super) fn allows_command(&self, command: &Command<'_>) -> bool {
-        matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
+        matches!(&self.specifier, Specifier::Command(pattern) if command.allowable.is(pattern))
     }
 
     /// Whether it is a deny rule on files.

@@ -8,7 +8,7 @@ use super::domain::DomainPattern;
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
 use super::rule::{Argument, FileUse, Rule, Specifier};
-use crate::shell::{is_identifier, parse};
+use crate::shell::{is_identifier, is_one_of, parse};
 use turnpipe_core::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
@@ -121,10 +121,7 @@ fn has_several_commands(pattern: &str) -> bool {
 /// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
 fn argument(specifier: &str) -> Option<Argument> {
     let (name, value) = specifier.split_once(':')?;
-    let is_canonical = matches!(
-        name,
-        "command" | "file_path" | "path" | "notebook_path" | "url"
-    );
+    let is_canonical = is_one_of("command file_path path notebook_path url", name);
     (is_identifier(name) && !is_canonical).then(|| Argument {
         name: Some(name.to_owned()),
         value: Pattern::of_text(value.trim()),

@@ -7,13 +7,18 @@ use super::directories::{self, Directories};
 use super::invocation::Invocation;
 use super::path_context::PathContext;
 use super::program_use::{ProgramUse, joined_values};
-use super::programs;
 use crate::shell::{
-    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, UseKind, behind_wrapper, parse,
+    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, UseKind, behind_wrapper,
+    is_one_of, parse,
 };
 
 /// Maximum nesting depth of wrappers and command lines in arguments.
 const MAX_DEPTH: usize = 16;
+
+/// Variables whose value is a program, or a file of commands, that other programs run; besides those for pagers and
+/// editors.
+const PROGRAMS: &str = "BASH_ENV BROWSER ENV GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH \
+    GIT_SSH_COMMAND LESSCLOSE LESSOPEN PROMPT_COMMAND RSYNC_RSH SHELL SSH_ASKPASS SUDO_ASKPASS VISUAL";
 
 /// Everything that a command may run.
 pub(super) struct Started<'a> {
@@ -75,7 +80,7 @@ impl<'a> Started<'a> {
 
     /// Adds the variable of an assignment, if its value is a program.
     fn add_assignment(&mut self, name: &str, value: Option<&str>) {
-        if programs::names_program(name) {
+        if name.ends_with("PAGER") || name.ends_with("EDITOR") || is_one_of(PROGRAMS, name) {
             self.evaluate(name, value.map(str::to_owned));
         }
     }
@@ -147,10 +152,7 @@ impl<'a> Started<'a> {
             }
         }
         // `export PAGER=less`, `env PAGER=less git log`
-        if matches!(
-            program,
-            "export" | "declare" | "typeset" | "local" | "readonly" | "env" | "sudo"
-        ) {
+        if is_one_of("export declare typeset local readonly env sudo", program) {
             for word in words.iter().skip(1) {
                 if let Some((name, value)) = word.value_or_text().split_once('=') {
                     self.add_assignment(name, word.value.as_ref().map(|_| value));

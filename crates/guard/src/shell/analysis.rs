@@ -16,7 +16,7 @@ use turnpipe_core::text::terminal_safe_line;
 const MAX_COMMANDS: usize = 64;
 
 /// The result of an analysis.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// The verdict.
     pub verdict: Verdict,
@@ -51,36 +51,38 @@ pub fn analyse(script: &str) -> Analysis {
     let refusals = std::mem::take(&mut line.refusals).into_iter().chain(own);
     let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let moves = line.commands.iter().zip(&checked);
-    let moves =
-        moves.flat_map(|(command, found)| found.moves.iter().map(|to| (command.context, to)));
-    let moves: Vec<_> = moves.collect();
-    let changes_directory = moves.iter().any(|(context, _)| !context.is_in_subshell);
+    let moves: Vec<_> = moves.filter(|(_, found)| found.changes_directory).collect();
+    let mut contexts = moves.iter().map(|(command, _)| command.context);
+    let changes_directory = contexts.any(|context| !context.is_in_subshell);
     // The change may fail, be skipped, come later or affect only a subshell.
     let starts = match moves.as_slice() {
         [] => vec![Vec::new()],
-        [(context, Some(target))] if !context.is_repeated => vec![Vec::new(), vec![target.clone()]],
+        [(command, found)] if !command.context.is_repeated => {
+            let target = found.target.iter();
+            target
+                .flat_map(|target| [Vec::new(), vec![target.clone()]])
+                .collect()
+        }
         _ => Vec::new(),
     };
     let mut is_clean = line.unread.is_none();
-    let mut requires: Vec<GitUse> = Vec::new();
+    let mut all_requires: Vec<GitUse> = Vec::new();
     for (command, found) in line.commands.iter_mut().zip(&checked) {
-        let uses = distinct(found.git_uses(&starts));
-        requires.extend(uses.iter().cloned());
+        let requires = found.git_uses(&starts);
+        all_requires.extend(requires.iter().cloned());
         // In an unknown directory, git does not only read; earlier commands could change the configuration.
-        let may_require = is_clean && !command.context.is_repeated && !uses.is_empty();
-        command.only_reads = found.only_reads && (found.git.is_empty() || may_require);
-        is_clean &= command.only_reads && command.writes().next().is_none();
-        command.requires = if command.only_reads { uses } else { Vec::new() };
+        let may_require = is_clean && !command.context.is_repeated && !requires.is_empty();
+        if found.only_reads && (found.git.is_none() || may_require) {
+            command.verdict = Verdict::ReadOnly { requires };
+        }
+        is_clean &= command.verdict.is_read_only() && command.writes().next().is_none();
     }
     let secret = line.secrets.iter().find(|name| !line.sets(name));
-    let secret = secret.map(|name| format!("${name}"));
-    line.reveals = checked
-        .iter()
-        .find_map(|found| found.reveals.clone())
-        .or(secret);
+    let mut revealing = checked.iter().filter_map(|found| found.reveals.clone());
+    line.reveals = revealing.next().or(secret.map(|name| format!("${name}")));
     let sizes = line.commands.iter();
     let sizes = sizes.map(|command| 1 + command.redirections.len());
-    let mut git = checked.iter().flat_map(|found| &found.git);
+    let mut git = checked.iter().filter_map(|found| found.git.as_ref());
     let refusal = if sizes.sum::<usize>() > MAX_COMMANDS {
         Some(Refusal::new(0..0, "too many commands"))
     } else if first_refusal.is_some() {
@@ -88,7 +90,7 @@ pub fn analyse(script: &str) -> Analysis {
     } else if script.trim_ascii().is_empty() {
         Some(Refusal::new(0..0, "the command is empty"))
     } else if let Some(unread) = &line.unread {
-        Some(Refusal::new(unread.token.clone(), unread.why.clone()))
+        Some(unread.refusal.clone())
     } else {
         let call = git.next().filter(|_| starts.is_empty());
         call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
@@ -100,11 +102,11 @@ pub fn analyse(script: &str) -> Analysis {
     Analysis {
         why: acceptance(&names),
         verdict: Verdict::ReadOnly {
-            requires: distinct(requires),
+            requires: distinct(all_requires),
         },
         span: None,
         changes_directory,
-        programs: programs(&names),
+        programs: programs(names.into_iter().map(String::as_str)),
         language: checked.iter().find_map(|found| found.language.clone()),
         line: Arc::new(line),
     }
@@ -119,13 +121,9 @@ pub fn parse(script: &str) -> CommandLine {
 impl CommandLine {
     /// Reads a line that may mean something else where it is run: all of it counts as not read.
     pub fn guess(script: &str) -> Self {
-        let unread = Unread {
-            start: 0,
-            token: 0..0,
-            why: "it is not known how it is read".to_owned(),
-        };
+        let refusal = Refusal::new(0..0, "it is not known how it is read");
         Self {
-            unread: Some(unread),
+            unread: Some(Unread { start: 0, refusal }),
             ..parse(script)
         }
     }
@@ -133,14 +131,12 @@ impl CommandLine {
 
 fn refuse(refusal: Refusal, line: CommandLine) -> Analysis {
     Analysis {
-        verdict: Verdict::Unknown,
         // The reason quotes parts of the command.
         why: terminal_safe_line(&refusal.why),
         span: Some(refusal.span).filter(|span| !span.is_empty()),
         changes_directory: true,
-        programs: Vec::new(),
-        language: None,
         line: Arc::new(line),
+        ..Analysis::default()
     }
 }
 
@@ -157,8 +153,8 @@ fn acceptance(names: &[&String]) -> String {
 }
 
 /// Returns the names of programs, without subcommands, and of programs that they start.
-fn programs(names: &[&String]) -> Vec<String> {
-    let names = names.iter().filter_map(|name| name.split(' ').next());
+fn programs<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+    let names = names.filter_map(|name| name.split(' ').next());
     let started = names.clone().filter_map(|name| COMMANDS.get(name));
     let started = started.flat_map(|command| command.starts.iter().copied());
     distinct(names.chain(started).map(str::to_owned))
@@ -206,23 +202,15 @@ impl Analysis {
         .collect()
     }
 
-    /// Returns the analysis of a command of the line that only reads, on its own.
+    /// Returns the verdict on a command of the line on its own, with its programs.
     #[must_use]
     pub fn of_command(&self, command: &CommandPart) -> Self {
         let levels = command.levels();
-        let names = levels.iter().filter_map(CommandPart::program);
-        let names = distinct(names.map(str::to_owned));
-        let names = names.iter().collect::<Vec<_>>();
         Self {
-            verdict: Verdict::ReadOnly {
-                requires: command.requires.clone(),
-            },
-            why: acceptance(&names),
-            span: Some(command.span.clone()),
-            changes_directory: self.changes_directory,
-            programs: programs(&names),
+            verdict: command.verdict.clone(),
+            programs: programs(levels.iter().filter_map(CommandPart::program)),
             language: None,
-            line: Arc::clone(&self.line),
+            ..self.clone()
         }
     }
 
@@ -240,18 +228,13 @@ impl Analysis {
     /// Returns the analysis after checking every requirement with `holds`. The first error makes
     /// the verdict unknown.
     #[must_use]
-    pub fn settle(self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
-        let Verdict::ReadOnly { requires } = &self.verdict else {
+    pub fn settle(mut self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
+        let Verdict::ReadOnly { requires } = &mut self.verdict else {
             return self;
         };
-        match requires.iter().try_for_each(holds) {
+        match std::mem::take(requires).iter().try_for_each(holds) {
             Err(why) => self.with_refusal(why),
-            Ok(()) => Self {
-                verdict: Verdict::ReadOnly {
-                    requires: Vec::new(),
-                },
-                ..self
-            },
+            Ok(()) => self,
         }
     }
 

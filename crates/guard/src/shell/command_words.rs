@@ -27,10 +27,8 @@ pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
             && word.starts_with(|first: char| first.is_ascii_lowercase())
             && word.bytes().all(is_sign)
     });
-    Some(match subcommand {
-        Some(subcommand) => format!("{program} {subcommand}"),
-        None => program.to_owned(),
-    })
+    let both = subcommand.map(|subcommand| format!("{program} {subcommand}"));
+    both.or_else(|| Some(program.to_owned()))
 }
 
 /// Returns the name of a program without its directory.
@@ -72,10 +70,8 @@ impl CommandPart {
 
     /// Returns the last file that its output is redirected to, except `/dev/null` and the standard streams.
     pub fn output(&self) -> Option<&str> {
-        let redirections = self.redirections.iter();
-        redirections
-            .filter_map(Redirection::output_file)
-            .next_back()
+        let mut last_first = self.redirections.iter().rev();
+        last_first.find_map(Redirection::output_file)
     }
 
     /// Whether it has a here-document.
@@ -110,14 +106,12 @@ pub(crate) fn listed_names<'w>(mut words: impl Iterator<Item = &'w str>) -> Vec<
 /// Returns the words of the command that a program starts, or that its subcommand starts, as in `npm --silent exec ls`.
 /// `None` if it starts none.
 pub(crate) fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
-    let is_wrapper = |name: &str| {
-        LAUNCHERS
-            .get(name)
-            .is_some_and(|one| one.is(Property::First))
-    };
     let names = listed_names(words.iter().map(PartWord::label)).into_iter();
-    let (at, name) = names.rev().find(|(_, name)| is_wrapper(name))?;
-    let mut operands = LAUNCHERS.get(&name)?.most_operands.unwrap_or(0);
+    let mut wrappers = names.rev().filter_map(|(at, name)| {
+        let wrapper = LAUNCHERS.get(&name).filter(|one| one.is(Property::First))?;
+        Some((at, name, wrapper.most_operands.unwrap_or(0)))
+    });
+    let (at, name, mut operands) = wrappers.next()?;
     let mut rest = words.get(at + 1..)?;
     while let Some((word, others)) = rest.split_first() {
         let text = word.label();

@@ -38,10 +38,8 @@ pub struct CommandLine {
 pub struct Unread {
     /// Its first byte: the start of the command that contains the token.
     pub start: usize,
-    /// The token that is not understood.
-    pub(super) token: Range<usize>,
-    /// The reason, on one line.
-    pub why: String,
+    /// The token that is not understood, and the reason on one line.
+    pub(super) refusal: Refusal,
 }
 
 impl CommandLine {

@@ -1,6 +1,6 @@
 //! Parsing of arguments by a table entry, into options and operands.
 
-use super::table::{COMMANDS, Command, Property, Takes};
+use super::table::{Command, Property, Takes};
 use super::verdict::{Checked, Refusal, excerpt};
 use super::word::{Arguments, Given, PartWord, Value, WordShape};
 
@@ -10,19 +10,16 @@ pub(super) fn read<'words>(
     name: &str,
     words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
-    let mut reader = Reader {
+    let arguments = Arguments {
+        words,
+        ..Arguments::default()
+    };
+    let reader = Reader {
         command,
         name,
-        words,
-        next: 0,
-        arguments: Arguments {
-            words,
-            ..Arguments::default()
-        },
-        unlimited: false,
+        arguments,
     };
-    reader.run()?;
-    let arguments = reader.arguments;
+    let arguments = reader.run()?;
     let mut rules = command.rules.iter();
     if rules.all(|only_reads| only_reads(name, &arguments)) {
         return Ok(arguments);
@@ -34,22 +31,18 @@ pub(super) fn read<'words>(
 struct Reader<'table, 'words> {
     command: &'table Command,
     name: &'table str,
-    words: &'words [PartWord],
-    next: usize,
     arguments: Arguments<'words>,
-    /// Whether an operand may expand to any number of operands.
-    unlimited: bool,
 }
 
 impl<'words> Reader<'_, 'words> {
-    fn run(&mut self) -> Checked {
+    fn run(mut self) -> Result<Arguments<'words>, Refusal> {
         let mut only_operands = self.command.is(Property::Text);
-        while let Some(word) = self.words.get(self.next) {
+        while let Some(word) = self.arguments.rest().first() {
             if self.command.is(Property::First) && (only_operands || !may_be_option(word)) {
                 break;
             }
-            self.next += 1;
-            if only_operands || (word.shape() == WordShape::Literal && !may_be_option(word)) {
+            self.arguments.read += 1;
+            if only_operands || (word.shape == WordShape::Literal && !may_be_option(word)) {
                 self.operand(word)?;
             } else if word.literal() == Some("--") {
                 only_operands = true;
@@ -57,20 +50,19 @@ impl<'words> Reader<'_, 'words> {
                 self.option_or_unknown(word)?;
             }
         }
-        self.arguments.read = self.next;
-        let rest = self.words.get(self.next..).unwrap_or_default();
-        let mut operands = self.arguments.operands.iter().copied().chain(rest);
+        let operands = self.arguments.operands.iter().copied();
+        let mut operands = operands.chain(self.arguments.rest());
         match operands.find(|word| self.command.is(Property::Plain) && !word.cannot_be_option()) {
             Some(word) => Err(self.refusal_of_expansion(word)),
-            None => Ok(()),
+            None => Ok(self.arguments),
         }
     }
 
     fn operand(&mut self, word: &'words PartWord) -> Checked {
-        self.unlimited |= !word.is_one_argument();
-        self.arguments.operands.push(word);
+        let operands = &mut self.arguments.operands;
+        operands.push(word);
         if let Some(most) = self.command.most_operands
-            && (self.unlimited || self.arguments.operands.len() > most)
+            && (operands.len() > most || !operands.iter().all(|one| one.is_one_argument()))
         {
             let why = format!("`{}` with more operands than it reads", self.name);
             return Err(word.refusal(why));
@@ -89,12 +81,10 @@ impl<'words> Reader<'_, 'words> {
         }
         let Some(letters) = text.strip_prefix('-') else {
             // An unknown word, which may be an option.
-            let is_safe = self.command.is(Property::Harmless) || word.cannot_be_option();
-            return if is_safe {
-                self.operand(word)
-            } else {
-                Err(self.refusal_of_expansion(word))
-            };
+            if self.command.is(Property::Harmless) || word.cannot_be_option() {
+                return self.operand(word);
+            }
+            return Err(self.refusal_of_expansion(word));
         };
         if self.command.is(Property::Whole) {
             return self.long(word, text);
@@ -105,22 +95,19 @@ impl<'words> Reader<'_, 'words> {
     fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
         let name = text.split('=').next().unwrap_or_default();
         let attached = text.get(name.len() + 1..);
-        let is_known = attached.is_some() || word.shape() == WordShape::Literal;
+        let is_known = attached.is_some() || word.shape == WordShape::Literal;
         let takes = self.command.takes_after_name(name).filter(|_| is_known);
         let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
         let value = match (takes, attached) {
             (Takes::Nothing, Some(_)) => return Err(self.refusal_of_option(word)),
             (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
-            (Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue, Some(value)) => {
-                self.attached_value(word, value)?
-            }
-            (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
+            (_, Some(value)) => self.attached_value(word, value)?,
+            (Takes::ValueUnlessLast, None) if self.arguments.rest().is_empty() => Value::None,
             (Takes::Value | Takes::ValueUnlessLast, None) => {
                 // Some programs take a value only after `=` and parse the next word as an option or
                 // operand.
-                let next = self.words.get(self.next);
-                if let Some(next) =
-                    next.filter(|next| may_be_option(next) && next.literal().is_none())
+                if let [next, ..] = self.arguments.rest()
+                    && (may_be_option(next) && next.literal().is_none())
                     && !self.command.is(Property::Harmless)
                 {
                     return Err(self.refusal_of_expansion(next));
@@ -139,21 +126,19 @@ impl<'words> Reader<'_, 'words> {
             rest = after;
             let takes = self.command.takes(name);
             let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
-            let ends = rest.is_empty() && word.shape() == WordShape::Literal;
+            let ends = rest.is_empty() && word.shape == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
                 Takes::Value if ends => self.next_value(word)?,
-                Takes::Value | Takes::ValueUnlessLast | Takes::AttachedValue => {
-                    self.attached_value(word, std::mem::take(&mut rest))?
-                }
+                _ => self.attached_value(word, std::mem::take(&mut rest))?,
             };
             self.arguments.options.push(Given { name, value, word });
             if takes != Takes::Nothing {
                 return Ok(());
             }
         }
-        match word.shape() {
+        match word.shape {
             WordShape::Literal => Ok(()),
             // The unknown part may be further letters.
             _ => Err(self.refusal_of_expansion(word)),
@@ -162,22 +147,21 @@ impl<'words> Reader<'_, 'words> {
 
     /// Returns a value in the same word.
     fn attached_value(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
-        match word.shape() {
+        match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
-            WordShape::Single => Ok(Value::Begins(text)),
             // The rest of a split value would be a separate word.
-            _ if self.command.is(Property::Harmless) => Ok(Value::Begins(text)),
-            _ => Err(self.refusal_of_expansion(word)),
+            shape if shape > WordShape::Single && !self.command.is(Property::Harmless) => {
+                Err(self.refusal_of_expansion(word))
+            }
+            _ => Ok(Value::Begins(text)),
         }
     }
 
     /// Returns a value in the next word.
     fn next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
-        let word = self
-            .words
-            .get(self.next)
-            .ok_or_else(|| self.refusal_of_option(option))?;
-        self.next += 1;
+        let word = self.arguments.rest().first();
+        let word = word.ok_or_else(|| self.refusal_of_option(option))?;
+        self.arguments.read += 1;
         let text = word.prefix();
         let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());
         if digits.is_some_and(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -202,14 +186,4 @@ impl<'words> Reader<'_, 'words> {
 
 fn may_be_option(word: &PartWord) -> bool {
     word.literal() != Some("-") && !word.cannot_be_option()
-}
-
-/// Parses the arguments of a command by its record.
-pub(super) fn arguments<'words>(
-    name: &str,
-    words: &'words [PartWord],
-) -> Result<Arguments<'words>, Refusal> {
-    let listed = COMMANDS.get(name);
-    let command = listed.ok_or_else(|| Refusal::new(0..0, format!("`{name}` is not listed")))?;
-    read(command, name, words)
 }

@@ -10,7 +10,7 @@ use super::expansion::assignment_name_length;
 use super::options;
 use super::redirection::Redirection;
 use super::table::{Table, WRAPPERS};
-use super::verdict::GitUse;
+use super::verdict::Verdict;
 use super::word::PartWord;
 
 /// Maximum length of an analysed command line, in bytes.
@@ -34,11 +34,9 @@ pub struct CommandPart {
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
     pub input: PartInput,
-    /// Whether it changes nothing in any directory, apart from its redirections and assignments, if `requires` holds.
-    /// Words in other languages are not checked.
-    pub only_reads: bool,
-    /// The conditions of `only_reads` outside the text.
-    pub requires: Vec<GitUse>,
+    /// Whether it changes nothing in any directory, apart from its redirections and assignments. Words in other languages
+    /// are not checked.
+    pub verdict: Verdict,
     /// Where it is in the line.
     pub context: CommandContext,
     /// Whether it is a condition in `[[ … ]]`.
@@ -127,6 +125,11 @@ impl CommandPart {
         opened.map(|one| &one.target)
     }
 
+    /// Returns the redirection that decides its standard input.
+    pub(super) fn input_redirection(&self) -> Option<&Redirection> {
+        self.redirections.iter().rfind(|one| one.is_input())
+    }
+
     /// Returns the first word, unless it is known only at run time.
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.value.as_deref()
@@ -180,18 +183,16 @@ impl CommandPart {
 impl PartWord {
     /// Parses the word as an assignment of a wrapper.
     fn as_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
-        let is_assignment = match wrapper {
-            "env" => true,
-            "time" => assignment_name_length(&self.text).is_some(),
-            _ => return None,
-        };
+        let is_env = wrapper == "env";
+        let is_assignment =
+            is_env || wrapper == "time" && assignment_name_length(&self.text).is_some();
         let assignment = self.value_or_text().split_once('=');
         let (name, value) = assignment.filter(|_| is_assignment)?;
         let span = self.span.start + name.len() + 1..self.span.end;
-        let word = if wrapper == "env" && self.value.is_some() {
-            Self::plain(span, value)
-        } else {
-            Self::unknown(span, value)
+        let known = self.value.as_ref().filter(|_| is_env);
+        let word = match known {
+            Some(_) => Self::plain(span, value),
+            None => Self::unknown(span, value),
         };
         let name = name.to_owned();
         Some(PartAssignment { name, word })

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::table_tests::{READ_ONLY, rows};
-use super::{CommandPart, PartInput, PartWord, analyse, parse};
+use super::{CommandPart, PartInput, PartWord, Verdict, analyse, parse};
 
 fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
     Some(analyse(script).line.all_commands()?.to_vec())
@@ -518,7 +518,10 @@ fn commands_of_a_list_only_read_on_their_own() {
         let line = parse(script);
         let found = line.commands.iter();
         let found: Vec<_> = found
-            .map(|part| (part.only_reads, part.requires.len()))
+            .map(|part| match &part.verdict {
+                Verdict::ReadOnly { requires } => (true, requires.len()),
+                Verdict::Unknown => (false, 0),
+            })
             .collect();
         assert_eq!(found, *expected, "{script}");
     }

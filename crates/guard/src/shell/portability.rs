@@ -62,17 +62,19 @@ impl CommandLine {
             let tokens = tokens.as_ref();
             tokens.is_some_and(|tokens| tokens.is_match(text))
         };
+        // Without quotes and operators, no expression has to be compiled.
+        let is_simple = |byte: u8| byte.is_ascii_alphanumeric() || b" _%+,./@*?:-".contains(&byte);
+        let is_other =
+            |part: &CommandPart| self.writes_twice(part) || part.levels().iter().any(differs);
         self.unread.is_none()
             && script.len() <= MAX_LENGTH
             && !self.differs
             && !script.contains("esac")
             && !self.names.iter().any(|name| is_zsh_parameter(name))
-            && !self.commands.iter().any(|part| self.writes_twice(part))
-            && !self
-                .commands
-                .iter()
-                .any(|part| part.levels().iter().any(differs))
-            && (is_all(&PLAIN, script) || is_all(&COMMON, &self.with_blanks(script)))
+            && !self.commands.iter().any(is_other)
+            && (script.bytes().all(is_simple)
+                || is_all(&PLAIN, script)
+                || is_all(&COMMON, &self.with_blanks(script)))
     }
 
     /// Returns the text without here-documents, with further blanks.
@@ -99,11 +101,9 @@ impl CommandLine {
     }
 }
 
-/// Whether a variable has a special meaning in zsh.
+/// Whether a parameter in lower case means something to zsh (zshparam(1), zshmodules(1)).
 fn is_zsh_parameter(name: &str) -> bool {
-    let lines = include_str!("tables/zsh_parameters.txt").lines();
-    let mut lines = lines.filter(|line| !line.starts_with('#'));
-    lines.any(|line| is_one_of(line, name))
+    is_one_of(include_str!("tables/zsh_parameters.txt"), name)
 }
 
 /// Whether a command is another one in some shell, or evaluates its arguments in another way.

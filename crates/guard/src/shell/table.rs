@@ -1,7 +1,6 @@
 //! The tables of commands with their read-only options. The data is in `tables/*.txt`; the head of
 //! each file describes its syntax.
 
-use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
@@ -147,12 +146,12 @@ impl Command {
 
     /// Adds an option with the form of its value.
     fn add_option(&mut self, spec: &'static str) {
-        let name = spec.trim_end_matches(['=', '?', '[', ']']);
-        let takes = match spec.get(name.len()..) {
-            None | Some("") => Takes::Nothing,
-            Some("=") => Takes::Value,
-            Some("=?") => Takes::ValueUnlessLast,
-            Some(_) => Takes::AttachedValue,
+        let name = spec.trim_end_matches(['=', '?', '[', ']', ':']);
+        let takes = match &spec[name.len()..] {
+            "" => Takes::Nothing,
+            "=" | ":" => Takes::Value,
+            "=?" => Takes::ValueUnlessLast,
+            _ => Takes::AttachedValue,
         };
         self.options.push((name, takes));
     }
@@ -161,20 +160,18 @@ impl Command {
     fn add_letters(&mut self, letters: &'static str) {
         let mut rest = letters;
         while let Some(letter) = rest.chars().next() {
-            let (name, after) = rest.split_at(letter.len_utf8());
-            rest = after.trim_start_matches(':');
-            let takes = match after.len() - rest.len() {
-                0 => Takes::Nothing,
-                1 => Takes::Value,
-                _ => Takes::AttachedValue,
-            };
-            self.options.push((name, takes));
+            let after = rest[letter.len_utf8()..].trim_start_matches(':');
+            self.add_option(&rest[..rest.len() - after.len()]);
+            rest = after;
         }
     }
 
-    /// Adds the fields of a row.
+    /// Adds the properties of a row, which go on in the lines that begin with a blank.
     fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
-        for word in properties.split_whitespace() {
+        let lines = properties.lines();
+        let lines = lines.take_while(|line| line.starts_with([' ', '#']));
+        let lines = lines.filter(|line| line.starts_with(' '));
+        for word in lines.flat_map(str::split_whitespace) {
             if let Some(name) = word.strip_prefix("--") {
                 self.add_option(name);
             } else if word.starts_with('-') && self.is(Property::Whole) {
@@ -182,11 +179,8 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.add_letters(letters);
             } else if word.starts_with('@') {
-                let other = known.get(word).ok_or(format!("{word} is not defined"))?;
-                self.options.extend(&other.options);
-                self.rules.extend(&other.rules);
-                self.starts.extend(&other.starts);
-                self.properties.extend(&other.properties);
+                let row = known.row(word).ok_or(format!("{word} is not defined"))?;
+                self.read(row.properties, known)?;
             } else if let Some(names) = word.strip_prefix("starts=") {
                 self.starts.extend(names.split(','));
             } else if let Some(name) = word.strip_prefix("rule=") {
@@ -195,10 +189,8 @@ impl Command {
             } else if word == "digits" {
                 self.add_letters("0123456789");
             } else if let Some(most) = word.strip_prefix("operands=") {
-                self.most_operands = Some(
-                    most.parse()
-                        .map_err(|_| format!("{word} is not a number"))?,
-                );
+                let most = most.parse().map_err(|_| format!("{word} is not a number"));
+                self.most_operands = Some(most?);
             } else if let Some((kind, words)) = word.split_once('=') {
                 let (kind, words) = (parse_name(kind)?, words.split(',').collect());
                 self.uses.push(Use { kind, words });
@@ -216,50 +208,51 @@ fn parse_name<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> 
     T::deserialize(word).map_err(|error| error.to_string())
 }
 
-/// A table: commands by name.
+/// A table.
 #[derive(Debug)]
-pub(super) struct Table(HashMap<&'static str, Row>);
+pub(super) struct Table(Vec<Row>);
 
-/// A row. It is read when it is first looked up, since most processes need few.
+/// A command by one of its names. Its properties are read when it is first looked up, since most processes need few.
 #[derive(Debug)]
 struct Row {
-    lines: Vec<&'static str>,
+    name: &'static str,
+    /// The table behind the names.
+    properties: &'static str,
     command: OnceLock<Box<Command>>,
 }
 
 impl Table {
     fn parse(text: &'static str) -> Self {
-        let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            match (line.split_once(" |"), rows.last_mut()) {
-                (_, Some((_, lines))) if line.starts_with(' ') => lines.push(line),
-                (Some((names, properties)), _) => rows.push((names, vec![properties])),
-                (None, _) => {}
+        let mut rows = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            if let Some(end) = line.find('|').filter(|_| !line.starts_with([' ', '#'])) {
+                rows.extend(line[..end].split(',').map(|name| Row {
+                    name: name.trim_ascii(),
+                    properties: &rest[end + 1..],
+                    command: OnceLock::new(),
+                }));
             }
+            rest = after;
         }
-        let named = rows.iter().flat_map(|(names, lines)| {
-            names.split(", ").map(|name| {
-                let (lines, command) = (lines.clone(), OnceLock::new());
-                (name, Row { lines, command })
-            })
-        });
-        Self(named.collect())
+        Self(rows)
     }
 
     /// Returns the command with this name.
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     pub(super) fn get(&self, name: &str) -> Option<&Command> {
-        let row = self.0.get(name)?;
-        let read = || Box::new(self.read(row).expect("the table is valid"));
-        Some(row.command.get_or_init(read))
+        let row = self.row(name)?;
+        Some(row.command.get_or_init(|| {
+            let mut command = Box::<Command>::default();
+            let read = command.read(row.properties, self);
+            read.expect("the table is valid");
+            command
+        }))
     }
 
-    fn read(&self, row: &Row) -> Result<Command, String> {
-        let mut command = Command::default();
-        for line in &row.lines {
-            command.read(line, self)?;
-        }
-        Ok(command)
+    fn row(&self, name: &str) -> Option<&Row> {
+        self.0.iter().find(|row| row.name == name)
     }
 }
 
@@ -307,7 +300,7 @@ mod tests {
         }
         let names = tables
             .iter()
-            .flat_map(|table| table.0.keys().map(move |name| (table, name)));
+            .flat_map(|table| table.0.iter().map(move |row| (table, row.name)));
         for (table, name) in names {
             let command = table.get(name).unwrap();
             let names = command.options.iter().map(|(name, _)| *name);
@@ -323,7 +316,8 @@ mod tests {
     fn invalid_tables_are_refused() {
         for text in ["a | @b", "a | rule=b", "a | operands=b", "a | b"] {
             let table = Table::parse(text);
-            assert!(table.read(&table.0["a"]).is_err(), "{text}");
+            let read = Command::default().read(table.0[0].properties, &table);
+            assert!(read.is_err(), "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Verdict whether a command line is read-only: no file changes, network, signals, remaining processes, or
 /// programs chosen by data.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// Read-only if the configuration that git finds runs no program, in each use.
     ReadOnly {
@@ -13,6 +13,7 @@ pub enum Verdict {
         requires: Vec<GitUse>,
     },
     /// The command line is not known to be read-only.
+    #[default]
     Unknown,
 }
 
@@ -38,9 +39,7 @@ impl GitUse {
 
     /// Returns the directory of git if the shell starts in `directory`.
     pub fn directory(&self, directory: &Path) -> PathBuf {
-        self.steps
-            .iter()
-            .fold(directory.to_owned(), |directory, step| directory.join(step))
+        directory.join(PathBuf::from_iter(&self.steps))
     }
 }
 
@@ -66,14 +65,11 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// Returns it about a place, unless it is about another one.
-    pub(super) fn at(self, place: &Range<usize>) -> Self {
-        let is_about_none = self.span.is_empty();
-        let span = if is_about_none {
-            place.clone()
-        } else {
-            self.span
-        };
-        Self { span, ..self }
+    pub(super) fn at(mut self, place: &Range<usize>) -> Self {
+        if self.span.is_empty() {
+            self.span = place.clone();
+        }
+        self
     }
 
     pub(super) fn new(span: Range<usize>, why: impl Into<String>) -> Self {

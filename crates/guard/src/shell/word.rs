@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::verdict::Refusal;
 
 /// A word of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartWord {
     /// Byte range in the text.
     pub span: Range<usize>,
@@ -53,12 +53,9 @@ impl PartWord {
     /// Creates a word with a known value that is not in the text.
     pub fn known(value: &str) -> Self {
         Self {
-            span: 0..0,
             text: value.to_owned(),
             value: Some(value.to_owned()),
-            pieces: Vec::new(),
-            shape: WordShape::Literal,
-            label: String::new(),
+            ..Self::default()
         }
     }
 
@@ -67,10 +64,10 @@ impl PartWord {
         Self {
             span,
             text: text.to_owned(),
-            value: None,
             pieces: vec![WordPiece::Unknown],
             shape: WordShape::Split,
             label: text.to_owned(),
+            ..Self::default()
         }
     }
 
@@ -108,14 +105,6 @@ impl PartWord {
         }
     }
 
-    /// Returns the result of its expansion.
-    pub(super) fn shape(&self) -> WordShape {
-        match self.value {
-            Some(_) => WordShape::Literal,
-            None => self.shape.max(WordShape::Single),
-        }
-    }
-
     /// Returns a refusal of this word, whose effect is unknown.
     pub(super) fn refusal(&self, why: impl Into<String>) -> Refusal {
         Refusal::new(self.span.clone(), why)
@@ -123,14 +112,14 @@ impl PartWord {
 
     /// Whether it becomes exactly one argument.
     pub(super) fn is_one_argument(&self) -> bool {
-        self.shape() <= WordShape::Single
+        self.shape <= WordShape::Single
     }
 
     /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
         let prefix = self.prefix();
         let has_start = self.value.is_some() || !prefix.is_empty();
-        self.shape() != WordShape::Split && has_start && !prefix.starts_with('-')
+        self.shape != WordShape::Split && has_start && !prefix.starts_with('-')
     }
 }
 

@@ -40,8 +40,7 @@ pub(in crate::run::tools) fn assess(
     if !only_reads {
         // A command that only reads by its text may do more in this context.
         for part in &mut Arc::make_mut(&mut line).commands {
-            let mut reads = |part: &_| settle(analysis.of_command(part), context, &mut workspace);
-            part.only_reads = part.only_reads && reads(part).verdict.is_read_only();
+            part.verdict = settle(analysis.of_command(part), context, &mut workspace).verdict;
         }
     }
     let action = Action::Command {
@@ -131,11 +130,8 @@ fn find_doubt(
     if let Some(name) = revealing.filter(|_| !context.shell.has_clean_environment) {
         return Some(format!("`{name}` may print secrets of the environment"));
     }
-    if let Some(name) = analysis
-        .language
-        .as_ref()
-        .filter(|_| !context.is_protected())
-    {
+    let language = analysis.language.as_ref();
+    if let Some(name) = language.filter(|_| !context.is_protected()) {
         let why = format!("`{name}` only counts as reading if the kernel enforces it");
         return Some(why);
     }
@@ -147,70 +143,49 @@ fn find_doubt(
     is_foreign.then(|| workspace.find_unclear_variable(context, &programs))?
 }
 
-/// The directory where a call starts.
+/// The directory of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Start {
-    /// An existing directory.
-    pub(super) directory: PathBuf,
-    /// A note for the model if this is not the directory of the shell.
-    pub(super) note: Option<String>,
-}
-
-/// The directory of the next call, if it changes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct DirectoryChange {
+pub(super) struct CallDirectory {
     /// An allowed directory.
-    pub(super) to: PathBuf,
-    /// A note for the model if the command went to another directory.
+    pub(super) path: PathBuf,
+    /// A note for the model if this is not the directory that the shell had, or went to.
     pub(super) note: Option<String>,
 }
 
-/// Returns the directory of the session, else its first directory, else the first allowed one that
-/// exists.
-pub(super) fn start_directory(context: &ToolContext) -> Option<Start> {
-    if context.directory.is_dir() {
-        return Some(Start {
-            directory: context.directory.clone(),
-            note: None,
-        });
-    }
-    std::iter::once(&context.home_directory)
-        .chain(&context.allowed_directories)
-        .find(|directory| directory.is_dir())
-        .map(|directory| Start {
-            directory: directory.clone(),
-            note: Some(format!(
-                "{} no longer exists. {}",
-                context.directory.display(),
-                reset_to(directory)
-            )),
-        })
+/// Returns the directory where a call starts: that of the session, else its first directory, else the first allowed one
+/// that exists.
+pub(super) fn start_directory(context: &ToolContext) -> Option<CallDirectory> {
+    let preferred = [&context.directory, &context.home_directory].into_iter();
+    let mut directories = preferred.chain(&context.allowed_directories);
+    let path = directories.find(|directory| directory.is_dir())?;
+    let gone = context.directory.display();
+    let note = || format!("{gone} no longer exists. {}", reset_to(path));
+    Some(CallDirectory {
+        path: path.clone(),
+        note: (*path != context.directory).then(note),
+    })
 }
 
-/// Returns the new directory of the shell after a call that started in `started`.
+/// Returns the directory of the next call, after one that started in `started`, if it changes.
 pub(super) fn directory_after(
     context: &ToolContext,
     started: &Path,
     end: FinalDirectory,
-) -> Option<DirectoryChange> {
-    let to = match end {
-        FinalDirectory::Unknown => started.to_owned(),
-        FinalDirectory::At(end) if context.allows_directory(&end) => {
-            // The shell reports the physical path; the path of the session may contain links.
-            if started.canonicalize().is_ok_and(|physical| physical == end) {
-                started.to_owned()
-            } else {
-                end
-            }
+) -> Option<CallDirectory> {
+    let home = &context.home_directory;
+    let (path, note) = match end {
+        FinalDirectory::Unknown => (started.to_owned(), None),
+        // The shell reports the physical path; the path of the session may contain links.
+        FinalDirectory::At(end)
+            if started.canonicalize().is_ok_and(|path| path == end)
+                && context.allows_directory(&end) =>
+        {
+            (started.to_owned(), None)
         }
-        FinalDirectory::At(_) | FinalDirectory::Gone => {
-            return Some(DirectoryChange {
-                to: context.home_directory.clone(),
-                note: Some(reset_to(&context.home_directory)),
-            });
-        }
+        FinalDirectory::At(end) if context.allows_directory(&end) => (end, None),
+        FinalDirectory::At(_) | FinalDirectory::Gone => (home.clone(), Some(reset_to(home))),
     };
-    (to != context.directory).then_some(DirectoryChange { to, note: None })
+    (path != context.directory || note.is_some()).then_some(CallDirectory { path, note })
 }
 
 fn reset_to(directory: &Path) -> String {

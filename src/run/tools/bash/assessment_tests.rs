@@ -59,7 +59,9 @@ fn is_first_read_only(session: &Session, command: &str) -> bool {
     let Action::Command { line, .. } = assess_command(session, command).action else {
         return false;
     };
-    line.commands.first().is_some_and(|first| first.only_reads)
+    line.commands
+        .first()
+        .is_some_and(|first| first.verdict.is_read_only())
 }
 
 #[test]
@@ -426,7 +428,7 @@ fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
         };
         line.commands
             .iter()
-            .map(|part| part.only_reads)
+            .map(|part| part.verdict.is_read_only())
             .collect::<Vec<bool>>()
     };
     assert_eq!(only_read("ls && head a.txt && make"), [true, false, false]);

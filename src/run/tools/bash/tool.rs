@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::assessment::{DirectoryChange, Start, assess, directory_after, start_directory};
+use super::assessment::{CallDirectory, assess, directory_after, start_directory};
 use super::exit_code::{interpretation, is_silent_on_success};
 use super::script::{REPORT, arguments, final_directory};
 use crate::io::{Environment, milliseconds};
@@ -85,9 +85,7 @@ impl Parameters for Bash {
 
 /// A command and its analysis.
 struct ShellCall {
-    command: String,
-    /// The requested timeout, in milliseconds.
-    timeout: Option<f64>,
+    parameters: Bash,
     analysis: Analysis,
 }
 
@@ -95,25 +93,23 @@ impl ShellCall {
     fn new(parameters: Bash) -> Self {
         Self {
             analysis: analyse(&parameters.command),
-            command: parameters.command,
-            timeout: parameters.timeout,
+            parameters,
         }
     }
 
     /// Returns the requested timeout, limited to the larger configured one.
     fn timeout(&self, timeouts: ShellTimeouts) -> Duration {
         let ceiling = timeouts.maximum.max(timeouts.default);
-        self.timeout
-            .map_or(timeouts.default, |milliseconds| {
-                Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(ceiling)
-            })
-            .min(ceiling)
+        let requested = self.parameters.timeout.map(|milliseconds| {
+            Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(ceiling)
+        });
+        requested.unwrap_or(timeouts.default).min(ceiling)
     }
 }
 
 impl PreparedCall for ShellCall {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        assess(&self.command, &self.analysis, context)
+        assess(&self.parameters.command, &self.analysis, context)
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -121,9 +117,9 @@ impl PreparedCall for ShellCall {
         let shell = find_shell(&session.environment)
             .ok_or_else(|| ToolFailure("No bash found in PATH or at /bin/bash".to_owned()))?;
         let start = start_directory(session).ok_or_else(|| {
+            let gone = session.directory.display();
             ToolFailure(format!(
-                "Neither {} nor any other allowed directory exists",
-                session.directory.display()
+                "Neither {gone} nor any other allowed directory exists"
             ))
         })?;
         let timeout = self.timeout(session.shell_timeouts);
@@ -133,28 +129,21 @@ impl PreparedCall for ShellCall {
             keep_git_from_writing(&mut variables);
             environment = variables.into();
         }
-        let mut finished = session
-            .spawners
-            .run(
-                &Command {
-                    program: shell.into_os_string(),
-                    arguments: [
-                        BASH_OPTIONS.map(OsString::from).to_vec(),
-                        arguments(&self.command),
-                    ]
-                    .concat(),
-                    environment,
-                    directory: start.directory.clone(),
-                    stdin: Stdin::Null,
-                    report: Some(REPORT),
-                    capture: Capture::default(),
-                    limits: Limits::with_timeout(timeout),
-                },
-                call.cancel,
-            )
-            .map_err(|error| ToolFailure(error.to_string()))?;
+        let options = BASH_OPTIONS.map(OsString::from).into_iter();
+        let command = Command {
+            program: shell.into_os_string(),
+            arguments: options.chain(arguments(&self.parameters.command)).collect(),
+            environment,
+            directory: start.path.clone(),
+            stdin: Stdin::Null,
+            report: Some(REPORT),
+            capture: Capture::default(),
+            limits: Limits::with_timeout(timeout),
+        };
+        let finished = session.spawners.run(&command, call.cancel);
+        let mut finished = finished.map_err(|error| ToolFailure(error.to_string()))?;
         let end = final_directory(std::mem::take(&mut finished.report));
-        let moved = directory_after(session, &start.directory, end);
+        let moved = directory_after(session, &start.path, end);
         self.reply(finished, timeout, &start, moved)
     }
 }
@@ -164,8 +153,8 @@ impl ShellCall {
         &self,
         mut finished: Finished,
         timeout: Duration,
-        start: &Start,
-        moved: Option<DirectoryChange>,
+        start: &CallDirectory,
+        moved: Option<CallDirectory>,
     ) -> Result<ToolReply, ToolFailure> {
         let printed = DisplayedOutput::by(&mut finished)?;
         let left_behind = match finished.leftovers {
@@ -211,7 +200,7 @@ impl ShellCall {
             status,
             content: Content::Text(join_lines([content.as_str(), &notes])),
             structured,
-            changes: Vec::from_iter(moved.map(|moved| ContextChange::Directory(moved.to))),
+            changes: Vec::from_iter(moved.map(|moved| ContextChange::Directory(moved.path))),
             cancels_siblings: failed && !self.analysis.verdict.is_read_only(),
             full,
         })

@@ -14,15 +14,7 @@ use crate::run::tools::child_environment::search_path;
 use crate::run::tools::removed_variables::{Concerned, Condition, removed_variable};
 
 /// Pagers that git starts unless a variable names another one, and usual ones of users' settings.
-const PAGERS: [&str; 7] = [
-    "less",
-    "more",
-    "pager",
-    "bat",
-    "cat",
-    "delta",
-    "diff-so-fancy",
-];
+const PAGERS: &str = "less more pager bat cat delta diff-so-fancy";
 
 /// Finds programs in directories where the session may write, by the search of the shell.
 pub(super) struct WorkspacePrograms {
@@ -106,7 +98,7 @@ impl WorkspacePrograms {
         }
         let is_git = programs.contains(&"git");
         let why = "git may start a pager of the workspace";
-        (is_git && self.find(PAGERS.into_iter()).is_some()).then(|| why.to_owned())
+        (is_git && self.find(PAGERS.split(' ')).is_some()).then(|| why.to_owned())
     }
 
     /// Whether a value is absolute paths outside the workspace, separated by colons.
@@ -124,11 +116,8 @@ impl WorkspacePrograms {
         let words = command.to_str().unwrap_or("$").split(is_separator);
         let mut words = words.map(|word| word.trim_start_matches('-'));
         // A shell may read other words than these.
-        let is_plain = !command
-            .as_bytes()
-            .iter()
-            .any(|byte| b"$`~\\\"'".contains(byte));
-        is_plain
+        let mut bytes = command.as_bytes().iter();
+        !bytes.any(|byte| b"$`~\\\"'".contains(byte))
             && words.all(|word| {
                 let is_path = word.contains('/');
                 word.is_empty()

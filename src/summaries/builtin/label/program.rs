@@ -183,7 +183,7 @@ impl<'a> Program<'a> {
     /// Whether it changes nothing.
     pub(super) fn reads(&self) -> bool {
         let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
-        (is_reader || self.command.only_reads) && self.command.writes().next().is_none()
+        (is_reader || self.command.verdict.is_read_only()) && self.command.writes().next().is_none()
     }
 
     fn verb(&self) -> Option<Verb> {
@@ -301,7 +301,7 @@ impl<'a> Program<'a> {
             .map(|file| self.on_files(Verb::Write, &[file]));
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The file says more than a program that only prints.
-        if written.is_some() && (reads || self.command.only_reads || self.is_glue()) {
+        if written.is_some() && (reads || self.command.verdict.is_read_only() || self.is_glue()) {
             return written.into_iter().collect();
         }
         let own = self.commit().or_else(|| self.known_act());

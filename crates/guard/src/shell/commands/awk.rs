@@ -42,7 +42,7 @@ fn is_file(word: &PartWord) -> bool {
     let may_connect = prefix.starts_with("/inet")
         || word.literal().is_none()
             && "/inet".starts_with(prefix)
-            && word.shape() != WordShape::Matches;
+            && word.shape != WordShape::Matches;
     !prefix.contains('=') && !may_connect
 }
 

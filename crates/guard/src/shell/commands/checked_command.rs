@@ -7,10 +7,12 @@ use crate::shell::verdict::{GitScope, GitUse, Refusal};
 /// A command that is being checked, and the effects found so far.
 #[derive(Debug, Default)]
 pub(in crate::shell) struct CheckedCommand {
-    /// The target of every change of directory, if known.
-    pub(in crate::shell) moves: Vec<Option<String>>,
-    /// Every use of git, in order.
-    pub(in crate::shell) git: Vec<GitCall>,
+    /// Whether it changes the directory.
+    pub(in crate::shell) changes_directory: bool,
+    /// The directory that it changes to, if known.
+    pub(in crate::shell) target: Option<String>,
+    /// Its use of git.
+    pub(in crate::shell) git: Option<GitCall>,
     /// Names of the commands that it starts, with subcommands.
     pub(in crate::shell) names: Vec<String>,
     /// The first command whose arguments are a language.
@@ -39,11 +41,12 @@ impl CheckedCommand {
 
     /// Returns the uses of git by a shell that may start in each of these directories.
     pub(in crate::shell) fn git_uses(&self, starts: &[Vec<String>]) -> Vec<GitUse> {
-        let uses = self.git.iter().flat_map(|call| {
-            starts.iter().map(|start| GitUse {
-                steps: [start.as_slice(), &call.steps].concat(),
-                scope: call.scope,
-            })
+        let Some(call) = &self.git else {
+            return Vec::new();
+        };
+        let uses = starts.iter().map(|start| GitUse {
+            steps: [start.as_slice(), &call.steps].concat(),
+            scope: call.scope,
         });
         uses.collect()
     }

@@ -1,14 +1,18 @@
 //! The check of a simple command: its assignments, its redirections, its name and its arguments.
 
 use super::checked_command::CheckedCommand;
-use super::{find, git, prints_environment};
-use crate::shell::options::{self, arguments};
+use super::environment::prints_environment;
+use super::{find, git};
+use crate::shell::options;
 use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::redirection::Redirection;
-use crate::shell::table::{COMMANDS, Property};
+use crate::shell::table::{COMMANDS, Command, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
-use crate::shell::verdict::{Checked, Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
 use crate::shell::word::PartWord;
+
+/// Commands that start the one in their operands, behind options and variables.
+const WRAPPERS: &str = "command env time timeout xargs";
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
 const MAX_LEVELS: usize = 6;
@@ -20,12 +24,7 @@ impl CheckedCommand {
         let opened = command.redirections.iter().try_for_each(Redirection::check);
         let is_passed = !command.words.is_empty();
         let assigned = check_assignments(&command.assignments, is_passed);
-        let words = if command.is_condition {
-            found.read_language("[[");
-            Ok(())
-        } else {
-            found.check(command, MAX_LEVELS)
-        };
+        let words = found.check(command, MAX_LEVELS);
         found.only_reads = words.is_ok()
             && (is_passed || assigned.is_ok())
             && found.language.is_none()
@@ -36,6 +35,10 @@ impl CheckedCommand {
 
     /// Checks the words of a command, which may have this number of wrappers.
     fn check(&mut self, command: &CommandPart, wrappers: usize) -> Checked {
+        if command.is_condition {
+            self.read_language("[[");
+            return Ok(());
+        }
         let Some((first, words)) = command.words.split_first() else {
             return Ok(());
         };
@@ -46,13 +49,13 @@ impl CheckedCommand {
         if name.contains('/') {
             return Err(first.refusal(format!("`{shown}` is a path to an unknown program")));
         }
-        if prints_environment(name, words) {
-            self.reveals = Some(name.to_owned());
-        }
         let Some(listed) = COMMANDS.get(name) else {
             let why = format!("`{shown}` is not a command known to be read-only");
             return Err(first.refusal(why));
         };
+        if prints_environment(name, listed, words) {
+            self.reveals = Some(name.to_owned());
+        }
         if listed.is(Property::Language) {
             self.read_language(name);
         }
@@ -61,51 +64,25 @@ impl CheckedCommand {
             self.names.push(name.to_owned());
         }
         match name {
-            "cd" => self.change_directory(words),
-            "command" | "env" | "time" | "timeout" | "xargs" => {
-                self.check_wrapper(command, wrappers)
-            }
-            "find" => find::check(self, words),
-            "git" => git::check(self, first, words),
-            _ => match options::read(listed, name, words) {
-                Err(refusal) => Err(refusal.at(&first.span)),
-                Ok(_) => Ok(()),
-            },
+            "cd" => return self.change_directory(listed, words),
+            "find" => return find::check(self, listed, words),
+            "git" => return git::check(self, listed, first, words),
+            _ => {}
         }
-    }
-
-    fn change_directory(&mut self, words: &[PartWord]) -> Checked {
-        // A name that expands to zero or several words only changes the target.
-        let operands = match words {
-            [one] if one.literal().is_none() => Vec::new(),
-            _ => arguments("cd", words)?.operands,
-        };
-        let target = operands.first().and_then(|word| word.literal());
-        let target = target.filter(|target| *target != "-" && !target.is_empty());
-        self.moves.push(target.map(str::to_owned));
-        Ok(())
-    }
-
-    /// Checks a command that starts the one in its operands, behind options and variables.
-    fn check_wrapper(&mut self, command: &CommandPart, wrappers: usize) -> Checked {
-        let Some((first, words)) = command.words.split_first() else {
-            return Ok(());
-        };
-        let name = first.prefix();
-        let given = arguments(name, words)?;
-        if name == "command" && given.has_one_of(&["v", "V"]) {
+        let given = options::read(listed, name, words);
+        let given = given.map_err(|refusal| refusal.at(&first.span))?;
+        let only_looks_up = name == "command" && given.has_one_of(&["v", "V"]);
+        if only_looks_up || !is_one_of(WRAPPERS, name) {
             return Ok(());
         }
         let Some(inner) = command.inner_command_by(&COMMANDS) else {
-            return match name {
-                "env" => {
-                    self.reveals = Some(name.to_owned());
-                    Ok(())
-                }
+            match name {
+                "env" => self.reveals = Some(name.to_owned()),
                 // Without a command, it prints like `echo`.
-                "xargs" => Ok(()),
-                _ => Err(first.refusal(format!("`{name}` without a known command"))),
-            };
+                "xargs" => {}
+                _ => return Err(first.refusal(format!("`{name}` without a known command"))),
+            }
+            return Ok(());
         };
         let own = inner.assignments.get(command.assignments.len()..);
         check_assignments(own.unwrap_or_default(), true)?;
@@ -114,29 +91,38 @@ impl CheckedCommand {
         };
         self.check(&inner, wrappers)
     }
+
+    fn change_directory(&mut self, listed: &Command, words: &[PartWord]) -> Checked {
+        // A name that expands to zero or several words only changes the target.
+        let operands = match words {
+            [one] if one.literal().is_none() => Vec::new(),
+            _ => options::read(listed, "cd", words)?.operands,
+        };
+        let target = operands.first().and_then(|word| word.literal());
+        let target = target.filter(|target| *target != "-" && !target.is_empty());
+        self.changes_directory = true;
+        self.target = target.map(str::to_owned);
+        Ok(())
+    }
 }
 
 /// Checks variables that a command gets, or that the shell sets.
 fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> Checked {
-    for PartAssignment { name, word } in assignments {
-        let is_accepted = if are_passed {
-            may_be_passed(name, word)
-        } else {
-            may_be_set(name)
-        };
-        if is_accepted {
-            continue;
-        }
-        let shown = excerpt(&format!("{name}={}", word.text));
-        let why = if are_passed {
-            format!("`{shown}` may change what the command does")
-        } else {
-            format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
-        };
-        let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
-        return Err(Refusal::new(span, why));
-    }
-    Ok(())
+    let is_accepted = |one: &PartAssignment| {
+        are_passed && may_be_passed(&one.name, &one.word) || !are_passed && may_be_set(&one.name)
+    };
+    let Some(PartAssignment { name, word }) = assignments.iter().find(|one| !is_accepted(one))
+    else {
+        return Ok(());
+    };
+    let shown = excerpt(&format!("{name}={}", word.text));
+    let why = if are_passed {
+        format!("`{shown}` may change what the command does")
+    } else {
+        format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
+    };
+    let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
+    Err(Refusal::new(span, why))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Commands and expansions that print variables of the environment, which may be secret.
 
-use crate::shell::options::arguments;
+use crate::shell::options;
+use crate::shell::table::Command;
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::PartWord;
 
@@ -16,13 +17,13 @@ pub(in crate::shell) fn may_be_secret(name: &str) -> bool {
 }
 
 /// Whether a command prints variables of its environment, or of other processes, that may be secret.
-pub(in crate::shell) fn prints_environment(name: &str, words: &[PartWord]) -> bool {
+pub(super) fn prints_environment(name: &str, listed: &Command, words: &[PartWord]) -> bool {
     let names_it = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
     let is_unknown = |word: &PartWord| word.literal().is_none();
     match name {
         "printenv" => {
-            let mut names = words
-                .iter()
+            let names = words.iter();
+            let mut names = names
                 .filter(|word| !word.prefix().starts_with('-'))
                 .peekable();
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
@@ -30,7 +31,7 @@ pub(in crate::shell) fn prints_environment(name: &str, words: &[PartWord]) -> bo
         "ps" => words.iter().any(may_print_variables),
         "yq" => words.iter().any(|word| is_unknown(word) || names_it(word)),
         // The second value of `--arg` counts as the first operand.
-        "jq" => arguments("jq", words).is_ok_and(|given| {
+        "jq" => options::read(listed, name, words).is_ok_and(|given| {
             let mut programs = given.operands.iter().take(1 + given.options.len());
             given.has_one_of(&["f", "from-file"])
                 || programs.any(|word| is_unknown(word))

@@ -1,21 +1,12 @@
 //! `find` with actions that only print.
 
 use super::checked_command::CheckedCommand;
-use crate::shell::verdict::{Checked, excerpt, is_one_of};
+use crate::shell::table::{Command, Takes};
+use crate::shell::verdict::{Checked, excerpt};
 use crate::shell::word::PartWord;
 
-/// Primaries without an argument that all versions of `find` read alike.
-const ALONE: &str = "! ( ) -a -and -o -or -not -mount -xdev -empty -executable -false -true -readable -writable -print \
-    -print0 -ls -prune -quit";
-
-/// Primaries with one argument.
-const WITH_ARGUMENT: &str = "\
-    -maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -gid -group -ilname -iname -inum -ipath \
-    -iregex -iwholename -links -lname -mmin -mtime -name -newer -newermt -path -perm -regex -samefile -size -type \
-    -uid -user -wholename -xtype -printf";
-
 /// Checks `find`. Actions that delete, write or start programs are not listed.
-pub(super) fn check(call: &mut CheckedCommand, words: &[PartWord]) -> Checked {
+pub(super) fn check(call: &mut CheckedCommand, listed: &Command, words: &[PartWord]) -> Checked {
     let mut words = words;
     while let Some((word, rest)) = words.split_first() {
         words = rest;
@@ -25,7 +16,8 @@ pub(super) fn check(call: &mut CheckedCommand, words: &[PartWord]) -> Checked {
             }
             return Err(word.refusal("`find`: its expansion could be an action"));
         };
-        if is_one_of(WITH_ARGUMENT, text) {
+        let takes = listed.takes(text);
+        if takes == Some(Takes::Value) {
             // One that looks like an action is probably a mistake.
             let argument = rest.first().filter(|argument| {
                 let letters = argument.prefix().strip_prefix('-').unwrap_or_default();
@@ -39,7 +31,7 @@ pub(super) fn check(call: &mut CheckedCommand, words: &[PartWord]) -> Checked {
                 call.read_language("find");
             }
             words = rest.get(1..).unwrap_or_default();
-        } else if text.starts_with('-') && !is_one_of(ALONE, text) {
+        } else if text.starts_with('-') && takes.is_none() {
             let shown = excerpt(text);
             return Err(word.refusal(format!("`find`: `{shown}` is not in the accepted set")));
         }

@@ -1,14 +1,19 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
 use super::checked_command::{CheckedCommand, GitCall};
-use crate::shell::options::{self, arguments};
+use crate::shell::options;
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
 use crate::shell::word::{Arguments, PartWord, Value};
 
 /// Checks a git command. Its configuration is a requirement of the verdict.
-pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWord]) -> Checked {
-    let global = arguments("git", words)?;
+pub(super) fn check(
+    call: &mut CheckedCommand,
+    listed: &Command,
+    name: &PartWord,
+    words: &[PartWord],
+) -> Checked {
+    let global = options::read(listed, "git", words)?;
     let steps = steps(&global)?;
     let refused = |word: &PartWord| {
         let shown = excerpt(word.value_or_text());
@@ -55,7 +60,7 @@ pub(super) fn check(call: &mut CheckedCommand, name: &PartWord, words: &[PartWor
     };
     call.names.push(title);
     if text != "version" {
-        call.git.push(GitCall {
+        call.git = Some(GitCall {
             steps,
             scope,
             span: name.span.start..subcommand.span.end,

@@ -15,5 +15,5 @@ mod sed;
 
 pub(super) use checked_command::CheckedCommand;
 pub(super) use conditions::evaluates;
-pub(super) use environment::{may_be_secret, prints_environment};
+pub(super) use environment::may_be_secret;
 pub(super) use rules::{Check, conversions, rule};

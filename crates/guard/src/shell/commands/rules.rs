@@ -14,10 +14,17 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "[" => |_, given| conditions::is_plain_bracket(given.words),
         "archive" => only_looks_inside,
         "awk" => awk::only_reads,
-        "date" => prints_the_date,
+        // Other operands of `date` set the clock.
+        "date" => |_, given| {
+            given
+                .operands
+                .iter()
+                .all(|word| word.prefix().starts_with('+'))
+        },
         "formats" => verifies_nothing,
         "gets" => gets_settings,
-        "lists" => creates_no_ref,
+        // `branch` and `tag` create other operands.
+        "lists" => |_, given| given.operands.is_empty() || given.has_one_of(&["l", "list"]),
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
         "printf" => prints_a_format,
@@ -26,7 +33,7 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "set" => sets_strict_options,
         "tar" => lists_archive,
         "test" => |_, given| conditions::is_plain_test(given.words),
-        "version" => says_its_version,
+        "version" => |_, given| !given.options.is_empty(),
         _ => return None,
     })
 }
@@ -41,20 +48,12 @@ fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
     looking.count() == 1 && (prints || !unpacks)
 }
 
-/// Whether all operands of `date` are formats; others set the clock.
-fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> bool {
-    let mut operands = arguments.operands.iter();
-    operands.all(|word| word.prefix().starts_with('+'))
-}
-
 /// Whether there is no `@file`, from which the binary utilities read further options at any position.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
-    let values = arguments.options.iter().filter_map(Given::text);
+    let mut values = arguments.options.iter().filter_map(Given::text);
     let mut operands = arguments.operands.iter().map(|word| word.prefix());
     operands.all(|text| !text.starts_with('@'))
-        && values
-            .into_iter()
-            .all(|text| !text.is_empty() && !text.starts_with('@'))
+        && values.all(|text| !text.is_empty() && !text.starts_with('@'))
 }
 
 /// Whether a program of `jq` or `yq` reads no other files, whose names it may compute.
@@ -66,10 +65,6 @@ fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> bool {
         let mut readers = ["import", "include", "modulemeta"].iter();
         !(readers.any(imports) || name == "yq" && imports(&"load"))
     })
-}
-
-fn says_its_version(_: &str, arguments: &Arguments<'_>) -> bool {
-    !arguments.options.is_empty()
 }
 
 /// Whether no format requests signatures, which another program verifies.
@@ -88,11 +83,6 @@ fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
 fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
-}
-
-/// Whether `branch` and `tag` create no operand: only lists may have some.
-fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> bool {
-    arguments.operands.is_empty() || arguments.has_one_of(&["l", "list"])
 }
 
 /// Whether `config` has a name alone, which is read; a name with a value is set.

@@ -1,10 +1,9 @@
 //! Lists, pipelines and simple commands.
 
 use super::redirections::redirection_operator;
-use super::state::{Read, Reader, Scope, ends_word};
+use super::state::{Read, Reader, ends_word, stop_at};
 use crate::shell::expansion::{assignment_name_length, identifier_length};
 use crate::shell::parts::{CommandPart, Follows, PartAssignment, PartInput};
-use crate::shell::redirection::Redirection;
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::PartWord;
 
@@ -23,9 +22,8 @@ impl<'text> Reader<'text> {
             let token = self.slice(self.position..self.position + 1);
             return self.stop(1, format!("`{token}` where a command is expected"));
         }
-        let announced = self.scope.documents.first();
-        match announced.map(|document| document.span.clone()) {
-            Some(span) => super::state::stop_at(span, "a here-document without text"),
+        match self.scope.documents.first() {
+            Some(one) => stop_at(one.delimiter.span.clone(), "a here-document without text"),
             None => self.refuse_control(),
         }
     }
@@ -75,10 +73,8 @@ impl<'text> Reader<'text> {
             (Some(b';'), Some(b';' | b'&')) => return Ok(false),
             (Some(b';'), _) => self.position += 1,
             (Some(b'&'), _) => {
-                let span = self.position..self.position + 1;
-                self.refuse(span, "`&` leaves a process in the background");
+                self.refuse_next(1, "`&` leaves a process in the background");
                 self.scope.follows = Follows::Background;
-                self.position += 1;
             }
             _ => return Ok(false),
         }
@@ -87,9 +83,7 @@ impl<'text> Reader<'text> {
 
     pub(super) fn comment(&mut self) -> Read<()> {
         let rest = self.rest();
-        let text = rest.get(..rest.find('\n').unwrap_or(rest.len()));
-        let text = text.unwrap_or_default();
-        self.position += text.len();
+        self.position += rest.find('\n').unwrap_or(rest.len());
         self.refuse_control()
     }
 
@@ -130,10 +124,10 @@ impl<'text> Reader<'text> {
             if !is_pipe {
                 break;
             }
-            let takes_errors = self.peek_at(1) == Some(b'&');
             self.scope.input = PartInput::Pipe(first..self.line.commands.len());
             self.scope.follows = Follows::Pipe;
-            self.position += if takes_errors { 2 } else { 1 };
+            self.position += 1;
+            self.skip("&");
             self.skip_line_breaks()?;
         }
         self.scope.input = input;
@@ -149,60 +143,50 @@ impl<'text> Reader<'text> {
 
     /// Reads a command and its redirections.
     pub(super) fn command(&mut self) -> Read<()> {
-        if self.begins("((") {
+        if self.rest().starts_with("((") {
             return self.stop(2, "`((…))` evaluates its contents");
         }
-        let keyword = self.keyword();
+        let (keyword, start) = (self.keyword(), self.position);
         match keyword {
-            "" if self.peek() == Some(b'(') => self.compound(Self::subshell),
-            "{" => self.compound(Self::group),
-            "if" => self.compound(Self::if_statement),
-            "while" | "until" => self.compound(Self::while_statement),
-            "for" => self.compound(Self::for_statement),
-            "case" => self.compound(Self::case_statement),
+            "" if self.peek() == Some(b'(') => self.compound("(", Self::subshell),
+            "{" => self.compound(keyword, Self::group),
+            "if" => self.compound(keyword, Self::if_statement),
+            "while" | "until" => self.compound(keyword, Self::while_statement),
+            "for" => self.compound(keyword, Self::for_statement),
+            "case" => self.compound(keyword, Self::case_statement),
             "[[" => {
-                let start = self.position;
-                let read = self.compound(Self::condition);
+                let read = self.compound("", Self::condition);
                 read.map_err(|stop| stop.before(start))
             }
             _ if is_one_of(RESERVED, keyword) => {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }
-            _ => {
-                let start = self.position;
-                self.simple(start).map_err(|stop| stop.before(start))
-            }
+            _ => self.simple(start).map_err(|stop| stop.before(start)),
         }
     }
 
     /// Reads a simple command.
     fn simple(&mut self, start: usize) -> Read<()> {
         let mut part = self.begin_part();
-        let mut redirections = Vec::new();
         let mut end = start;
         loop {
             self.skip_blanks();
             let rest = self.rest();
             if let Some(operator) = redirection_operator(rest) {
-                redirections.push(self.redirection(operator)?);
-            } else if matches!(
-                rest.as_bytes().first(),
-                None | Some(b'\n' | b';' | b'&' | b'|' | b')')
-            ) || rest.starts_with('#')
-            {
+                part.redirections.push(self.redirection(operator)?);
+            } else if let None | Some(b'\n' | b';' | b'&' | b'|' | b')' | b'#') = self.peek() {
                 break;
             } else if rest.starts_with('(') {
                 return self.stop(1, "a function, a list of values or an extended pattern");
             } else if part.words.is_empty()
                 && let Some(length) = assignment_name_length(rest)
             {
-                let assignment = self.assignment(rest, length)?;
-                part.assignments.push(assignment);
+                part.assignments.push(self.assignment(rest, length)?);
             } else {
                 let word = self.word()?;
                 if rest.starts_with('{') && redirection_operator(self.rest()).is_some() {
                     let why = "a redirection that assigns a descriptor to a variable";
-                    return super::state::stop_at(word.span, why);
+                    return stop_at(word.span, why);
                 }
                 part.words.push(word);
             }
@@ -213,12 +197,12 @@ impl<'text> Reader<'text> {
         }
         refuse_other_command(&part.words)?;
         // Zsh starts `cat`.
-        self.line.differs |= part.words.is_empty() && !redirections.is_empty();
+        self.line.differs |= part.words.is_empty() && !part.redirections.is_empty();
         part.span = match (part.words.first(), part.words.last()) {
             (Some(first), Some(last)) => first.span.start..last.span.end,
             _ => start..end,
         };
-        self.finish_part(part, redirections);
+        self.finish_part(part);
         Ok(())
     }
 
@@ -229,12 +213,9 @@ impl<'text> Reader<'text> {
         self.position += length + 1;
         let here = self.position;
         let word = match self.peek() {
-            None => PartWord::plain(here..here, ""),
-            Some(byte) if ends_word(byte) && byte != b'<' && byte != b'>' && byte != b'(' => {
-                PartWord::plain(here..here, "")
-            }
             Some(b'(') => return self.stop(1, "a list of values"),
-            Some(_) => self.unsplit_word()?,
+            Some(byte) if !ends_word(byte) || matches!(byte, b'<' | b'>') => self.unsplit_word()?,
+            _ => PartWord::plain(here..here, ""),
         };
         Ok(PartAssignment { name, word })
     }
@@ -250,15 +231,9 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds a command that was read.
-    pub(super) fn finish_part(&mut self, mut part: CommandPart, redirections: Vec<Redirection>) {
-        let Scope {
-            has_processes,
-            documents,
-            ..
-        } = &mut self.scope;
-        part.has_processes = std::mem::take(has_processes);
-        let input = redirections.iter().rfind(|one| one.is_input());
-        if let Some(redirection) = input {
+    pub(super) fn finish_part(&mut self, mut part: CommandPart) {
+        part.has_processes = std::mem::take(&mut self.scope.has_processes);
+        if let Some(redirection) = part.input_redirection() {
             part.input = match redirection.operator {
                 "<<<" => PartInput::Text(redirection.target.value.clone()),
                 "<<" | "<<-" => PartInput::Text(None),
@@ -266,13 +241,11 @@ impl<'text> Reader<'text> {
             };
         }
         let mut is_fed = matches!(part.input, PartInput::Text(_));
-        let index = self.line.commands.len();
-        for document in documents.iter_mut().filter(|one| one.command.is_none()) {
+        let documents = self.scope.documents.iter_mut();
+        for document in documents.filter(|one| one.command.is_none()) {
             is_fed = true;
-            document.command = Some(index);
-            document.is_input = input.is_some_and(|one| one.target.span == document.span);
+            document.command = Some(self.line.commands.len());
         }
-        part.redirections = redirections;
         let is_empty = part.words.is_empty() && part.assignments.is_empty();
         let opens = part.reads().chain(part.writes()).next().is_some();
         if !is_empty || opens || is_fed {
@@ -283,26 +256,21 @@ impl<'text> Reader<'text> {
 
 /// Refuses words that bash reads as something else than a command.
 fn refuse_other_command(words: &[PartWord]) -> Read<()> {
-    let mut written = words.iter();
-    let Some(mut first) = written.next() else {
+    // The keyword `time` precedes a pipeline.
+    let has_time = words.first().is_some_and(|first| first.text == "time");
+    let is_of_time = |word: &PartWord| word.text.starts_with('-') || word.text == "time";
+    let Some(first) = words.iter().find(|word| !(has_time && is_of_time(word))) else {
         return Ok(());
     };
-    if first.text == "time" {
-        // The keyword precedes a pipeline.
-        match written.find(|word| !word.text.starts_with('-') && word.text != "time") {
-            Some(word) if word.value.is_none() && assignment_name_length(&word.text).is_some() => {
-                let why = "`time` before a variable that is known only at run time";
-                return super::state::stop_at(word.span.clone(), why);
-            }
-            Some(word) => first = word,
-            None => return Ok(()),
-        }
+    if has_time && first.value.is_none() && assignment_name_length(&first.text).is_some() {
+        let why = "`time` before a variable that is known only at run time";
+        return stop_at(first.span.clone(), why);
     }
     let (name, rest) = first.text.split_at(identifier_length(&first.text));
     let assigns = !name.is_empty() && (rest.starts_with("+=") || rest.starts_with('['));
     if assigns || is_one_of(RESERVED, &first.text) {
         let why = format!("`{}` is not accepted here", first.text);
-        return super::state::stop_at(first.span.clone(), why);
+        return stop_at(first.span.clone(), why);
     }
     Ok(())
 }

@@ -9,23 +9,25 @@ use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
     /// Reads a compound command and its redirections, which also apply to the commands in it.
-    pub(super) fn compound(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
+    pub(super) fn compound(&mut self, keyword: &str, read: fn(&mut Self) -> Read<()>) -> Read<()> {
         self.line.is_flat = false;
         let outer = self.scope.context;
-        self.nest(read)?;
+        self.nest(|inner| {
+            inner.position += keyword.len();
+            read(inner)
+        })?;
         self.scope.context = outer;
         self.scope.follows = Follows::Next;
         let mut part = self.begin_part();
-        let mut redirections = Vec::new();
         self.skip_blanks();
         let start = self.position;
         while let Some(operator) = redirection_operator(self.rest()) {
-            redirections.push(self.redirection(operator)?);
+            part.redirections.push(self.redirection(operator)?);
             part.span = start..self.position;
             self.skip_blanks();
         }
-        if !redirections.is_empty() {
-            self.finish_part(part, redirections);
+        if !part.redirections.is_empty() {
+            self.finish_part(part);
         }
         Ok(())
     }
@@ -52,43 +54,35 @@ impl Reader<'_> {
     }
 
     pub(super) fn subshell(&mut self) -> Read<()> {
-        self.position += 1;
         self.scope.context.is_in_subshell = true;
         self.commands()?;
-        if !self.skip(")") {
-            return self.stop(1, "`)` is missing");
-        }
-        Ok(())
+        self.expect(")", "`)` is missing")
     }
 
     pub(super) fn group(&mut self) -> Read<()> {
-        self.skip_keyword("{")?;
         self.commands()?;
         self.skip_keyword("}")
     }
 
     pub(super) fn if_statement(&mut self) -> Read<()> {
-        self.skip_keyword("if")?;
         loop {
             self.commands()?;
             self.scope.context.is_conditional = true;
             self.skip_keyword("then")?;
             self.commands()?;
-            match self.keyword() {
-                "elif" => self.skip_keyword("elif")?,
-                "else" => {
-                    self.skip_keyword("else")?;
-                    self.commands()?;
-                    break;
-                }
-                _ => break,
+            if self.keyword() != "elif" {
+                break;
             }
+            self.skip_keyword("elif")?;
+        }
+        if self.keyword() == "else" {
+            self.skip_keyword("else")?;
+            self.commands()?;
         }
         self.skip_keyword("fi")
     }
 
     pub(super) fn while_statement(&mut self) -> Read<()> {
-        self.skip_keyword(self.keyword())?;
         self.scope.context.is_repeated = true;
         self.commands()?;
         self.do_group()
@@ -101,7 +95,6 @@ impl Reader<'_> {
     }
 
     pub(super) fn for_statement(&mut self) -> Read<()> {
-        self.skip_keyword("for")?;
         self.skip_blanks();
         let rest = self.rest();
         let name = rest.get(..identifier_length(rest)).unwrap_or_default();
@@ -116,13 +109,11 @@ impl Reader<'_> {
             self.skip_keyword("in")?;
             loop {
                 self.skip_blanks();
-                match self.peek() {
-                    None | Some(b';' | b'\n' | b'#') => break,
-                    _ => {
-                        let word = self.word()?;
-                        self.line.words.push(word);
-                    }
+                if let None | Some(b';' | b'\n' | b'#') = self.peek() {
+                    break;
                 }
+                let word = self.word()?;
+                self.line.words.push(word);
             }
             self.scope.has_processes = false;
         }
@@ -133,7 +124,6 @@ impl Reader<'_> {
     }
 
     pub(super) fn case_statement(&mut self) -> Read<()> {
-        self.skip_keyword("case")?;
         self.skip_blanks();
         self.unsplit_word()?;
         self.skip_line_breaks()?;
@@ -154,9 +144,7 @@ impl Reader<'_> {
                     break;
                 }
             }
-            if !self.skip(")") {
-                return self.stop(1, "a pattern that does not end");
-            }
+            self.expect(")", "a pattern that does not end")?;
             self.scope.has_processes = false;
             self.list()?;
             if !(self.skip(";;&") || self.skip(";;") || self.skip(";&")) && self.keyword() != "esac"
@@ -184,15 +172,12 @@ impl Reader<'_> {
             } else if rest.starts_with(['&', '|', '<', '>', '(', ')']) && !is_process {
                 if rest.starts_with('>') {
                     let span = self.position..self.position + 1;
-                    self.refuse(
-                        span,
-                        "`>` in `[[`, which other shells read as a redirection",
-                    );
+                    let why = "`>` in `[[`, which other shells read as a redirection";
+                    self.refuse(span, why);
                 }
                 self.position += 1;
             } else {
-                let word = self.unsplit_word();
-                part.words.push(word.map_err(|stop| stop.before(start))?);
+                part.words.push(self.unsplit_word()?);
                 if part.words.last().is_some_and(|word| word.text == "]]") {
                     break;
                 }
@@ -203,7 +188,7 @@ impl Reader<'_> {
             let why = "`[[` with an operator that evaluates its operands";
             self.refuse(part.span.clone(), why);
         }
-        self.finish_part(part, Vec::new());
+        self.finish_part(part);
         Ok(())
     }
 }

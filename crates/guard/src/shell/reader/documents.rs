@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::state::{Document, Read, Reader, stop_at};
-use super::words::WordBuilder;
 use crate::shell::parts::PartInput;
 use crate::shell::word::{PartWord, WordShape};
 
@@ -14,18 +13,13 @@ impl Reader<'_> {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte);
         let delimiter = word.value.as_deref().unwrap_or_default();
         if delimiter.is_empty() || !delimiter.bytes().all(is_plain) {
-            return stop_at(
-                word.span,
-                "a here-document delimiter that is not plain text",
-            );
+            let why = "a here-document delimiter that is not plain text";
+            return stop_at(word.span, why);
         }
         self.scope.documents.push(Document {
-            span: word.span.clone(),
-            delimiter: delimiter.to_owned(),
-            is_expanded: word.text == delimiter,
+            delimiter: word.clone(),
             strips_tabs,
             command: None,
-            is_input: false,
         });
         Ok(word)
     }
@@ -38,7 +32,8 @@ impl Reader<'_> {
         self.position += 1;
         for document in std::mem::take(&mut self.scope.documents) {
             let command = document.command.and_then(|at| self.line.commands.get(at));
-            let start = command.map_or(document.span.start, |command| command.span.start);
+            let span = command.map_or(&document.delimiter.span, |command| &command.span);
+            let start = span.start;
             self.here_document_text(document)
                 .map_err(|stop| stop.before(start))?;
         }
@@ -47,47 +42,49 @@ impl Reader<'_> {
 
     fn here_document_text(&mut self, document: Document) -> Read<()> {
         let start = self.position;
+        let Document { delimiter, .. } = document;
         let tabs = if document.strips_tabs { "\t" } else { "" };
         let mut lines = self.rest().split_inclusive('\n');
         let last = lines.find(|line| {
             let content = line.strip_suffix('\n').unwrap_or(line);
             let content = content.trim_start_matches(|letter| tabs.contains(letter));
-            let is_last = content == document.delimiter;
+            let is_last = delimiter.literal() == Some(content);
             self.position += if is_last { 0 } else { line.len() };
             is_last
         });
         let Some(last) = last else {
-            return stop_at(document.span, "a here-document that does not end");
+            return stop_at(delimiter.span, "a here-document that does not end");
         };
         let text_end = self.position;
         let end = text_end + last.trim_end_matches('\n').len();
         let text = self.slice(start..text_end);
-        let is_expanded = document.is_expanded && text.contains(['$', '`', '\\']);
+        let is_quoted = delimiter.literal() != Some(&delimiter.text);
+        let is_expanded = !is_quoted && text.contains(['$', '`', '\\']);
         if is_expanded {
             self.line.differs = true;
         } else {
             self.line.documents.push(start..end);
         }
-        if document.is_expanded && text.contains("\\\n") {
-            return stop_at(document.span, "a here-document with continued lines");
+        if is_expanded && text.contains("\\\n") {
+            return stop_at(delimiter.span, "a here-document with continued lines");
         }
-        if document.is_expanded && text.contains(['$', '`']) {
+        if is_expanded && text.contains(['$', '`']) {
             let why = "a here-document known only at run time, which may need a file";
             self.refuse(start..text_end, why);
             self.expanded_text(start..text_end)?;
         }
         let index = document.command.unwrap_or(usize::MAX);
         if let Some(command) = self.line.commands.get_mut(index)
-            && document.is_input
+            && command
+                .input_redirection()
+                .is_some_and(|one| one.target.span == delimiter.span)
         {
             command.input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
         }
         self.position = end;
         self.refuse_control()?;
         // The next document starts behind the line break.
-        if self.peek() == Some(b'\n') {
-            self.position += 1;
-        }
+        self.skip("\n");
         Ok(())
     }
 
@@ -95,7 +92,7 @@ impl Reader<'_> {
     fn expanded_text(&mut self, range: Range<usize>) -> Read<()> {
         let outer = std::mem::replace(&mut self.end, range.end);
         self.position = range.start;
-        let mut text = WordBuilder::default();
+        let mut text = PartWord::default();
         while let Some(byte) = self.peek() {
             if matches!(byte, b'$' | b'`') {
                 self.dollar(&mut text, WordShape::Single)?;

@@ -1,6 +1,6 @@
 //! The reading of a whole command line.
 
-use super::state::{Reader, Scope};
+use super::state::Reader;
 use crate::shell::line::CommandLine;
 
 /// Reads a command line.
@@ -8,16 +8,11 @@ pub(in crate::shell) fn read(script: &str) -> CommandLine {
     let control = |byte: u8| (byte < b' ' && byte != b'\t' && byte != b'\n') || byte == 0x7f;
     let mut reader = Reader {
         text: script,
-        position: 0,
         end: script.len(),
-        depth: 0,
         control: script.bytes().position(control).unwrap_or(usize::MAX),
-        scope: Scope::default(),
-        line: CommandLine {
-            is_flat: true,
-            ..CommandLine::default()
-        },
+        ..Reader::default()
     };
+    reader.line.is_flat = true;
     let unread = reader.script().err();
     let mut line = reader.line;
     if let Some(unread) = &unread {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::shell::line::{CommandLine, Unread};
 use crate::shell::parts::{CommandContext, Follows, PartInput};
 use crate::shell::verdict::Refusal;
-use turnpipe_core::text::terminal_safe_line;
+use crate::shell::word::PartWord;
 
 /// Maximum nesting depth of substitutions and compound commands.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -22,6 +22,7 @@ impl Unread {
     }
 }
 
+#[derive(Default)]
 pub(super) struct Reader<'text> {
     pub(super) text: &'text str,
     pub(super) position: usize,
@@ -48,6 +49,13 @@ pub(super) struct Scope {
     pub(super) has_processes: bool,
 }
 
+impl Scope {
+    /// Whether texts of here-documents follow the next line break.
+    pub(super) fn has_documents(&self) -> bool {
+        self.precedes_documents || !self.documents.is_empty()
+    }
+}
+
 impl<'text> Reader<'text> {
     pub(super) fn rest(&self) -> &'text str {
         self.text.get(self.position..self.end).unwrap_or_default()
@@ -66,22 +74,15 @@ impl<'text> Reader<'text> {
         (index < self.end).then(|| self.text.as_bytes().get(index).copied())?
     }
 
-    pub(super) fn begins(&self, token: &str) -> bool {
-        self.rest().starts_with(token)
-    }
-
     /// Returns the next `length` bytes or a character, which are a token in an error message.
     pub(super) fn stop<T>(&self, length: usize, why: impl Into<String>) -> Read<T> {
-        let end = self
-            .text
-            .ceil_char_boundary(self.position + length)
-            .min(self.end);
-        stop_at(self.position..end, why)
+        let end = self.text.ceil_char_boundary(self.position + length);
+        stop_at(self.position..end.min(self.end), why)
     }
 
     /// Skips a token if it follows.
     pub(super) fn skip(&mut self, token: &str) -> bool {
-        let follows = self.begins(token);
+        let follows = self.rest().starts_with(token);
         self.position += if follows { token.len() } else { 0 };
         follows
     }
@@ -92,10 +93,7 @@ impl<'text> Reader<'text> {
             match self.peek() {
                 Some(b' ' | b'\t') => self.position += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
-                    let span = self.position..self.position + 2;
-                    let why = "a line continued by a backslash";
-                    self.refuse(span, why);
-                    self.position += 2;
+                    self.refuse_next(2, "a line continued by a backslash");
                 }
                 _ => break,
             }
@@ -125,6 +123,20 @@ impl<'text> Reader<'text> {
         self.line.refusals.push(Refusal::new(span, why));
     }
 
+    /// Skips this number of bytes, and records that they may change something.
+    pub(super) fn refuse_next(&mut self, length: usize, why: &str) {
+        self.refuse(self.position..self.position + length, why);
+        self.position += length;
+    }
+
+    /// Skips a token that must follow.
+    pub(super) fn expect(&mut self, token: &str, why: &str) -> Read<()> {
+        if self.skip(token) {
+            return Ok(());
+        }
+        self.stop(1, why)
+    }
+
     /// Reads a substitution, which starts with two signs.
     pub(super) fn substitution(&mut self) -> Read<()> {
         let start = self.position;
@@ -136,15 +148,13 @@ impl<'text> Reader<'text> {
                 ..self.scope.context
             },
             input: self.scope.input.clone(),
-            precedes_documents: self.scope.precedes_documents || !self.scope.documents.is_empty(),
+            precedes_documents: self.scope.has_documents(),
             ..Scope::default()
         };
         let outer = std::mem::replace(&mut self.scope, inner);
         self.position += 2;
         self.nest(Self::list)?;
-        if !self.skip(")") {
-            return self.stop(1, "a substitution that does not end");
-        }
+        self.expect(")", "a substitution that does not end")?;
         let inner = std::mem::replace(&mut self.scope, outer);
         if !inner.documents.is_empty() {
             return stop_at(start..self.position, "a here-document without text");
@@ -159,33 +169,23 @@ impl<'text> Reader<'text> {
 }
 
 pub(super) fn stop_at<T>(span: Range<usize>, why: impl Into<String>) -> Read<T> {
-    Err(Unread {
-        start: span.start,
-        token: span,
-        why: terminal_safe_line(&why.into()),
-    })
+    let start = span.start;
+    let refusal = Refusal::new(span, why);
+    Err(Unread { start, refusal })
 }
 
 /// Whether a byte ends a word outside quotes.
 pub(super) fn ends_word(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
-    )
+    b" \t\n;&|()<>".contains(&byte)
 }
 
 /// A here-document whose text follows.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
-    /// The delimiter in the text, with its quotes.
-    pub(super) span: Range<usize>,
-    pub(super) delimiter: String,
-    /// Whether its text is expanded.
-    pub(super) is_expanded: bool,
+    /// The delimiter. With quotes, the text is not expanded.
+    pub(super) delimiter: PartWord,
     /// Whether tabs before the delimiter are ignored (`<<-`).
     pub(super) strips_tabs: bool,
     /// Index of its command, once that is read.
     pub(super) command: Option<usize>,
-    /// Whether it is the standard input of its command.
-    pub(super) is_input: bool,
 }

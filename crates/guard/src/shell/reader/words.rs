@@ -10,15 +10,8 @@ use crate::shell::word::{PartWord, WordPiece, WordShape};
 /// Maximum length of a text in brackets or braces that is looked through, in bytes: the limit of names.
 const MAX_NAME: usize = 255;
 
-/// A word that is being read.
-#[derive(Debug, Default)]
-pub(super) struct WordBuilder {
-    pieces: Vec<WordPiece>,
-    shape: WordShape,
-    label: String,
-}
-
-impl WordBuilder {
+/// A word that is being read has its label and its pieces.
+impl PartWord {
     /// Adds known text.
     fn push(&mut self, text: &str) {
         self.label.push_str(text);
@@ -36,22 +29,13 @@ impl WordBuilder {
         self.label.push_str(written);
     }
 
-    fn finish(self, span: Range<usize>, text: &str) -> PartWord {
+    fn finish(mut self, span: Range<usize>, text: &str) -> Self {
         if self.shape == WordShape::Literal {
-            let text = text.to_owned();
-            return PartWord {
-                text,
-                ..PartWord::plain(span, &self.label)
-            };
+            self.value = Some(std::mem::take(&mut self.label));
+            self.pieces.clear();
         }
-        PartWord {
-            span,
-            text: text.to_owned(),
-            value: None,
-            pieces: self.pieces,
-            shape: self.shape,
-            label: self.label,
-        }
+        let text = text.to_owned();
+        Self { span, text, ..self }
     }
 }
 
@@ -69,7 +53,7 @@ impl<'text> Reader<'text> {
     /// Reads a word whose expansions have this shape.
     fn word_with(&mut self, expansions: WordShape) -> Read<PartWord> {
         let start = self.position;
-        let mut word = WordBuilder::default();
+        let mut word = PartWord::default();
         while let Some(byte) = self.peek() {
             let is_process = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
             if ends_word(byte) && !is_process {
@@ -82,21 +66,18 @@ impl<'text> Reader<'text> {
         }
         self.refuse_control()?;
         let text = self.slice(start..self.position);
-        let has_documents = self.scope.precedes_documents || !self.scope.documents.is_empty();
-        if has_documents && text.contains('\n') {
-            return stop_at(
-                start..self.position,
-                "a here-document whose start is ambiguous",
-            );
+        let span = start..self.position;
+        if self.scope.has_documents() && text.contains('\n') {
+            return stop_at(span, "a here-document whose start is ambiguous");
         }
-        Ok(word.finish(start..self.position, text))
+        Ok(word.finish(span, text))
     }
 
     /// Adds the piece that starts with `byte` to the word.
     fn piece(
         &mut self,
         byte: u8,
-        word: &mut WordBuilder,
+        word: &mut PartWord,
         start: usize,
         expansions: WordShape,
     ) -> Read<()> {
@@ -118,12 +99,9 @@ impl<'text> Reader<'text> {
             }
             b'\\' => {
                 self.position += 1;
-                let escaped = self.character()?;
-                word.push(escaped);
+                word.push(self.character()?);
             }
-            b'$' if self.peek_at(1) == Some(b'\'') => {
-                self.ansi_c_quotes(word)?;
-            }
+            b'$' if self.peek_at(1) == Some(b'\'') => self.ansi_c_quotes(word)?,
             b'$' | b'`' => self.dollar(word, expansions)?,
             b'*' | b'?' if is_all => {
                 // Some shells expand `**` recursively.
@@ -145,16 +123,17 @@ impl<'text> Reader<'text> {
                 word.push("{");
                 self.position += 1;
             }
-            b'~' if self.position == start || self.is_after_sign() => {
+            // Behind these signs, it is a home directory too.
+            b'~' if self.position == start
+                || self.slice(0..self.position).ends_with(['=', ':']) =>
+            {
                 self.unknown_sign(word, WordPiece::Home, WordShape::Single);
             }
             _ => {
+                let at = self.position;
                 let character = self.character()?;
                 if !character.is_ascii() && character.chars().all(char::is_whitespace) {
-                    return stop_at(
-                        self.position - character.len()..self.position,
-                        "a non-ASCII blank outside quotes",
-                    );
+                    return stop_at(at..self.position, "a non-ASCII blank outside quotes");
                 }
                 word.push(character);
             }
@@ -163,20 +142,14 @@ impl<'text> Reader<'text> {
     }
 
     /// Adds the sign at the position, whose expansion is unknown.
-    fn unknown_sign(&mut self, word: &mut WordBuilder, piece: WordPiece, shape: WordShape) {
+    fn unknown_sign(&mut self, word: &mut PartWord, piece: WordPiece, shape: WordShape) {
         let written = self.slice(self.position..self.position + 1);
         word.push_piece(piece, shape, written);
         self.position += 1;
     }
 
-    /// Whether `=` or `:` precedes, after which a tilde is a home directory.
-    fn is_after_sign(&self) -> bool {
-        let before = self.text.get(..self.position).unwrap_or_default();
-        before.ends_with(['=', ':'])
-    }
-
     /// Adds a set of characters, which ends at the last bracket of the name.
-    fn bracket(&mut self, word: &mut WordBuilder) {
+    fn bracket(&mut self, word: &mut PartWord) {
         let name = self.plain_text_before(&['/']);
         match name.map(|name| name.rfind(']')) {
             None => self.unknown_sign(word, WordPiece::Unknown, WordShape::Matches),
@@ -211,7 +184,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads `$'…'`. Its value is not needed.
-    fn ansi_c_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn ansi_c_quotes(&mut self, word: &mut PartWord) -> Read<()> {
         let inside = self.rest().get(2..).unwrap_or_default();
         let mut is_escaped = false;
         let ends = |letter| {
@@ -228,7 +201,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn single_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn single_quotes(&mut self, word: &mut PartWord) -> Read<()> {
         let inside = self.rest().get(1..).unwrap_or_default();
         let Some(length) = inside.find('\'') else {
             return self.stop(1, "an unclosed quote");
@@ -238,7 +211,7 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    fn double_quotes(&mut self, word: &mut WordBuilder) -> Read<()> {
+    fn double_quotes(&mut self, word: &mut PartWord) -> Read<()> {
         let opening = self.position;
         self.position += 1;
         loop {
@@ -256,17 +229,14 @@ impl<'text> Reader<'text> {
                     if self.slice(opening..self.position).ends_with('$') {
                         return self.stop(2, "an expansion continued on the next line");
                     }
-                    let span = self.position..self.position + 2;
-                    self.refuse(span, "a line continued by a backslash");
-                    self.position += 2;
+                    self.refuse_next(2, "a line continued by a backslash");
                 }
                 (Some(b'\\'), next) => {
                     self.position += 1;
                     if !matches!(next, Some(b'$' | b'`' | b'"' | b'\\')) {
                         word.push("\\");
                     }
-                    let escaped = self.character()?;
-                    word.push(escaped);
+                    word.push(self.character()?);
                 }
                 (Some(b'$'), Some(b'"')) => {
                     word.push("$");
@@ -278,7 +248,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Reads an expansion that starts with `$`; in quotes, and for some words, its value is not split.
-    pub(super) fn dollar(&mut self, word: &mut WordBuilder, shape: WordShape) -> Read<()> {
+    pub(super) fn dollar(&mut self, word: &mut PartWord, shape: WordShape) -> Read<()> {
         let rest = self.rest();
         if rest.starts_with('`') {
             return self.stop(1, "a substitution in backticks");
@@ -318,13 +288,11 @@ impl<'text> Reader<'text> {
 
     /// Takes one character literally; there must be one.
     pub(super) fn character(&mut self) -> Read<&'text str> {
-        let rest = self.rest();
-        let character = rest.chars().next();
-        let character = character.and_then(|first| rest.get(..first.len_utf8()));
-        let Some(character) = character else {
+        let start = self.position;
+        let Some(first) = self.rest().chars().next() else {
             return self.stop(0, "a backslash at the end");
         };
-        self.position += character.len();
-        Ok(character)
+        self.position += first.len_utf8();
+        Ok(self.slice(start..self.position))
     }
 }
