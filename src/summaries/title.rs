@@ -157,6 +157,9 @@ const VAGUE_SIGNS: [&str; 16] = [
     "的",
 ];
 
+/// The first letter of scripts without spaces.
+const FIRST_WITHOUT_SPACES: char = '\u{3040}';
+
 /// Extracts the title from a model's reply, without secrets.
 ///
 /// # Errors
@@ -189,21 +192,36 @@ pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejecti
 
 /// Whether no word of a title distinguishes the session from others.
 fn is_vague(title: &str) -> bool {
-    let mut title = title.to_lowercase();
+    telling_words(title).is_empty()
+}
+
+/// Returns the words of a text that distinguish a session from others, in lower case; of a script without spaces all
+/// pairs of letters.
+pub(super) fn telling_words(text: &str) -> Vec<String> {
+    let mut text = text.to_lowercase();
     for signs in VAGUE_SIGNS {
-        title = title.replace(signs, " ");
+        text = text.replace(signs, " ");
     }
-    let mut words = title.split(|sign: char| !sign.is_alphanumeric());
-    words.all(|word| {
+    let words = text.split(|sign: char| !sign.is_alphanumeric());
+    let telling = words.filter(|word| {
         let one = word
             .strip_suffix('s')
             .filter(|one| one.len() > 1)
             .unwrap_or(word);
-        word.chars().all(char::is_numeric)
-            || VAGUE
-                .split_whitespace()
-                .any(|vague| vague == word || vague == one)
-    })
+        let mut vague = VAGUE.split_whitespace();
+        !word.chars().all(char::is_numeric) && !vague.any(|vague| vague == *word || vague == one)
+    });
+    let pairs = telling.flat_map(|word| {
+        let letters: Vec<char> = word.chars().collect();
+        match letters.iter().all(|letter| *letter > FIRST_WITHOUT_SPACES) {
+            true => letters
+                .windows(2.min(letters.len()))
+                .map(String::from_iter)
+                .collect(),
+            false => vec![word.to_owned()],
+        }
+    });
+    pairs.collect()
 }
 
 /// Removes code marks, and quotation marks whose counterpart was at the start or the end.

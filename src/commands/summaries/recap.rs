@@ -97,6 +97,7 @@ impl RecapArguments {
             } else {
                 Auto::Off
             },
+            only_stale: false,
             write: self.write.then_some(ManualTitle::Keep),
         };
         let Some(runner) = self.common.runner(plan, globals, io)? else {
