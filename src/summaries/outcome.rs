@@ -21,7 +21,7 @@ pub struct Text {
 
 impl Text {
     /// Returns a text by the built-in rules.
-    pub(super) fn builtin(text: String) -> Self {
+    pub fn builtin(text: String) -> Self {
         Self {
             text,
             model: MODEL.to_owned(),

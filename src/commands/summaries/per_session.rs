@@ -18,13 +18,13 @@ use crate::commands::session::names::LATEST;
 use crate::commands::session::names::{NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Io, MessageLevel, Messages, Moment};
+use crate::io::{Clock, Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::records::GateResult;
 use crate::render::ProgressLine;
 use crate::session::record::Recorded;
-use crate::session::{Depth, ManualTitle, Prices, each_in_order};
+use crate::session::{Depth, ManualTitle, Prices, Selection, each_in_order};
 use crate::summaries::{
     Asker, Auto, CostLimit, Driver, Estimate, Generator, Kind, Language, LanguageChoice, NoText,
     Reason, SessionExcerpt, StreamedConversation, TextEngine, Written, format_amount,
@@ -50,7 +50,7 @@ pub(crate) struct PerSessionArguments {
     #[arg(long, value_name = "AMOUNT", value_parser = amount, help_heading = MODEL_OPTIONS)]
     max_cost: Option<f64>,
     #[command(flatten)]
-    side: SideArguments,
+    pub(super) side: SideArguments,
     #[command(flatten)]
     pub(crate) source: SourceArguments,
     #[command(flatten)]
@@ -96,22 +96,32 @@ pub(crate) struct SessionOutput {
 /// A command that is ready to read its first session.
 pub(crate) struct Runner {
     tag: &'static str,
-    work: &'static str,
+    pub(super) work: &'static str,
     pub(crate) driver: Driver,
     pub(crate) stop: StopWatch,
     pub(crate) form: Form,
     messages: Messages,
-    prices: Prices,
+    pub(super) prices: Prices,
     max_cost: Option<f64>,
 }
 
 impl PerSessionArguments {
     /// Names the latest session if the arguments name and select none, and nothing is piped in.
     pub(crate) fn name_latest(&mut self, io: &Io) {
-        let has_sessions = selects(&self.source, &self.filter, &self.limit);
-        if self.sessions.is_empty() && !has_sessions && io.terminal.stdin {
+        if self.sessions.is_empty() && !self.selects() && io.terminal.stdin {
             self.sessions.push(LATEST.to_owned());
         }
+    }
+
+    /// Whether the arguments select sessions without naming them.
+    pub(crate) fn selects(&self) -> bool {
+        self.sessions.is_empty() && selects(&self.source, &self.filter, &self.limit)
+    }
+
+    /// Adds the filters and the limit to a selection.
+    pub(super) fn apply(&self, selection: &mut Selection, clock: &dyn Clock) {
+        self.filter.apply(selection, clock);
+        self.limit.apply(selection);
     }
 
     /// Prepares the command; `None` with `--print-prompt`.
@@ -182,7 +192,7 @@ impl Runner {
     ) -> anyhow::Result<Status> {
         let mut inputs = InputErrors::new(&self.messages);
         let input = match arguments.sessions.as_slice() {
-            [] if selects(&arguments.source, &arguments.filter, &arguments.limit) => {
+            [] if arguments.selects() => {
                 let source = &arguments.source;
                 source.check_roots(&mut inputs);
                 let paths = source.select_files(&arguments.filter, &arguments.limit, io);
@@ -297,7 +307,12 @@ impl Runner {
     }
 
     /// Prints an estimate if it `is_wanted`. Returns a status if it is above `--max-cost`.
-    fn check_estimate(&self, estimate: &Estimate, is_wanted: bool, io: &Io) -> Option<Status> {
+    pub(super) fn check_estimate(
+        &self,
+        estimate: &Estimate,
+        is_wanted: bool,
+        io: &Io,
+    ) -> Option<Status> {
         let excess = |limit: &f64| estimate.dollars().filter(|dollars| dollars > limit);
         let Some((limit, dollars)) = self
             .max_cost
@@ -383,6 +398,17 @@ impl Runner {
         }
     }
 
+    /// Prints the body of a request.
+    pub(super) fn print_request(
+        &self,
+        asker: &Asker,
+        request: &Request,
+        writer: &mut RecordWriter,
+    ) -> WriteResult {
+        let body = asker.provider.body(request, Delivery::Whole);
+        writer.echo(format!("{body}\n").as_bytes())
+    }
+
     /// Prints the request body for each conversation that has one.
     fn print_requests(
         &self,
@@ -398,8 +424,7 @@ impl Runner {
         let mut print = |request: Option<Request>| match request {
             Some(request) => {
                 estimate.add(&request, &*asker.provider, &self.prices);
-                let body = asker.provider.body(&request, Delivery::Whole);
-                writer.echo(format!("{body}\n").as_bytes())
+                self.print_request(asker, &request, writer)
             }
             None => Ok(()),
         };

@@ -37,6 +37,9 @@ const REPORT_CELLS: usize = 160;
 /// Minimum width of the report, in cells.
 const MIN_REPORT_CELLS: usize = 40;
 
+/// Number of characters by which a goal is recognised in a heading.
+const SAME_START: usize = 24;
+
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
 
@@ -115,22 +118,25 @@ struct Reply {
 /// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
 /// request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(parts) = parts(messages) else {
-        return String::new();
-    };
-    let language = language.or(parts.language);
-    let frame = frame(language.map_or("en", Language::code));
-    let fits = |recap: &String| {
-        recap.split_whitespace().count() <= MAX_WORDS
-            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
-    };
-    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-    let recap = widths.map(|cells| parts.within(frame, cells)).find(fits);
-    let recap = recap.unwrap_or_else(|| parts.within(frame, MIN_REPORT_CELLS));
-    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
-    words.join(" ")
+    parts(messages).map_or_else(String::new, |parts| parts.fit(language))
 }
 
+/// Writes the recap of a conversation below this heading, without a goal that starts the same.
+pub fn recap_below(heading: &str, messages: &[Message]) -> String {
+    let Some(mut parts) = parts(messages) else {
+        return String::new();
+    };
+    let start = |text: &str| {
+        text.chars()
+            .take(SAME_START)
+            .collect::<String>()
+            .to_lowercase()
+    };
+    if start(&parts.goal) == start(heading) {
+        parts.goal.clear();
+    }
+    parts.fit(None)
+}
 /// Returns what the model reported last, in up to `REPORT_CELLS`, and the calls after it; empty if there
 /// is neither.
 pub fn last_report(messages: &[Message]) -> String {
@@ -197,6 +203,21 @@ fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
 }
 
 impl Parts {
+    /// Writes the recap in `language`, by default the language of the user, with as much of the report as fits.
+    fn fit(&self, language: Option<Language>) -> String {
+        let language = language.or(self.language);
+        let frame = frame(language.map_or("en", Language::code));
+        let fits = |recap: &String| {
+            recap.split_whitespace().count() <= MAX_WORDS
+                && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
+        };
+        let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
+        let recap = widths.map(|cells| self.within(frame, cells)).find(fits);
+        let recap = recap.unwrap_or_else(|| self.within(frame, MIN_REPORT_CELLS));
+        let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+        words.join(" ")
+    }
+
     /// Writes the recap with a report of up to `cells`.
     fn within(&self, frame: [&str; 9], cells: usize) -> String {
         let [code, colon, stop, names @ ..] = frame;
