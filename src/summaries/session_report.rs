@@ -196,14 +196,21 @@ impl ReportBuilder {
             .and_then(|known| known.name(&listed.facts));
         let about = session_description(listed.path, listed.agent, listed.facts);
         let asked = builtin::title(&texts);
-        let is_named = about.title.is_some() || asked.is_empty();
-        let heading = safe(if is_named { about.heading() } else { &asked });
+        let title = about.title.as_deref();
+        let named = [title, Some(&asked), about.first_prompt.as_deref()];
+        let named = named.into_iter().flatten().find(|name| !name.is_empty());
+        let heading = safe(named.unwrap_or("(no prompt)"));
+        let recap = safe(&builtin::recap_below(&heading, &texts));
         self.report.sessions.push(ReportedSession {
             project,
             started,
             ended,
+            recap: if recap.is_empty() {
+                outcome.clone()
+            } else {
+                recap
+            },
             outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
-            recap: safe(&builtin::recap_below(&heading, &texts)),
             heading,
             about,
             ..ReportedSession::default()

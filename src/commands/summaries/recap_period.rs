@@ -10,7 +10,7 @@ use crate::commands::model_arguments::nothing_to_send;
 use crate::commands::summaries::per_session::{PerSessionArguments, Runner};
 use crate::commands::{Form, InputErrors, Status, UsageError, output};
 use crate::io::Io;
-use crate::records::{RecapRecord, SessionReportRecord};
+use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
 use crate::render::{ProgressLine, Style, recap_page, recap_sums};
 use crate::session::{CallEvent, Depth, calls_of_all, candidates_at};
 use crate::summaries::{Asker, Estimate, NoText, ReportBuilder, Text, TextEngine, extension};
@@ -116,8 +116,10 @@ impl Runner {
         let (mut report, _) = builder.finish(&self.prices);
         let sessions = &mut report.sessions;
         sessions.sort_by(|one, other| {
-            let key = [&one.project, &one.started];
-            key.cmp(&[&other.project, &other.started])
+            let key = |of: &ReportedSession| {
+                (of.project.is_none(), of.project.clone(), of.started.clone())
+            };
+            key(one).cmp(&key(other))
         });
         Ok(report)
     }

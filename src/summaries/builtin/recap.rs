@@ -37,7 +37,7 @@ const REPORT_CELLS: usize = 160;
 /// Minimum width of the report, in cells.
 const MIN_REPORT_CELLS: usize = 40;
 
-/// Number of characters by which a goal is recognised in a heading.
+/// Number of bytes by which a goal is recognised in a heading.
 const SAME_START: usize = 24;
 
 /// Maximum number of letters of a recap in a script without spaces.
@@ -104,6 +104,7 @@ struct Parts {
     was_interrupted: bool,
     next: Option<Next>,
     language: Option<Language>,
+    is_below_heading: bool,
 }
 
 /// The statements of a reply.
@@ -121,20 +122,22 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     parts(messages).map_or_else(String::new, |parts| parts.fit(language))
 }
 
-/// Writes the recap of a conversation below this heading, without a goal that starts the same.
+/// Writes the recap of a conversation below this heading: without a goal that starts the same, and with the next step
+/// before the report, which may be cut.
 pub fn recap_below(heading: &str, messages: &[Message]) -> String {
     let Some(mut parts) = parts(messages) else {
         return String::new();
     };
-    let start = |text: &str| {
-        text.chars()
-            .take(SAME_START)
-            .collect::<String>()
-            .to_lowercase()
-    };
-    if start(&parts.goal) == start(heading) {
-        parts.goal.clear();
+    let heading = heading.trim_end_matches(ENDS).to_lowercase();
+    let start = &heading[..heading.floor_char_boundary(SAME_START)];
+    if parts.goal.to_lowercase().starts_with(start) {
+        let latest = parts
+            .goal
+            .split_once(" → ")
+            .map(|(_, latest)| latest.to_owned());
+        parts.goal = latest.unwrap_or_default();
     }
+    parts.is_below_heading = true;
     parts.fit(None)
 }
 /// Returns what the model reported last, in up to `REPORT_CELLS`, and the calls after it; empty if there
@@ -188,6 +191,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
         was_interrupted,
         next,
         language,
+        is_below_heading: false,
     })
 }
 
@@ -231,7 +235,7 @@ impl Parts {
         let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
         let done = if code == "en" { self.done.as_str() } else { "" };
-        let parts = [
+        let mut parts = [
             (opened, self.open.as_deref().unwrap_or_default()),
             (aim, &self.goal),
             (told, &report),
@@ -239,6 +243,9 @@ impl Parts {
             ("", interrupted.unwrap_or_default()),
             (ahead, next),
         ];
+        if self.is_below_heading {
+            parts[2..].rotate_right(1);
+        }
         let mut recap = String::new();
         for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
             let colon = if name.is_empty() { "" } else { colon };
