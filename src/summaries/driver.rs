@@ -166,15 +166,15 @@ impl Driver {
         Ok(self.generator.request(excerpt))
     }
 
-    /// Returns the conversation since a title that is to be replaced because it is stale.
+    /// Returns the part of the conversation that a new title is about, if only stale titles are replaced.
     fn since_title(&self, session: &SessionExcerpt) -> Result<Option<Excerpt>, NoText> {
         self.only_stale
             .then(|| since_stale_title(session))
             .transpose()
     }
 
-    /// Generates the text, of the conversation `since` its title if it has one that is stale. Rules also see messages
-    /// before a compaction; a model sees the agent's summary.
+    /// Generates the text, of the part `now` of the conversation if its title is stale. Rules also see messages before a
+    /// compaction; a model sees the agent's summary.
     fn generate(&self, session: &SessionExcerpt, since: Option<&Excerpt>) -> Result<Text, NoText> {
         if let Some(since) = since {
             return self.generator.text(since);

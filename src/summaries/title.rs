@@ -127,6 +127,7 @@ pub enum TitleStyle {
 
 /// Words about any session: who takes part, what it is, what they do, and that it is about code.
 const VAGUE: &str = "a an and about as at by for from in my no of on or our out some something the this to up with your s \
+    are be been can could did do does had has have how i is it its me so that there they was we what which will would you \
     ai agent assistant bot model user \
     chat conversation dialog dialogue discussion exchange interaction message name prompt query question request \
     response session summary support talk thread title topic \

@@ -38,10 +38,10 @@ pub(crate) struct TitleArguments {
     replace: bool,
     /// Title again only sessions that have moved on from their title
     ///
-    /// After the title, which the user did not set, at least three requests named a topic, no fewer than before it or
-    /// after a compaction, and the last three share no word with the title or the first request. The new title is about
-    /// what was said since the old one. A title whose time is not recorded, such as one next to a session, stays;
-    /// `--verbose` says so.
+    /// The user did not set the title, and after it came at least three requests that name a topic, no fewer than before
+    /// it or after a compaction. From the third-last one on, fewer than a third of the words of the title are used, and of
+    /// those of the first request. The new title is about this part. A title stays if its time is not recorded, such as
+    /// that of an agent which stores titles next to its sessions; `--verbose` says so.
     #[arg(long, conflicts_with_all = ["auto", "replace"])]
     stale: bool,
     /// Title only sessions that an agent would name by itself
