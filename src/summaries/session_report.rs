@@ -21,7 +21,7 @@ use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules, no
 use crate::process::NotEnforced;
 use crate::records::{
     Dimension, FileChange, GateResult, ReportedCall, ReportedSession, SessionCostRecord,
-    SessionReportRecord,
+    SessionReportRecord, Spending,
 };
 use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
 use crate::session::SeenCall;
@@ -323,12 +323,16 @@ impl ReportBuilder {
             report.runs = Some(runs.clone());
         }
         let costs = self.tally.costs(&[Dimension::Session], &TimeZone::UTC);
+        let ids = costs.iter().filter_map(|cost| {
+            let id = cost.dimensions.get(&Dimension::Session)?.as_ref()?;
+            Some((id.as_str(), &cost.spending))
+        });
+        let mut by_id: HashMap<&str, &Spending> = ids.collect();
         for session in &mut report.sessions {
-            let id = session.about.session_id.as_ref().map(|id| &id.0);
-            let of_it =
-                |cost: &&SessionCostRecord| cost.dimensions[&Dimension::Session].as_ref() == id;
-            let spending = costs.iter().find(of_it).map(|cost| cost.spending.clone());
-            session.spending = spending.unwrap_or_default();
+            let id = session.about.session_id.as_ref();
+            // Files with one id have one sum.
+            let spending = id.and_then(|id| by_id.remove(id.0.as_str()));
+            session.spending = spending.cloned().unwrap_or_default();
         }
         (report, costs)
     }
