@@ -49,10 +49,8 @@ pub(crate) fn recap_page(
             session.lines_removed,
         );
         let facts: Vec<String> = changes.into_iter().chain(cost(&session.spending)).collect();
-        let end = match facts.is_empty() {
-            true => String::new(),
-            false => format!("  ({})", facts.join(", ")),
-        };
+        let end = Some(facts.join(", ")).filter(|facts| !facts.is_empty());
+        let end = end.map_or_else(String::new, |facts| format!("  ({facts})"));
         let start = format!("  {time}  {agent:<8}  ");
         let taken = display_width(&start) + display_width(&end);
         let heading = fit_columns(&session.heading, columns.saturating_sub(taken));

@@ -102,14 +102,13 @@ impl CostLimit {
 
     /// Adds the cost of a request: of the reported tokens, or else its estimate.
     pub(super) fn add(&self, request: &Request, provider: &dyn Provider, usage: Option<&Usage>) {
-        let cost = match usage {
-            Some(usage) => self.prices.cost(provider.name(), usage),
-            None => {
-                let mut estimate = Estimate::default();
-                estimate.add(request, provider, &self.prices);
-                estimate.dollars()
-            }
+        let model = provider.name();
+        let estimated = || {
+            let mut estimate = Estimate::default();
+            estimate.add(request, provider, &self.prices);
+            estimate.dollars()
         };
+        let cost = usage.map_or_else(estimated, |usage| self.prices.cost(model, usage));
         *self.spent.lock_anyway() += cost.unwrap_or_default();
     }
 }

@@ -216,7 +216,9 @@ impl ReportBuilder {
             ..ReportedSession::default()
         });
         self.paths.clear();
-        without_calls.iter().for_each(|change| self.change(change));
+        for change in &without_calls {
+            self.change(change);
+        }
         Ok(())
     }
 

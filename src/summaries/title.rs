@@ -214,13 +214,11 @@ pub(super) fn telling_words(text: &str) -> Vec<String> {
     });
     let pairs = telling.flat_map(|word| {
         let letters: Vec<char> = word.chars().collect();
-        match letters.iter().all(|letter| *letter > FIRST_WITHOUT_SPACES) {
-            true => letters
-                .windows(2.min(letters.len()))
-                .map(String::from_iter)
-                .collect(),
-            false => vec![word.to_owned()],
+        if letters.iter().any(|letter| *letter < FIRST_WITHOUT_SPACES) {
+            return vec![word.to_owned()];
         }
+        let pairs = letters.windows(letters.len().min(2));
+        pairs.map(String::from_iter).collect()
     });
     pairs.collect()
 }

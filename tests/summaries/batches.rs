@@ -159,7 +159,7 @@ fn a_batch_stops_when_the_reported_tokens_cost_more_than_the_limit() {
         (&json!(true), &json!("cost_limit"))
     );
     // What is paid is kept.
-    ask(&server, &batch);
+    assert_eq!(ask(&server, &batch).status, Some(6));
     assert_eq!(server.bodies.lock().unwrap().len(), 2);
     drop(paths);
 }

@@ -388,8 +388,11 @@ impl Runner {
     /// Prints why a session has no text on standard error, unless that has been reported, or a hint says it for all.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = match no_text.reason {
-            Reason::Unreadable | Reason::CostLimit => true,
-            Reason::Untitled | Reason::TitleFits | Reason::UnknownTitleTime => true,
+            Reason::Unreadable
+            | Reason::CostLimit
+            | Reason::Untitled
+            | Reason::TitleFits
+            | Reason::UnknownTitleTime => true,
             Reason::NoFastModel if !output.is_alone => true,
             _ => no_text.failure.is_some(),
         };
@@ -398,13 +401,15 @@ impl Runner {
         }
     }
 
-    /// Prints the body of a request.
+    /// Prints the body of a request, and adds the request to an estimate.
     pub(super) fn print_request(
         &self,
         asker: &Asker,
         request: &Request,
+        estimate: &mut Estimate,
         writer: &mut RecordWriter,
     ) -> WriteResult {
+        estimate.add(request, &*asker.provider, &self.prices);
         let body = asker.provider.body(request, Delivery::Whole);
         writer.echo(format!("{body}\n").as_bytes())
     }
@@ -422,10 +427,7 @@ impl Runner {
         };
         let mut estimate = Estimate::default();
         let mut print = |request: Option<Request>| match request {
-            Some(request) => {
-                estimate.add(&request, &*asker.provider, &self.prices);
-                self.print_request(asker, &request, writer)
-            }
+            Some(request) => self.print_request(asker, &request, &mut estimate, writer),
             None => Ok(()),
         };
         let mut errors = InputErrors::new(&self.messages);

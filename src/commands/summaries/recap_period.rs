@@ -108,16 +108,17 @@ impl Runner {
                 CallEvent::Call(call) => builder.add_call(&call),
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
-            match self.stop.stop.is_cancelled() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            let goes_on = !self.stop.stop.is_cancelled();
+            let goes_on = goes_on.then_some(ControlFlow::Continue(()));
+            goes_on.unwrap_or(ControlFlow::Break(()))
         });
         let (mut report, _) = builder.finish(&self.prices);
         let sessions = &mut report.sessions;
         sessions.sort_by(|one, other| {
             let key = |of: &ReportedSession| {
-                (of.project.is_none(), of.project.clone(), of.started.clone())
+                let project = of.project.clone();
+                let (started, path) = (of.started.clone(), of.about.path.clone());
+                (project.is_none(), project, started, path)
             };
             key(one).cmp(&key(other))
         });
@@ -134,11 +135,12 @@ impl Runner {
     ) -> anyhow::Result<Option<Status>> {
         let request = self.driver.generator.period_request(digest);
         let mut estimate = Estimate::default();
-        estimate.add(&request, &*asker.provider, &self.prices);
         if is_dry_run {
             let mut writer = output::record_writer(io)?;
-            self.print_request(asker, &request, &mut writer)?;
+            self.print_request(asker, &request, &mut estimate, &mut writer)?;
             writer.flush()?;
+        } else {
+            estimate.add(&request, &*asker.provider, &self.prices);
         }
         let status = self.check_estimate(&estimate, is_dry_run, io);
         Ok(status.or(is_dry_run.then_some(Status::Done)))
