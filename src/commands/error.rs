@@ -133,7 +133,7 @@ pub enum Status {
     ProviderRefused = 4,
     /// The model provider was unreachable or overloaded after all retries.
     ProviderUnavailable = 5,
-    /// A gate of `session report` or `session stats` failed.
+    /// A gate of `session report` or `session stats`, or `--max-cost`, failed.
     GateFailed = 6,
     /// The last reply does not fit the schema of `turn`.
     OutputMismatch = 7,

@@ -18,13 +18,15 @@ use crate::commands::Status;
 use crate::commands::inputs::option_file;
 use crate::commands::output::{self, FormArguments};
 use crate::io::{CancelToken, Io, Lock};
+use crate::message::Usage;
 use crate::process::{EndSignal, report_departure, report_end_signals};
+use crate::session::Prices;
 use crate::summaries::{Asker, TextEngine};
 
 /// The default timeout of a reply of the main model.
 const REPLY_TIMEOUT: Duration = Duration::from_mins(30);
 
-const MODEL_OPTIONS: &str = "Model options";
+pub(super) const MODEL_OPTIONS: &str = "Model options";
 
 /// The model to use, and how to send requests.
 #[derive(Debug, Clone, Args)]
@@ -122,6 +124,7 @@ impl ModelArguments {
             Model::Provider(provider) => TextEngine::Model(Asker {
                 provider,
                 stop: stop.clone(),
+                limit: None,
             }),
         })
     }
@@ -224,6 +227,17 @@ impl ModelArguments {
 pub(super) fn parse_model_name(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
     let name = chosen.name.parse();
     name.map_err(|error| UsageError::reason(error).about(chosen.by))
+}
+
+/// Checks that a model has a price, so that a limit on the cost can be enforced.
+///
+/// # Errors
+/// The model has no price.
+pub(super) fn check_price(model: &str, prices: &Prices) -> Result<(), UsageError> {
+    match prices.cost(model, &Usage::default()) {
+        Some(_) => Ok(()),
+        None => Err(UsageError::new(format!("--max-cost: {model} has no price"))),
+    }
 }
 
 /// Returns the error for `--dry-run` if no model would be asked.

@@ -350,6 +350,7 @@ mod tests {
                     ..SessionDescription::default()
                 },
                 outcome: Some(text(3)),
+                ..ReportedSession::default()
             }],
             files: vec![FileChange {
                 path: text(0),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::budget::CostLimit;
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::client::model::{Failure, PromptId, Provider, Reply, Request, Turn};
 use crate::io::CancelToken;
@@ -53,6 +54,8 @@ pub struct Asker {
     pub provider: Arc<dyn Provider>,
     /// Cancels running and future requests.
     pub stop: CancelToken,
+    /// The limit on the cost of texts.
+    pub limit: Option<Arc<CostLimit>>,
 }
 
 impl Asker {
@@ -76,7 +79,14 @@ impl Asker {
         request: &Request,
         read: impl FnOnce(&Reply, ReplyExtent) -> Result<String, NoText>,
     ) -> Result<Text, NoText> {
+        if self.limit.as_ref().is_some_and(|limit| limit.is_reached()) {
+            return Err(Reason::CostLimit.into());
+        }
         let (reply, cost) = self.ask(request);
+        if let Some(limit) = &self.limit {
+            let usage = cost.as_ref().map(|cost| &cost.usage);
+            limit.add(request, &*self.provider, usage);
+        }
         let text = match reply {
             _ if self.stop.is_cancelled() => Err(Reason::Aborted.into()),
             Ok(reply) => read(&reply, ReplyExtent::Whole),
@@ -121,6 +131,7 @@ impl Consultant {
         let asker = Asker {
             provider: Arc::clone(&self.provider),
             stop: cancel.clone(),
+            limit: None,
         };
         let (reply, cost) = asker.ask(request);
         cost.into_iter().for_each(&self.spent);

@@ -9,14 +9,16 @@ use super::excerpt::Excerpt;
 use super::generator::{Generator, Kind, TextEngine};
 use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
+use super::staleness::since_stale_title;
 use crate::agent::NamedRoots;
+use crate::client::model::Request;
 use crate::io::Moment;
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::session::durable::{self, FileSystems, RecordError};
 use crate::session::record::{ForeignSession, Recorded};
 use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource, has_agent};
-use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
+use crate::state::{SessionDirectory, SessionKey, SessionScope, SessionState, StateRoot};
 
 /// Attempts of `--auto` to title a session.
 const MAX_TITLE_ATTEMPTS: u32 = 3;
@@ -56,6 +58,20 @@ impl SessionExcerpt {
     }
 }
 
+/// Returns the state of a session, if it has an id.
+fn state_directory(
+    path: &Path,
+    session: &SessionExcerpt,
+    state: &StateRoot,
+) -> Result<Option<SessionDirectory>, NoText> {
+    let key = session.facts.session_id.as_deref().map(|id| SessionKey {
+        id: SessionId::from(id),
+        scope: SessionScope::of(path),
+    });
+    let directory = key.map(|key| state.session(&key)).transpose();
+    directory.map_err(NoText::unreadable)
+}
+
 fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     let mut excerpt = Excerpt::default();
     for message in session.messages(scope)? {
@@ -92,6 +108,8 @@ pub struct Driver {
     pub write: Option<ManualTitle>,
     /// Whether a session that has such a text already keeps it.
     pub keeps_texts: bool,
+    /// Whether only stale titles are replaced.
+    pub only_stale: bool,
     /// Clock and ids.
     pub moment: Moment,
     /// The agents of the configuration.
@@ -121,8 +139,10 @@ impl Driver {
     /// There is no text, for this reason.
     pub fn of_session(&self, path: &Path, session: &SessionExcerpt) -> Result<Written, NoText> {
         self.check_wanted(path, session)?;
+        let since = self.since_title(session)?;
+        self.start_attempt(path, session)?;
         let text = self
-            .generate(session)
+            .generate(session, since.as_ref())
             .and_then(|text| self.still_wanted(path, session, text));
         let Some(manual_title) = self.write else {
             return Ok((text?, None));
@@ -131,8 +151,34 @@ impl Driver {
         self.write(session, text, manual_title)
     }
 
-    /// Generates the text. Rules also see messages before a compaction; a model sees the agent's summary.
-    fn generate(&self, session: &SessionExcerpt) -> Result<Text, NoText> {
+    /// Returns the request to a model that [`Self::of_session`] would send; `None` if it would send none.
+    ///
+    /// # Errors
+    /// No text is wanted, for this reason.
+    pub fn request(
+        &self,
+        path: &Path,
+        session: &SessionExcerpt,
+    ) -> Result<Option<Request>, NoText> {
+        self.check_wanted(path, session)?;
+        let since = self.since_title(session)?;
+        let excerpt = since.as_ref().unwrap_or(&session.excerpt);
+        Ok(self.generator.request(excerpt))
+    }
+
+    /// Returns the part of the conversation that a new title is about, if only stale titles are replaced.
+    fn since_title(&self, session: &SessionExcerpt) -> Result<Option<Excerpt>, NoText> {
+        self.only_stale
+            .then(|| since_stale_title(session))
+            .transpose()
+    }
+
+    /// Generates the text, of the part `now` of the conversation if its title is stale. Rules also see messages before a
+    /// compaction; a model sees the agent's summary.
+    fn generate(&self, session: &SessionExcerpt, since: Option<&Excerpt>) -> Result<Text, NoText> {
+        if let Some(since) = since {
+            return self.generator.text(since);
+        }
         let current = &session.excerpt;
         if matches!(self.generator.engine, TextEngine::Rules)
             && current.is_compacted()
@@ -146,13 +192,15 @@ impl Driver {
     /// Checks whether a text is wanted, cheap checks first.
     fn check_wanted(&self, path: &Path, session: &SessionExcerpt) -> Result<(), NoText> {
         match &self.auto {
-            Auto::Titles { enabled, state } => self.start_attempt(path, session, *enabled, state),
+            Auto::Titles { enabled, state } => self.check_untitled(path, session, *enabled, state),
             Auto::Recaps { away: Some(away) } => {
                 let now = self.moment.clock.now().into();
                 let has_agent = || has_agent(&session.session, &session.facts, now);
                 self.check_recap_due(&session.excerpt, *away, has_agent)
             }
-            Auto::Off if self.write == Some(ManualTitle::Keep) => self.check_kept(session),
+            Auto::Off if self.write == Some(ManualTitle::Keep) && !self.only_stale => {
+                self.check_kept(session)
+            }
             Auto::Off | Auto::Recaps { away: None } => Ok(()),
         }
     }
@@ -172,8 +220,8 @@ impl Driver {
         kept.map_or(Ok(()), |kept| Err(kept.into()))
     }
 
-    /// Counts an attempt to title a session automatically, if one is allowed.
-    fn start_attempt(
+    /// Checks that a session may be titled automatically.
+    fn check_untitled(
         &self,
         path: &Path,
         session: &SessionExcerpt,
@@ -185,14 +233,8 @@ impl Driver {
             Some(TitleSource::Auto) => return Err(Reason::AlreadyTitled.into()),
             Some(TitleSource::Summary) | None => {}
         }
-        let key = session.facts.session_id.as_deref().map(|id| SessionKey {
-            id: SessionId::from(id),
-            scope: SessionScope::of(path),
-        });
-        let directory = key.map(|key| state.session(&key)).transpose();
-        let directory = directory.map_err(NoText::unreadable)?;
-        if let Some(directory) = &directory {
-            let state = SessionState::load(directory).map_err(NoText::unreadable)?;
+        if let Some(directory) = state_directory(path, session, state)? {
+            let state = SessionState::load(&directory).map_err(NoText::unreadable)?;
             if state.title_attempts >= MAX_TITLE_ATTEMPTS {
                 return Err(Reason::AttemptLimit.into());
             }
@@ -203,8 +245,16 @@ impl Driver {
         if matches!(self.generator.engine, TextEngine::None) {
             return Err(Reason::NoFastModel.into());
         }
-        if let Some(directory) = &directory {
-            SessionState::update(directory, |state| state.title_attempts += 1)
+        Ok(())
+    }
+
+    /// Counts an attempt to title a session automatically.
+    fn start_attempt(&self, path: &Path, session: &SessionExcerpt) -> Result<(), NoText> {
+        let Auto::Titles { state, .. } = &self.auto else {
+            return Ok(());
+        };
+        if let Some(directory) = state_directory(path, session, state)? {
+            SessionState::update(&directory, |state| state.title_attempts += 1)
                 .map_err(NoText::unreadable)?;
         }
         Ok(())

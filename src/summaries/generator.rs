@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::ask::Asker;
 use super::excerpt::Excerpt;
 use super::outcome::{NoText, Reason, Text};
-use super::recap::{RECAP_MESSAGES, clean_recap, recap_request};
+use super::recap::{
+    RECAP_MESSAGES, clean_period_recap, clean_recap, period_request, recap_request,
+};
 use super::title::{
     MIN_MESSAGES, TITLE_FUNCTION, TitleStyle, clean_title, title_question, title_request,
 };
@@ -83,6 +85,28 @@ impl Generator {
                 recap_request(&said, &self.instructions, language)
             }
         }
+    }
+
+    /// Returns the request for one recap over the sessions of a list.
+    pub fn period_request(&self, digest: &str) -> Request {
+        let language = match self.language {
+            LanguageChoice::Named(language) => Some(language),
+            LanguageChoice::Conversation => None,
+        };
+        period_request(digest, &self.instructions, language)
+    }
+
+    /// Asks the model for one recap over the sessions of a list.
+    ///
+    /// # Errors
+    /// No text, for this reason.
+    pub fn period_text(&self, digest: &str) -> Result<Text, NoText> {
+        let TextEngine::Model(asker) = &self.engine else {
+            return Err(Reason::NoFastModel.into());
+        };
+        asker.text(&self.period_request(digest), |reply, _| {
+            Ok(clean_period_recap(&reply.text)?)
+        })
     }
 
     fn clean_reply(&self, reply: &Reply) -> Result<String, NoText> {

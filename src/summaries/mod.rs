@@ -4,6 +4,7 @@
 mod advisor;
 mod ask;
 mod briefing;
+mod budget;
 pub mod builtin;
 mod clean;
 mod driver;
@@ -15,11 +16,13 @@ mod language;
 mod outcome;
 pub mod recap;
 mod session_report;
+mod staleness;
 pub mod title;
 
 pub use advisor::{ADVISOR, Advisor};
 pub use ask::{Asker, Consultant, probe_model};
 pub use briefing::Briefing;
+pub use budget::{CostLimit, Estimate, format_amount};
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use excerpt::{Excerpt, MessageTexts, StreamedConversation, TextCollector};
 pub use generator::{Generator, Kind, TextEngine};

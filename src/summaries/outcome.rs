@@ -21,7 +21,7 @@ pub struct Text {
 
 impl Text {
     /// Returns a text by the built-in rules.
-    pub(super) fn builtin(text: String) -> Self {
+    pub fn builtin(text: String) -> Self {
         Self {
             text,
             model: MODEL.to_owned(),
@@ -78,6 +78,18 @@ pub enum Reason {
     /// The session has an automatic title.
     #[error("the session already has a title")]
     AlreadyTitled,
+    /// `--stale` skips a session without a title.
+    #[error("the session has no title")]
+    Untitled,
+    /// `--stale` skips a title that fits.
+    #[error("the session has not moved on from its title")]
+    TitleFits,
+    /// `--stale` skips a title of unknown time.
+    #[error("it is not recorded when the session got its title")]
+    UnknownTitleTime,
+    /// The requests have cost as much as they may.
+    #[error("not asked: `--max-cost` is reached")]
+    CostLimit,
     /// `--auto` failed too often for this session.
     #[error("three attempts have failed already")]
     AttemptLimit,
@@ -104,6 +116,10 @@ impl Reason {
             Self::NotAsked => "not_asked",
             Self::ManualTitle => "manual_title",
             Self::AlreadyTitled => "already_titled",
+            Self::Untitled => "untitled",
+            Self::TitleFits => "title_fits",
+            Self::UnknownTitleTime => "unknown_title_time",
+            Self::CostLimit => "cost_limit",
             Self::AttemptLimit => "attempt_limit",
             Self::Disabled => "disabled",
             Self::Unreadable => "unreadable",

@@ -1,11 +1,11 @@
 //! A report on sessions: their outcomes, changed files, calls, tokens and costs, added up; and its gates, conditions that
 //! fail it. Messages of gates contain no text of models.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobMatcher};
 use jiff::Timestamp;
@@ -21,13 +21,14 @@ use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules, no
 use crate::process::NotEnforced;
 use crate::records::{
     Dimension, FileChange, GateResult, ReportedCall, ReportedSession, SessionCostRecord,
-    SessionReportRecord,
+    SessionReportRecord, Spending,
 };
 use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
 use crate::session::SeenCall;
 use crate::session::input_gist;
 use crate::session::{
-    Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
+    Detail, Listed, Prices, Projects, Scope, Session, SessionCall, Tally, counts_in,
+    session_description,
 };
 use crate::text::{
     count_noun, fit_columns, format_dollars, redact, terminal_safe_line, with_separators,
@@ -75,6 +76,10 @@ pub struct ReportBuilder {
     forbid: Vec<String>,
     /// Those rules, each alone, for the current session.
     rules: Vec<Rules>,
+    /// The files that the current session changed.
+    paths: BTreeSet<String>,
+    /// The projects of all sessions, if they are asked for.
+    pub projects: Arc<OnceLock<Projects>>,
     registry: Registry,
     context: DecisionContext,
 }
@@ -98,6 +103,8 @@ impl ReportBuilder {
             edits: HashMap::new(),
             forbid,
             rules: Vec::new(),
+            paths: BTreeSet::new(),
+            projects: Arc::default(),
             registry: Registry::builtin(),
             context: DecisionContext::without_run(Vec::new(), environment, shell)?,
         })
@@ -139,6 +146,9 @@ impl ReportBuilder {
         } else {
             part.times
         };
+        let (started, ended) = times
+            .map(|(start, end)| (start.to_string(), end.to_string()))
+            .unzip();
         if let Some((start, end)) = times {
             let length = end.duration_since(start).as_millis();
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
@@ -146,6 +156,7 @@ impl ReportBuilder {
         let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
         let found = session.all_edits().map_err(NoText::unreadable)?;
         self.edits.clear();
+        let mut without_calls = Vec::new();
         for edit in found.edits.into_iter().chain(found.detached) {
             let (added, removed) = edit.line_counts();
             let path = edit.moved_to.unwrap_or(edit.path);
@@ -158,7 +169,7 @@ impl ReportBuilder {
             match edit.call {
                 Some(call) => self.edits.entry(call).or_default().push(change),
                 // It has no time.
-                None if self.is_unlimited() => self.change(&change),
+                None if self.is_unlimited() => without_calls.push(change),
                 None => {}
             }
         }
@@ -177,11 +188,37 @@ impl ReportBuilder {
             Some(last) if report.is_empty() => last.text(),
             _ => report,
         };
-        let outcome = fit_columns(&terminal_safe_line(&redact(&outcome)), OUTCOME_COLUMNS);
+        let safe = |text: &str| fit_columns(&terminal_safe_line(&redact(text)), OUTCOME_COLUMNS);
+        let outcome = safe(&outcome);
+        let project = self
+            .projects
+            .get()
+            .and_then(|known| known.name(&listed.facts));
+        let about = session_description(listed.path, listed.agent, listed.facts);
+        let asked = builtin::title(&texts);
+        let title = about.title.as_deref();
+        let named = [title, Some(&asked), about.first_prompt.as_deref()];
+        let named = named.into_iter().flatten().find(|name| !name.is_empty());
+        let heading = safe(named.unwrap_or("(no prompt)"));
+        let recap = safe(&builtin::recap_below(&heading, &texts));
         self.report.sessions.push(ReportedSession {
-            about: session_description(listed.path, listed.agent, listed.facts),
+            project,
+            started,
+            ended,
+            recap: if recap.is_empty() {
+                outcome.clone()
+            } else {
+                recap
+            },
             outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
+            heading,
+            about,
+            ..ReportedSession::default()
         });
+        self.paths.clear();
+        for change in &without_calls {
+            self.change(change);
+        }
         Ok(())
     }
 
@@ -211,6 +248,11 @@ impl ReportBuilder {
     }
 
     fn change(&mut self, change: &FileChange) {
+        if let Some(session) = self.report.sessions.last_mut() {
+            session.files_changed += u64::from(self.paths.insert(change.path.clone()));
+            session.lines_added += change.added;
+            session.lines_removed += change.removed;
+        }
         let file = self.files.entry(change.path.clone()).or_default();
         file.path.clone_from(&change.path);
         file.added += change.added;
@@ -282,10 +324,19 @@ impl ReportBuilder {
             report.duration_ms = report.duration_ms.max(runs.duration_ms);
             report.runs = Some(runs.clone());
         }
-        (
-            report,
-            self.tally.costs(&[Dimension::Session], &TimeZone::UTC),
-        )
+        let costs = self.tally.costs(&[Dimension::Session], &TimeZone::UTC);
+        let ids = costs.iter().filter_map(|cost| {
+            let id = cost.dimensions.get(&Dimension::Session)?.as_ref()?;
+            Some((id.as_str(), &cost.spending))
+        });
+        let mut by_id: HashMap<&str, &Spending> = ids.collect();
+        for session in &mut report.sessions {
+            let id = session.about.session_id.as_ref();
+            // Files with one id have one sum.
+            let spending = id.and_then(|id| by_id.remove(id.0.as_str()));
+            session.spending = spending.cloned().unwrap_or_default();
+        }
+        (report, costs)
     }
 }
 

@@ -127,6 +127,7 @@ pub enum TitleStyle {
 
 /// Words about any session: who takes part, what it is, what they do, and that it is about code.
 const VAGUE: &str = "a an and about as at by for from in my no of on or our out some something the this to up with your s \
+    are be been can could did do does had has have how i is it its me so that there they was we what which will would you \
     ai agent assistant bot model user \
     chat conversation dialog dialogue discussion exchange interaction message name prompt query question request \
     response session summary support talk thread title topic \
@@ -156,6 +157,9 @@ const VAGUE_SIGNS: [&str; 16] = [
     "新",
     "的",
 ];
+
+/// The first letter of scripts without spaces.
+const FIRST_WITHOUT_SPACES: char = '\u{3040}';
 
 /// Extracts the title from a model's reply, without secrets.
 ///
@@ -189,21 +193,34 @@ pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejecti
 
 /// Whether no word of a title distinguishes the session from others.
 fn is_vague(title: &str) -> bool {
-    let mut title = title.to_lowercase();
+    telling_words(title).is_empty()
+}
+
+/// Returns the words of a text that distinguish a session from others, in lower case; of a script without spaces all
+/// pairs of letters.
+pub(super) fn telling_words(text: &str) -> Vec<String> {
+    let mut text = text.to_lowercase();
     for signs in VAGUE_SIGNS {
-        title = title.replace(signs, " ");
+        text = text.replace(signs, " ");
     }
-    let mut words = title.split(|sign: char| !sign.is_alphanumeric());
-    words.all(|word| {
+    let words = text.split(|sign: char| !sign.is_alphanumeric());
+    let telling = words.filter(|word| {
         let one = word
             .strip_suffix('s')
             .filter(|one| one.len() > 1)
             .unwrap_or(word);
-        word.chars().all(char::is_numeric)
-            || VAGUE
-                .split_whitespace()
-                .any(|vague| vague == word || vague == one)
-    })
+        let mut vague = VAGUE.split_whitespace();
+        !word.chars().all(char::is_numeric) && !vague.any(|vague| vague == *word || vague == one)
+    });
+    let pairs = telling.flat_map(|word| {
+        let letters: Vec<char> = word.chars().collect();
+        if letters.iter().any(|letter| *letter < FIRST_WITHOUT_SPACES) {
+            return vec![word.to_owned()];
+        }
+        let pairs = letters.windows(letters.len().min(2));
+        pairs.map(String::from_iter).collect()
+    });
+    pairs.collect()
 }
 
 /// Removes code marks, and quotation marks whose counterpart was at the start or the end.

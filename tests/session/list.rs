@@ -315,7 +315,7 @@ fn filters_are_the_same_for_all_commands() {
             &["session", "path"],
             &["session", "check", "--summary"],
             &["title"],
-            &["recap"],
+            &["recap", "--auto"],
         ] {
             assert_eq!(paths(command), expected, "{command:?} {filter:?}");
         }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod agent_script;
+mod batches;
 mod costs;
 #[path = "../executable/mod.rs"]
 mod executable;

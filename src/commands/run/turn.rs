@@ -9,7 +9,7 @@ use crate::client::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
 use crate::commands::inputs::{option_file, report_foreign_stream, take_stdin, working_directory};
-use crate::commands::model_arguments::{ModelArguments, StopWatch};
+use crate::commands::model_arguments::{ModelArguments, StopWatch, check_price};
 use crate::commands::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::commands::run::tools::registry;
 use crate::commands::run::turn_reply::{StopArguments, report_end};
@@ -17,7 +17,7 @@ use crate::commands::session::gates::amount;
 use crate::commands::session::source::SourceArguments;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
-use crate::message::{SessionId, Usage};
+use crate::message::SessionId;
 use crate::records::{InitSubtype, TurnInitExtension, TurnInitRecord};
 use crate::render::ProgressLine;
 use crate::run::tools::{Registry, TOOL_SEARCH, function};
@@ -302,11 +302,12 @@ impl TurnArguments {
 
     /// Refuses a budget that could not be enforced because the model has no price.
     fn check_budget(&self, model: &str, prices: &Prices) -> Result<(), UsageError> {
-        if self.max_cost.is_some() && prices.cost(model, &Usage::default()).is_none() {
-            return Err(UsageError::new(format!("--max-cost: {model} has no price"))
-                .with_hint("use `--max-session-tokens`, or add a price to the configuration"));
+        if self.max_cost.is_none() {
+            return Ok(());
         }
-        Ok(())
+        check_price(model, prices).map_err(|error| {
+            error.with_hint("use `--max-session-tokens`, or add a price to the configuration")
+        })
     }
 
     /// Returns the limit of the request: APIs count thinking as part of the reply.

@@ -332,7 +332,7 @@ impl FilterArguments {
 
 impl LimitArguments {
     /// Adds the limit to a selection.
-    fn apply(&self, selection: &mut Selection) {
+    pub(crate) fn apply(&self, selection: &mut Selection) {
         selection.limit = self.limit;
         selection.without_empty = !self.all;
     }

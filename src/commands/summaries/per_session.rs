@@ -3,29 +3,33 @@
 use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 
-use crate::client::model::{Delivery, Pace};
+use crate::client::model::{Delivery, Pace, Request};
 use crate::commands::error::ModelFailures;
 use crate::commands::inputs::report_foreign_stream;
 use crate::commands::model_arguments::{
-    Fallback, NoModel, SideArguments, StopWatch, nothing_to_send,
+    Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price, nothing_to_send,
 };
+use crate::commands::session::gates::{amount, gate_status};
 use crate::commands::session::names::LATEST;
 use crate::commands::session::names::{NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Io, MessageLevel, Messages, Moment};
+use crate::io::{Clock, Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
+use crate::records::GateResult;
 use crate::render::ProgressLine;
 use crate::session::record::Recorded;
-use crate::session::{Depth, ManualTitle, each_in_order};
+use crate::session::{Depth, ManualTitle, Prices, Selection, each_in_order};
 use crate::summaries::{
-    Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
-    SessionExcerpt, StreamedConversation, TextEngine, Written,
+    Asker, Auto, CostLimit, Driver, Estimate, Generator, Kind, Language, LanguageChoice, NoText,
+    Reason, SessionExcerpt, StreamedConversation, TextEngine, Written, format_amount,
 };
+use crate::text::count_noun;
 
 /// Arguments of `title` and `recap`.
 #[derive(Debug, Args)]
@@ -39,8 +43,14 @@ pub(crate) struct PerSessionArguments {
     /// Send at most N requests per minute [default: no limit]
     #[arg(long, value_name = "N", hide_short_help = true)]
     rpm: Option<NonZeroU32>,
+    /// Send no requests that would cost more than this many US dollars
+    ///
+    /// Exits with 6 before the first request if the estimate is above it, and once the tokens that the server reports
+    /// cost more. What is written by then stays. `--dry-run` prints the estimate, and so does a batch at a terminal.
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, help_heading = MODEL_OPTIONS)]
+    max_cost: Option<f64>,
     #[command(flatten)]
-    side: SideArguments,
+    pub(super) side: SideArguments,
     #[command(flatten)]
     pub(crate) source: SourceArguments,
     #[command(flatten)]
@@ -70,6 +80,7 @@ pub(crate) struct Plan {
     pub(crate) fallback: Fallback,
     pub(crate) no_model: NoModel,
     pub(crate) auto: Auto,
+    pub(crate) only_stale: bool,
     pub(crate) write: Option<ManualTitle>,
 }
 
@@ -85,20 +96,32 @@ pub(crate) struct SessionOutput {
 /// A command that is ready to read its first session.
 pub(crate) struct Runner {
     tag: &'static str,
-    work: &'static str,
+    pub(super) work: &'static str,
     pub(crate) driver: Driver,
     pub(crate) stop: StopWatch,
     pub(crate) form: Form,
     messages: Messages,
+    pub(super) prices: Prices,
+    max_cost: Option<f64>,
 }
 
 impl PerSessionArguments {
     /// Names the latest session if the arguments name and select none, and nothing is piped in.
     pub(crate) fn name_latest(&mut self, io: &Io) {
-        let has_sessions = selects(&self.source, &self.filter, &self.limit);
-        if self.sessions.is_empty() && !has_sessions && io.terminal.stdin {
+        if self.sessions.is_empty() && !self.selects() && io.terminal.stdin {
             self.sessions.push(LATEST.to_owned());
         }
+    }
+
+    /// Whether the arguments select sessions without naming them.
+    pub(crate) fn selects(&self) -> bool {
+        self.sessions.is_empty() && selects(&self.source, &self.filter, &self.limit)
+    }
+
+    /// Adds the filters and the limit to a selection.
+    pub(super) fn apply(&self, selection: &mut Selection, clock: &dyn Clock) {
+        self.filter.apply(selection, clock);
+        self.limit.apply(selection);
     }
 
     /// Prepares the command; `None` with `--print-prompt`.
@@ -115,7 +138,7 @@ impl PerSessionArguments {
             return Ok(None);
         };
         let stop = StopWatch::listen(io.stdout_watch.take());
-        let engine = self.side.model.engine(
+        let mut engine = self.side.model.engine(
             plan.no_model,
             plan.fallback,
             Pace::per_minute(self.rpm),
@@ -123,6 +146,12 @@ impl PerSessionArguments {
             globals,
             io,
         )?;
+        let prices = globals.prices(None, io)?;
+        if let (TextEngine::Model(asker), Some(limit)) = (&mut engine, self.max_cost) {
+            check_price(asker.provider.name(), &prices)
+                .map_err(|error| error.with_hint("add a price to the configuration"))?;
+            asker.limit = Some(Arc::new(CostLimit::new(limit, prices.clone())));
+        }
         Ok(Some(Runner {
             tag: plan.tag,
             work: plan.work,
@@ -135,6 +164,7 @@ impl PerSessionArguments {
                 },
                 auto: plan.auto,
                 write: plan.write,
+                only_stale: plan.only_stale,
                 keeps_texts: self.sessions.iter().all(|name| name == "-"),
                 moment: Moment::of(io),
                 named_roots: self.source.named_roots.clone(),
@@ -143,6 +173,8 @@ impl PerSessionArguments {
             stop,
             form: self.side.form.form(io.terminal),
             messages: io.messages.clone(),
+            prices,
+            max_cost: self.max_cost,
         }))
     }
 }
@@ -160,7 +192,7 @@ impl Runner {
     ) -> anyhow::Result<Status> {
         let mut inputs = InputErrors::new(&self.messages);
         let input = match arguments.sessions.as_slice() {
-            [] if selects(&arguments.source, &arguments.filter, &arguments.limit) => {
+            [] if arguments.selects() => {
                 let source = &arguments.source;
                 source.check_roots(&mut inputs);
                 let paths = source.select_files(&arguments.filter, &arguments.limit, io);
@@ -180,7 +212,16 @@ impl Runner {
         };
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
-            return self.print_requests(input, &mut writer);
+            return self.print_requests(input, &mut writer, io);
+        }
+        if let StandardInput::List(sessions) = &input
+            && let TextEngine::Model(asker) = &self.driver.generator.engine
+            && (self.max_cost.is_some() || io.terminal.stderr && sessions.len() > 1)
+        {
+            let estimate = self.estimate(asker, sessions, arguments.source.jobs().get());
+            if let Some(status) = self.check_estimate(&estimate, io.terminal.stderr, io) {
+                return Ok(inputs.outcome(status));
+            }
         }
         let progress = match &input {
             StandardInput::List(sessions) => {
@@ -190,6 +231,7 @@ impl Runner {
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
+            not_paid: 0,
             made: 0,
             failed: 0,
             inputs,
@@ -240,7 +282,69 @@ impl Runner {
             }
         }
         drop(progress);
-        Ok(self.stop.or(summary.outcome(arguments.side.exit_status)))
+        let outcome = summary.outcome(arguments.side.exit_status);
+        Ok(self
+            .stop
+            .or(self.check_spending(summary.not_paid, io).unwrap_or(outcome)))
+    }
+
+    /// Estimates the requests for sessions.
+    fn estimate(&self, asker: &Asker, sessions: &[NamedSession], jobs: usize) -> Estimate {
+        let request = |session: &NamedSession| {
+            let (path, excerpt) = self.read(session).ok()?;
+            self.driver.request(path, &excerpt).ok()?
+        };
+        let mut estimate = Estimate::default();
+        // A session without a request adds nothing.
+        let _ = each_in_order(sessions, jobs, request, |_, request| {
+            let mut requests = request.into_iter();
+            requests.try_for_each(|request| {
+                estimate.add(&request, &*asker.provider, &self.prices);
+                (!self.stop.stop.is_cancelled()).then_some(()).ok_or(())
+            })
+        });
+        estimate
+    }
+
+    /// Prints an estimate if it `is_wanted`. Returns a status if it is above `--max-cost`.
+    pub(super) fn check_estimate(
+        &self,
+        estimate: &Estimate,
+        is_wanted: bool,
+        io: &Io,
+    ) -> Option<Status> {
+        let excess = |limit: &f64| estimate.dollars().filter(|dollars| dollars > limit);
+        let Some((limit, dollars)) = self
+            .max_cost
+            .and_then(|limit| Some((limit, excess(&limit)?)))
+        else {
+            if is_wanted {
+                self.messages.warn(&format!("estimate: {estimate}"));
+            }
+            return None;
+        };
+        let gate = cost_gate(limit, format!("estimate: {estimate}"));
+        let status = gate_status(&[gate], io);
+        let enough = format_amount(dollars).replace(['$', ','], "");
+        let hint =
+            format!("nothing was sent; `--max-cost {enough}` permits it, `-n N` takes fewer");
+        self.messages.hint(&hint);
+        Some(status)
+    }
+
+    /// Returns a status if this many sessions have no text because `--max-cost` was reached.
+    fn check_spending(&self, not_paid: u64, io: &Io) -> Option<Status> {
+        let TextEngine::Model(asker) = &self.driver.generator.engine else {
+            return None;
+        };
+        let limit = asker.limit.as_ref().filter(|limit| limit.is_reached())?;
+        let spent = format_amount(limit.spent());
+        let rest = count_noun(not_paid, "session was", "sessions were");
+        let gate = cost_gate(
+            limit.dollars,
+            format!("{spent} spent, {rest} not asked about"),
+        );
+        Some(gate_status(&[gate], io))
     }
 
     /// Makes the text of a session.
@@ -284,7 +388,11 @@ impl Runner {
     /// Prints why a session has no text on standard error, unless that has been reported, or a hint says it for all.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = match no_text.reason {
-            Reason::Unreadable => true,
+            Reason::Unreadable
+            | Reason::CostLimit
+            | Reason::Untitled
+            | Reason::TitleFits
+            | Reason::UnknownTitleTime => true,
             Reason::NoFastModel if !output.is_alone => true,
             _ => no_text.failure.is_some(),
         };
@@ -293,48 +401,66 @@ impl Runner {
         }
     }
 
+    /// Prints the body of a request, and adds the request to an estimate.
+    pub(super) fn print_request(
+        &self,
+        asker: &Asker,
+        request: &Request,
+        estimate: &mut Estimate,
+        writer: &mut RecordWriter,
+    ) -> WriteResult {
+        estimate.add(request, &*asker.provider, &self.prices);
+        let body = asker.provider.body(request, Delivery::Whole);
+        writer.echo(format!("{body}\n").as_bytes())
+    }
+
     /// Prints the request body for each conversation that has one.
     fn print_requests(
         &self,
         input: StandardInput,
         writer: &mut RecordWriter,
+        io: &Io,
     ) -> anyhow::Result<Status> {
         let generator = &self.driver.generator;
         let TextEngine::Model(asker) = &generator.engine else {
             return Err(nothing_to_send().into());
         };
-        let mut print = |excerpt: &Excerpt| match generator.request(excerpt) {
-            Some(request) => {
-                let body = asker.provider.body(&request, Delivery::Whole);
-                writer.echo(format!("{body}\n").as_bytes())
-            }
+        let mut estimate = Estimate::default();
+        let mut print = |request: Option<Request>| match request {
+            Some(request) => self.print_request(asker, &request, &mut estimate, writer),
             None => Ok(()),
         };
         let mut errors = InputErrors::new(&self.messages);
         match input {
             StandardInput::Conversation(stream) => {
                 let read = StreamedConversation::read(stream, None)?;
-                print(&read.excerpt)?;
+                print(generator.request(&read.excerpt))?;
             }
             StandardInput::List(sessions) => {
                 for session in &sessions {
-                    match self.read(session) {
-                        Ok((_, session)) => print(&session.excerpt)?,
-                        Err(no_text) => {
+                    let read = self.read(session);
+                    match read.and_then(|(path, excerpt)| self.driver.request(path, &excerpt)) {
+                        Ok(request) => print(request)?,
+                        Err(no_text) if no_text.reason == Reason::Unreadable => {
                             let error = no_text.error.unwrap_or_default();
                             errors.report(&session.name, &UsageError::new(error));
                         }
+                        // None is sent.
+                        Err(_) => {}
                     }
                 }
             }
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        let status = self.check_estimate(&estimate, true, io);
+        Ok(errors.outcome(status.unwrap_or(Status::Done)))
     }
 }
 
 /// The outcomes for all sessions.
 struct Summary {
+    /// Number of texts that `--max-cost` prevented.
+    not_paid: u64,
     made: usize,
     failed: usize,
     inputs: InputErrors,
@@ -356,6 +482,7 @@ impl Summary {
             }
             Err(no_text) => {
                 self.failed += 1;
+                self.not_paid += u64::from(no_text.reason == Reason::CostLimit);
                 if let Some(failure) = &no_text.failure {
                     self.model.report(failure);
                 }
@@ -367,6 +494,15 @@ impl Summary {
         let outcome = Status::negative_if(exit_status && self.failed > 0);
         let outcome = self.inputs.outcome(outcome);
         self.model.outcome(self.made, false, outcome)
+    }
+}
+
+/// Returns the failed gate of `--max-cost`.
+fn cost_gate(limit: f64, message: String) -> GateResult {
+    GateResult {
+        gate: format!("--max-cost {limit}"),
+        passed: false,
+        message,
     }
 }
 

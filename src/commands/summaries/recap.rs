@@ -15,18 +15,26 @@ use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
 use crate::render::Style;
 use crate::session::ManualTitle;
-use crate::summaries::recap::{PROMPT, watch_terminal};
+use crate::summaries::recap::{PERIOD_PROMPT, PROMPT, watch_terminal};
 use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
 
 /// Summarize where a session left off
 ///
-/// Takes session files, ids, titles or `latest`; without names the sessions that `--root` or a
-/// filter selects, or else records of `session list` on standard input, or one conversation there,
-/// which is copied. Writes a record for each: the goal and the next step in one or two sentences,
-/// or the reason why there is no recap. Without a model, built-in rules write the recaps.
+/// Takes session files, ids, titles or `latest`, records of `session list` on standard input, or one
+/// conversation there, which is copied. Writes a record for each: the goal and the next step in one
+/// or two sentences, or the reason why there is no recap. Without a model, built-in rules write the
+/// recaps.
+///
+/// With a filter such as `--since` and no names, writes one recap over the selected sessions: by
+/// project, what was asked, reported and left open, changed files, times and costs. With `--since`
+/// and `--until`, only messages, calls and requests of that time count; titles are of the whole
+/// session. Files that only shell commands changed are not known. A model gets this list in one
+/// request. `--write` and `--auto` recap each session.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe recap latest
+  turnpipe recap --since yesterday
+  turnpipe recap --since 1w --project shop
   turnpipe list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
@@ -78,11 +86,12 @@ impl RecapArguments {
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         self.common.name_latest(io);
+        let is_of_period = self.common.selects() && !self.write && !self.auto && !self.watch;
         let away = Duration::from_mins(self.away_minutes);
         let plan = Plan {
             tag: "SESSION_RECAP",
             work: "writing a recap",
-            prompt: PROMPT,
+            prompt: if is_of_period { PERIOD_PROMPT } else { PROMPT },
             kind: Kind::Recap,
             fallback: Fallback::MainModel,
             no_model: if self.auto {
@@ -97,6 +106,7 @@ impl RecapArguments {
             } else {
                 Auto::Off
             },
+            only_stale: false,
             write: self.write.then_some(ManualTitle::Keep),
         };
         let Some(runner) = self.common.runner(plan, globals, io)? else {
@@ -106,7 +116,9 @@ impl RecapArguments {
             auto: self.auto,
             style: globals.style(io),
         };
-        if self.watch {
+        if is_of_period {
+            runner.recap_period(&self.common, form.style, io)
+        } else if self.watch {
             self.watch(&runner, &form, terminal, io)
         } else {
             runner.run(&self.common, io, |output, writer| {

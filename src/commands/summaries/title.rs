@@ -25,6 +25,7 @@ use crate::summaries::{Auto, Kind, extension};
 #[command(after_long_help = "Examples:
   turnpipe title latest
   turnpipe title latest --write
+  turnpipe title --since 30d --stale
   turnpipe list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
@@ -35,6 +36,14 @@ pub(crate) struct TitleArguments {
     /// Replace titles, those set by the user too
     #[arg(long, requires = "write", hide_short_help = true)]
     replace: bool,
+    /// Title again only sessions that have moved on from their title
+    ///
+    /// The user did not set the title, and after it came at least three requests that name a topic, no fewer than before
+    /// it or after a compaction. From the third-last one on, fewer than a third of the words of the title are used, and of
+    /// those of the first request. The new title is about this part. A title stays if its time is not recorded, such as
+    /// that of an agent which stores titles next to its sessions; `--verbose` says so.
+    #[arg(long, conflicts_with_all = ["auto", "replace"])]
+    stale: bool,
     /// Title only sessions that an agent would name by itself
     ///
     /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
@@ -93,6 +102,7 @@ impl Run for TitleArguments {
             fallback: Fallback::None,
             no_model,
             auto,
+            only_stale: self.stale,
             write: self.write.then_some(if self.replace {
                 ManualTitle::Supersede
             } else {

@@ -15,5 +15,5 @@ mod title;
 
 pub(crate) use label::group_label;
 pub use label::{FinishedCall, is_look, label, needed_of_result};
-pub use recap::{last_report, recap};
-pub use title::title;
+pub use recap::{last_report, recap, recap_below};
+pub use title::{title, topic};

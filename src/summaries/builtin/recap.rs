@@ -37,6 +37,9 @@ const REPORT_CELLS: usize = 160;
 /// Minimum width of the report, in cells.
 const MIN_REPORT_CELLS: usize = 40;
 
+/// Number of bytes by which a goal is recognised in a heading.
+const SAME_START: usize = 24;
+
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
 
@@ -101,6 +104,7 @@ struct Parts {
     was_interrupted: bool,
     next: Option<Next>,
     language: Option<Language>,
+    is_below_heading: bool,
 }
 
 /// The statements of a reply.
@@ -115,22 +119,27 @@ struct Reply {
 /// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
 /// request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(parts) = parts(messages) else {
-        return String::new();
-    };
-    let language = language.or(parts.language);
-    let frame = frame(language.map_or("en", Language::code));
-    let fits = |recap: &String| {
-        recap.split_whitespace().count() <= MAX_WORDS
-            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
-    };
-    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-    let recap = widths.map(|cells| parts.within(frame, cells)).find(fits);
-    let recap = recap.unwrap_or_else(|| parts.within(frame, MIN_REPORT_CELLS));
-    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
-    words.join(" ")
+    parts(messages).map_or_else(String::new, |parts| parts.fit(language))
 }
 
+/// Writes the recap of a conversation below this heading: without a goal that starts the same, and with the next step
+/// before the report, which may be cut.
+pub fn recap_below(heading: &str, messages: &[Message]) -> String {
+    let Some(mut parts) = parts(messages) else {
+        return String::new();
+    };
+    let heading = heading.trim_end_matches(ENDS).to_lowercase();
+    let start = &heading[..heading.floor_char_boundary(SAME_START)];
+    if parts.goal.to_lowercase().starts_with(start) {
+        let latest = parts
+            .goal
+            .split_once(" → ")
+            .map(|(_, latest)| latest.to_owned());
+        parts.goal = latest.unwrap_or_default();
+    }
+    parts.is_below_heading = true;
+    parts.fit(None)
+}
 /// Returns what the model reported last, in up to `REPORT_CELLS`, and the calls after it; empty if there
 /// is neither.
 pub fn last_report(messages: &[Message]) -> String {
@@ -182,6 +191,7 @@ fn parts(messages: &[Message]) -> Option<Parts> {
         was_interrupted,
         next,
         language,
+        is_below_heading: false,
     })
 }
 
@@ -197,6 +207,21 @@ fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
 }
 
 impl Parts {
+    /// Writes the recap in `language`, by default the language of the user, with as much of the report as fits.
+    fn fit(&self, language: Option<Language>) -> String {
+        let language = language.or(self.language);
+        let frame = frame(language.map_or("en", Language::code));
+        let fits = |recap: &String| {
+            recap.split_whitespace().count() <= MAX_WORDS
+                && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
+        };
+        let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
+        let recap = widths.map(|cells| self.within(frame, cells)).find(fits);
+        let recap = recap.unwrap_or_else(|| self.within(frame, MIN_REPORT_CELLS));
+        let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+        words.join(" ")
+    }
+
     /// Writes the recap with a report of up to `cells`.
     fn within(&self, frame: [&str; 9], cells: usize) -> String {
         let [code, colon, stop, names @ ..] = frame;
@@ -210,7 +235,7 @@ impl Parts {
         let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
         let done = if code == "en" { self.done.as_str() } else { "" };
-        let parts = [
+        let mut parts = [
             (opened, self.open.as_deref().unwrap_or_default()),
             (aim, &self.goal),
             (told, &report),
@@ -218,6 +243,9 @@ impl Parts {
             ("", interrupted.unwrap_or_default()),
             (ahead, next),
         ];
+        if self.is_below_heading {
+            parts[2..].rotate_right(1);
+        }
         let mut recap = String::new();
         for (name, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
             let colon = if name.is_empty() { "" } else { colon };

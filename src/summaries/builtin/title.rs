@@ -70,6 +70,13 @@ fn find_request(prompt: &str) -> Option<Vec<Quotation>> {
     Some(found.split_at(request(&found)?).1.to_vec())
 }
 
+/// Quotes the request of a prompt that names a topic.
+pub fn topic(message: &Message) -> Option<String> {
+    let found = find_request(&prompt(message)?)?;
+    let names_topic = found.iter().any(Quotation::has_topic);
+    names_topic.then(|| join_sentences(&found, TITLE_CELLS))
+}
+
 fn quote(found: &[Quotation], cells: usize) -> String {
     upper_first(&fill(found.iter().map(|one| one.text.as_str()), cells))
 }

@@ -80,6 +80,7 @@ fn model() -> Labeler {
         asker: Asker {
             provider: Arc::new(Silent),
             stop: CancelToken::default(),
+            limit: None,
         },
         instructions: String::new(),
         shortcuts: false,

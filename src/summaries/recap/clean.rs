@@ -13,11 +13,14 @@ use crate::text::{
     pattern, redact, terminal_safe, terminal_safe_line, truncate_utf16, utf16_length,
 };
 
-/// Maximum length of a recap, in UTF-16 units.
-const MAX_UNITS: usize = 400;
-
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
+
+/// Maximum number of words in the recap of a period.
+const MAX_PERIOD_WORDS: usize = 160;
+
+/// Maximum length of a recap in UTF-16 units, per word.
+const WORD_UNITS: usize = 10;
 
 /// Marks a cut within a sentence.
 const MORE: char = '…';
@@ -35,11 +38,23 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"</[a-z][\w-]*>|\B<[a-z]
 /// There is no tag (the text may be the model's reasoning), or the text has no word, repeats the
 /// prompt's example, or is a refusal.
 pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
+    clean(reply, MAX_WORDS)
+}
+
+/// Extracts the recap of a period like [`clean_recap`], of at most 160 words and 1600 UTF-16 units.
+///
+/// # Errors
+/// As in [`clean_recap`].
+pub fn clean_period_recap(reply: &str) -> Result<String, TextRejection> {
+    clean(reply, MAX_PERIOD_WORDS)
+}
+
+fn clean(reply: &str, max_words: usize) -> Result<String, TextRejection> {
     let safe = redact(&terminal_safe(reply)).into_owned();
     let plain = without_markup(find_tagged(&safe).ok_or(TextRejection::NoTag)?);
     let plain = without_marks(&plain);
     let recap = after_announcement(plain).unwrap_or(plain);
-    let recap = shorten(&terminal_safe_line(recap));
+    let recap = shorten(&terminal_safe_line(recap), max_words);
     // A model that repeats the question writes `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
         return Err(TextRejection::Empty);
@@ -99,8 +114,9 @@ fn end_block(text: &mut String) {
 }
 
 /// Cuts a line after the last sentence that fits, or after a word if the first one is too long.
-fn shorten(line: &str) -> String {
-    let fits = |text: &str| words(text) <= MAX_WORDS && utf16_length(text) <= MAX_UNITS;
+fn shorten(line: &str, max_words: usize) -> String {
+    let max_units = max_words * WORD_UNITS;
+    let fits = |text: &str| words(text) <= max_words && utf16_length(text) <= max_units;
     let mut end = 0;
     for sentence in sentences(line) {
         if !fits(line[..end + sentence.len()].trim_end()) {
@@ -111,10 +127,10 @@ fn shorten(line: &str) -> String {
     if end > 0 {
         return line[..end].trim().to_owned();
     }
-    let cut = truncate_utf16(line, MAX_UNITS - MORE.len_utf16());
+    let cut = truncate_utf16(line, max_units - MORE.len_utf16());
     let bounds = cut.split_word_bound_indices().map(|(at, _)| at);
     let end = bounds
-        .take_while(|at| words(&cut[..*at]) <= MAX_WORDS)
+        .take_while(|at| words(&cut[..*at]) <= max_words)
         .last();
     let cut = cut[..end.unwrap_or_default()].trim_end_matches(|sign: char| !sign.is_alphanumeric());
     format!("{cut}{MORE}")
@@ -211,7 +227,7 @@ mod tests {
         #[test]
         fn recaps_are_short_and_safe(reply in "(<recap>)?\\PC{0,600}(</recap>)?") {
             if let Ok(recap) = clean_recap(&reply) {
-                prop_assert!(crate::text::utf16_length(&recap) <= MAX_UNITS);
+                prop_assert!(crate::text::utf16_length(&recap) <= MAX_WORDS * WORD_UNITS);
                 prop_assert_eq!(terminal_safe_line(&recap), recap);
             }
         }

@@ -5,7 +5,7 @@ mod gate;
 mod question;
 mod watch;
 
-pub use clean::clean_recap;
+pub use clean::{clean_period_recap, clean_recap};
 pub use gate::{RecapGate, RecapSkipped};
-pub use question::{PROMPT, RECAP_MESSAGES, recap_request};
+pub use question::{PERIOD_PROMPT, PROMPT, RECAP_MESSAGES, period_request, recap_request};
 pub use watch::watch_terminal;

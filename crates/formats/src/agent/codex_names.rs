@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::content::string;
 use super::own_record::title_source;
 use super::sqlite::{has_columns, open_read_only, open_writable};
-use super::title::{Title, TitleSource};
+use super::title::{ManualTitle, StoredTitle, Title, TitleSource};
 use super::title_format::NameIndex;
 use turnpipe_core::io::{Environment, read_regular};
 use turnpipe_core::json::{object, text};
@@ -32,15 +32,13 @@ const DATABASE: &str = "state_5.sqlite";
 /// The columns that are read and written.
 const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_message"];
 
-object! { IndexRow { id, name = "thread_name", source = "titleSource" } }
+object! { IndexRow { id, name = "thread_name", source = "titleSource", time = "updated_at" } }
 
 /// Returns the name in a row of an index, and its thread.
-fn name_in(record: &str) -> Option<(String, Title)> {
+fn name_in(record: &str) -> Option<(String, StoredTitle)> {
     let row = IndexRow::read(record)?;
-    let title = Title {
-        text: text(row.name)?.into_owned(),
-        source: title_source(row.source),
-    };
+    let (name, source) = (text(row.name)?, title_source(row.source));
+    let title = StoredTitle::new(name, source, row.time, ManualTitle::Keep);
     Some((string(row.id)?, title))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::title::{ManualTitle, Precedence, Title};
+use super::title::{ManualTitle, Precedence, StoredTitle, Title};
 
 /// The place where an agent looks for the title of a session.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct NameIndex {
     /// The path of the index for a session file.
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
-    pub read: fn(&str) -> Option<(String, Title)>,
+    pub read: fn(&str) -> Option<(String, StoredTitle)>,
     /// Replaces names of the index by the names that the agent shows.
     pub shown: fn(&Path, &mut HashMap<String, Title>),
     /// Makes the agent show a name for a session. Returns the reason if it cannot.

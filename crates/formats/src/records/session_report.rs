@@ -45,9 +45,31 @@ pub struct SessionReportRecord {
 pub struct ReportedSession {
     #[serde(flatten)]
     pub about: SessionDescription,
+    /// Name of its project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The first time in the period, RFC 3339; without a period the first time in the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// The last time in the period, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The model's last report, extracted by built-in rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// Its title, or else the request of the first prompt in the period.
+    pub heading: String,
+    /// Recap by built-in rules of what was said in the period, without a goal that is the heading.
+    pub recap: String,
+    /// Changed files, without those that only shell commands changed.
+    pub files_changed: u64,
+    /// Added lines.
+    pub lines_added: u64,
+    /// Removed lines.
+    pub lines_removed: u64,
+    /// Tokens and costs in the period.
+    #[serde(flatten)]
+    pub spending: Spending,
 }
 
 /// A gate: a condition on all sessions of a report.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::UsageSubtype;
+use super::session_report::ReportedSession;
 use super::tool_result::Version;
 use turnpipe_core::message::{SessionId, ToolUseId, Usage};
 
@@ -79,7 +80,7 @@ pub struct TitleRecord {
     pub turnpipe: SideExtension,
 }
 
-/// Recap of a session for a user who returns to it, or the reason for having none.
+/// Recap of a session for a user who returns to it, or of all sessions of a period, or the reason for having none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "recap")]
 pub struct RecapRecord {
@@ -109,6 +110,9 @@ pub struct RecapRecord {
     /// Time of the recap, RFC 3339; absent if there is no recap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
+    /// The sessions of a period, by project and time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<ReportedSession>,
     /// Model and cost.
     pub turnpipe: SideExtension,
 }

@@ -105,7 +105,7 @@ impl Projects {
 
     /// Returns the name of a session's project: the main directory or the remote of the repository, or else the
     /// recorded directory.
-    pub(crate) fn name(&self, facts: &Facts) -> Option<String> {
+    pub fn name(&self, facts: &Facts) -> Option<String> {
         let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let key = Signs::of(facts).and_then(|signs| self.key(&signs));
         let root = key.as_ref().and_then(|key| self.roots.get(key)?.first());

@@ -14,6 +14,7 @@ pub(crate) mod session;
 pub(crate) mod side_threads;
 pub(crate) mod tail;
 pub(crate) mod title;
+pub(crate) mod title_time;
 pub(crate) mod tree;
 #[cfg(test)]
 mod vectors_tests;

@@ -186,7 +186,7 @@ pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Titl
             let records = line
                 .records()
                 .filter_map(|(_, record)| (index.read)(record));
-            names.extend(records);
+            names.extend(records.map(|(thread, record)| (thread, record.title)));
         });
     }
     (index.shown)(path, &mut names);

@@ -326,7 +326,7 @@ impl ForeignSession {
         let title_on = |record: &str| match self.format.titles.store {
             TitleStore::Index(index) => (index.read)(record)
                 .filter(|(id, _)| *id == self.facts.session_id)
-                .map(|(_, title)| title),
+                .map(|(_, record)| record.title),
             TitleStore::SessionFile | TitleStore::None => {
                 let entry = self.format.read(record, Detail::Outline);
                 Some(entry?.title?.title)

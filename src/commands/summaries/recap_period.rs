@@ -1,0 +1,175 @@
+//! The recap of a period or a project: one over all selected sessions.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::commands::error::ModelFailures;
+use crate::commands::model_arguments::nothing_to_send;
+use crate::commands::summaries::per_session::{PerSessionArguments, Runner};
+use crate::commands::{Form, InputErrors, Status, UsageError, output};
+use crate::io::Io;
+use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
+use crate::render::{ProgressLine, Style, recap_page, recap_sums};
+use crate::session::{CallEvent, Depth, calls_of_all, candidates_at};
+use crate::summaries::{Asker, Estimate, NoText, ReportBuilder, Text, TextEngine, extension};
+
+impl Runner {
+    /// Prints one recap over the sessions that the arguments select, of what happened in the period.
+    ///
+    /// # Errors
+    /// The arguments are invalid, or reading or writing failed.
+    pub(crate) fn recap_period(
+        &self,
+        arguments: &PerSessionArguments,
+        style: Style,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let is_dry_run = arguments.side.model.dry_run;
+        let asker = match &self.driver.generator.engine {
+            TextEngine::Model(asker) => Some(asker),
+            _ if is_dry_run => return Err(nothing_to_send().into()),
+            TextEngine::Rules | TextEngine::None => None,
+        };
+        let mut errors = InputErrors::new(&io.messages);
+        let report = self.report_on_period(arguments, &mut errors, io)?;
+        if report.sessions.is_empty() || self.stop.stop.is_cancelled() {
+            if !errors.any && report.sessions.is_empty() {
+                arguments.source.note_none(0, io);
+            }
+            return Ok(self.stop.or(errors.outcome(Status::Done)));
+        }
+        let zone = io.clock.time_zone();
+        let sums = recap_sums(&report);
+        let digest = recap_page(&report, &zone, None);
+        let mut failures = ModelFailures::new(&io.messages);
+        let text = match asker {
+            None => Ok(Text::builtin(sums)),
+            Some(asker) => {
+                if let Some(status) = self.announce_period(asker, &digest, is_dry_run, io)? {
+                    return Ok(errors.outcome(status));
+                }
+                let _progress = ProgressLine::spinner(self.work, io);
+                self.driver.generator.period_text(&digest)
+            }
+        };
+        let made = usize::from(text.is_ok());
+        if let Err(no_text) = &text
+            && let Some(failure) = &no_text.failure
+        {
+            failures.report(failure);
+        }
+        if self.form == Form::Jsonl {
+            output::records(&[self.period_record(report, text)], io)?;
+        } else {
+            let told = text.ok().filter(|_| asker.is_some());
+            let told = told.map(|text| format!("{}\n\n", style.recap_line(&text.text)));
+            let page = recap_page(&report, &zone, io.terminal.columns);
+            output::print(io, &(told.unwrap_or_default() + &page))?;
+        }
+        let outcome = Status::negative_if(arguments.side.exit_status && made == 0);
+        Ok(self
+            .stop
+            .or(failures.outcome(made, false, errors.outcome(outcome))))
+    }
+
+    /// Reads the sessions of a period, sorted by project and time. Only what happened in it counts.
+    fn report_on_period(
+        &self,
+        arguments: &PerSessionArguments,
+        errors: &mut InputErrors,
+        io: &Io,
+    ) -> anyhow::Result<SessionReportRecord> {
+        let source = &arguments.source;
+        source.check_roots(errors);
+        let mut listing = source.listing(Depth::Ends);
+        arguments.apply(&mut listing.selection, io.clock.as_ref());
+        listing.learn_projects(&source.candidates(&io.environment));
+        let files = source.sessions(&listing, io);
+        let candidates = candidates_at(files.iter().map(|files| files.path.clone()));
+        let selection = &listing.selection;
+        let since = selection.since.unwrap_or(Timestamp::MIN);
+        let period = since..selection.until.unwrap_or(Timestamp::MAX);
+        let mut builder = ReportBuilder::new(period, Vec::new(), io.environment.clone())?;
+        builder.projects = Arc::clone(&selection.projects);
+        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        calls_of_all(&candidates, &listing, &mut |event| {
+            match event {
+                CallEvent::Session(listed) => {
+                    progress.advance();
+                    let path = listed.path.clone();
+                    let here = Some(path.clone());
+                    if let Err(no_text) = builder.add_session(*listed, &source.named_roots, here) {
+                        let problem = UsageError::new(no_text.error.unwrap_or_default());
+                        errors.report(path.display(), &problem);
+                    }
+                }
+                CallEvent::Call(call) => builder.add_call(&call),
+                CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
+            }
+            let goes_on = !self.stop.stop.is_cancelled();
+            let goes_on = goes_on.then_some(ControlFlow::Continue(()));
+            goes_on.unwrap_or(ControlFlow::Break(()))
+        });
+        let (mut report, _) = builder.finish(&self.prices);
+        let sessions = &mut report.sessions;
+        sessions.sort_by(|one, other| {
+            let key = |of: &ReportedSession| {
+                let project = of.project.clone();
+                let (started, path) = (of.started.clone(), of.about.path.clone());
+                (project.is_none(), project, started, path)
+            };
+            key(one).cmp(&key(other))
+        });
+        Ok(report)
+    }
+
+    /// Prints the request with `--dry-run`, and its estimate. Returns a status if it is not to be sent.
+    fn announce_period(
+        &self,
+        asker: &Asker,
+        digest: &str,
+        is_dry_run: bool,
+        io: &mut Io,
+    ) -> anyhow::Result<Option<Status>> {
+        let request = self.driver.generator.period_request(digest);
+        let mut estimate = Estimate::default();
+        if is_dry_run {
+            let mut writer = output::record_writer(io)?;
+            self.print_request(asker, &request, &mut estimate, &mut writer)?;
+            writer.flush()?;
+        } else {
+            estimate.add(&request, &*asker.provider, &self.prices);
+        }
+        let status = self.check_estimate(&estimate, is_dry_run, io);
+        Ok(status.or(is_dry_run.then_some(Status::Done)))
+    }
+
+    fn period_record(
+        &self,
+        report: SessionReportRecord,
+        text: Result<Text, NoText>,
+    ) -> RecapRecord {
+        let of_period = RecapRecord {
+            sessions: report.sessions,
+            uuid: Some(self.driver.moment.uuid()),
+            timestamp: Some(self.driver.moment.now()),
+            ..RecapRecord::default()
+        };
+        match text {
+            Ok(text) => RecapRecord {
+                ok: true,
+                turnpipe: extension(Some(text.model), text.cost.as_ref()),
+                recap: Some(text.text),
+                ..of_period
+            },
+            Err(no_text) => RecapRecord {
+                turnpipe: extension(None, no_text.cost.as_deref()),
+                reason: Some(no_text.reason.name().to_owned()),
+                error: no_text.error,
+                ..of_period
+            },
+        }
+    }
+}
