@@ -1,40 +1,16 @@
 //! Databases of agents, which may be in use. Reading takes no lock that an agent waits for.
 
-use std::io;
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Result};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Result, Row};
+use serde_json::value::{RawValue, to_raw_value};
 
 /// Maximum time to wait for a writer, which holds its lock for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A session in a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredSession {
-    /// Its id.
-    pub id: String,
-    /// The session that started it, if it belongs to a subagent.
-    pub parent: Option<String>,
-    /// The time of its last change.
-    pub changed: SystemTime,
-    /// The size of its messages in bytes.
-    pub size: u64,
-}
-
-/// The part of a session to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadExtent {
-    /// Everything.
-    Whole,
-    /// Enough for a list.
-    Ends,
-    /// The messages that will not change; only databases have others.
-    Settled,
-}
-
-/// Receives the rows of a session, without line ends.
-pub(super) type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 
 /// Opens a database for reading. Transactions in its write-ahead log are visible.
 ///
@@ -80,4 +56,35 @@ pub(super) fn has_columns(connection: &Connection, table: &str, columns: &[&str]
     columns
         .iter()
         .all(|column| names.iter().any(|name| name == column))
+}
+
+/// Wraps an error of a conversion or of the receiver of rows.
+pub(super) fn conversion_failure(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+/// Returns a row as a JSON object of its wanted columns, without those that are null or blobs. A column whose name ends
+/// in `_json` contains JSON.
+pub(super) fn json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<String> {
+    let mut object = BTreeMap::new();
+    for (at, name) in row.as_ref().column_names().into_iter().enumerate() {
+        let value = match row.get_ref(at)? {
+            _ if !is_wanted(name) => continue,
+            ValueRef::Null | ValueRef::Blob(_) => continue,
+            ValueRef::Integer(number) => to_raw_value(&number),
+            ValueRef::Real(number) => to_raw_value(&number),
+            ValueRef::Text(text) => {
+                let text = String::from_utf8_lossy(text);
+                let embedded = RawValue::from_string(text.to_string());
+                embedded
+                    .ok()
+                    .filter(|_| name.ends_with("_json"))
+                    .map_or_else(|| to_raw_value(&text), Ok)
+            }
+        };
+        object.insert(name, value.map_err(conversion_failure)?);
+    }
+    // Line ends between tokens are the only ones that JSON can contain.
+    let object = to_raw_value(&object).map_err(conversion_failure)?;
+    Ok(object.get().replace(['\n', '\r'], " "))
 }
