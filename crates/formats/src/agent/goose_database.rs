@@ -1,6 +1,6 @@
 //! The database of goose 1.10 and later: its sessions as the rows of three tables, with the names of columns.
 
-use rusqlite::{Connection, Params, Result};
+use rusqlite::{Connection, Result, Row};
 
 use super::content::is_in;
 use super::database::{DatabaseFormat, ReadExtent, Visit};
@@ -34,10 +34,13 @@ const SESSIONS: &str = "SELECT s.id, (SELECT parent_session_id FROM sessions WHE
     (SELECT coalesce(sum(octet_length(content_json)), 0) FROM messages WHERE session_id = s.id)
     FROM sessions s, (SELECT NULL AS parent_session_id)";
 
-const SESSION: &str = "SELECT * FROM sessions WHERE id = ?1";
+/// A session that goose imported is older than its row.
+const SESSION: &str =
+    "SELECT *, (SELECT min(created_timestamp) FROM messages WHERE session_id = ?1)
+    AS created_timestamp FROM sessions WHERE id = ?1";
 
 /// The columns of a session that never change.
-const CONSTANT: &str = "id working_dir created_at session_type parent_session_id";
+const CONSTANT: &str = "id working_dir created_at created_timestamp session_type parent_session_id";
 
 /// All messages, or else the first and the last one. Older versions have no column for the id of a message.
 const MESSAGES: &str = "SELECT m.*, (SELECT message_id FROM messages WHERE id = m.id) AS uuid
@@ -52,13 +55,13 @@ const VOLATILE: &str = "id timestamp message_id";
 /// The requests.
 const LEDGER: &str = "SELECT * FROM usage_ledger WHERE session_id = ?1 ORDER BY id";
 
+/// Calls `visit` with the session, then with its messages and requests by time.
 fn rows(database: &Connection, id: &str, extent: ReadExtent, visit: &mut Visit<'_>) -> Result<()> {
     let mut requests = Vec::new();
     if extent == ReadExtent::Whole && has_columns(database, "usage_ledger", &["session_id", "id"]) {
-        visit_table(database, LEDGER, [id], |_| true, &mut |row| {
-            requests.push(row.to_owned());
-            Ok(())
-        })?;
+        let read = |row: &Row<'_>| Ok((time_of(row)?, json_object(row, |_| true)?));
+        let mut ledger = database.prepare(LEDGER)?;
+        requests = ledger.query_map([id], read)?.collect::<Result<_>>()?;
     }
     let is_wanted = |name: &str| match extent {
         ReadExtent::Settled => is_in(CONSTANT, name),
@@ -68,28 +71,19 @@ fn rows(database: &Connection, id: &str, extent: ReadExtent, visit: &mut Visit<'
     };
     let session = database.query_row(SESSION, [id], |row| json_object(row, is_wanted))?;
     visit(&session)?;
-    let is_stable = |name: &str| !is_in(VOLATILE, name);
-    visit_table(
-        database,
-        MESSAGES,
-        (id, extent != ReadExtent::Ends),
-        is_stable,
-        visit,
-    )?;
-    requests.iter().try_for_each(|row| visit(row))
+    let mut requests = requests.into_iter().peekable();
+    let mut messages = database.prepare(MESSAGES)?;
+    let mut messages = messages.query((id, extent != ReadExtent::Ends))?;
+    while let Some(message) = messages.next()? {
+        let time = time_of(message)?;
+        while let Some((_, request)) = requests.next_if(|(made, _)| *made < time) {
+            visit(&request)?;
+        }
+        visit(&json_object(message, |name| !is_in(VOLATILE, name))?)?;
+    }
+    requests.try_for_each(|(_, request)| visit(&request))
 }
 
-fn visit_table(
-    database: &Connection,
-    query: &str,
-    parameters: impl Params,
-    is_wanted: impl Fn(&str) -> bool,
-    visit: &mut Visit<'_>,
-) -> Result<()> {
-    let mut statement = database.prepare(query)?;
-    let mut rows = statement.query(parameters)?;
-    while let Some(row) = rows.next()? {
-        visit(&json_object(row, &is_wanted)?)?;
-    }
-    Ok(())
+fn time_of(row: &Row<'_>) -> Result<i64> {
+    row.get("created_timestamp")
 }

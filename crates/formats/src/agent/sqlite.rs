@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Result, Row};
 use serde_json::value::{RawValue, to_raw_value};
@@ -24,12 +25,15 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
     {
         return Ok(usual);
     }
-    // If no index of the log can be created, no other process can write either.
+    // Without permission to create the index of the log, it is read without one, and without locks.
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02x}")).collect();
-    let url = format!("file:{}?immutable=1", escaped.concat());
+    let url = format!("file:{}?vfs=unix-none", escaped.concat());
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    open(Path::new(&url), flags)
+    let connection = open(Path::new(&url), flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    Ok(connection)
 }
 
 /// Opens an existing database for writing.
