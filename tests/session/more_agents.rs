@@ -442,6 +442,32 @@ fn goose_counts_each_request_of_its_ledger_once() {
     }
 }
 
+/// goose writes all messages again when it compacts them.
+#[test]
+fn a_compacted_session_of_goose_is_followed_without_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let database = goose_database(&path);
+    let path = format!("{}#20260101_2", path.display());
+    let follow = ["tail", "-f", "--until-idle", "2s", "-o", "jsonl", &path].map(str::to_owned);
+    let following =
+        std::thread::spawn(move || session(&follow.each_ref().map(String::as_str)).records());
+    let shown = session(&["show", "-o", "jsonl", &path]).records().len();
+    let compaction = r#"BEGIN;
+        UPDATE messages SET id = id + 1000, metadata_json = json_set(metadata_json, '$.agentVisible', json('false'))
+        WHERE session_id = '20260101_2';
+        INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp)
+        VALUES ('new', '20260101_2', 'assistant', '[{"type":"text","text":"Compacted."}]', 1767261700);
+        COMMIT"#;
+    database.execute_batch(compaction).unwrap();
+    let followed = following.join().unwrap();
+    let texts: Vec<String> = followed.iter().map(ToString::to_string).collect();
+    let new = texts.iter().filter(|text| text.contains("Compacted."));
+    assert_eq!(new.count(), 1, "{texts:?}");
+    let messages = texts.iter().filter(|text| text.contains("\"message\""));
+    assert!(messages.count() <= shown + 1, "{texts:?}");
+}
+
 #[test]
 fn sessions_of_goose_before_its_database_are_lines() {
     let rows = [

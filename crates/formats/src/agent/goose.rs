@@ -67,7 +67,8 @@ pub(super) static GOOSE: Format = Format {
         ..TitleFormat::NONE
     },
     ..Format::new(Agent::Goose, read, |row| {
-        row.working_dir.is_some() && (row.created.is_some() || row.message_count.is_some())
+        let is_session = row.created.is_some() || row.message_count.is_some();
+        row.working_dir.is_some() && is_session || row.content_json.is_some()
     })
 };
 

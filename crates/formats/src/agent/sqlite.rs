@@ -71,7 +71,7 @@ pub(super) fn conversion_failure(error: impl Error + Send + Sync + 'static) -> r
 /// in `_json` contains JSON.
 pub(super) fn json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut object = BTreeMap::new();
-    for (at, name) in row.as_ref().column_names().into_iter().enumerate() {
+    for (at, name) in row.as_ref().column_names().enumerate() {
         let value = match row.get_ref(at)? {
             _ if !is_wanted(name) => continue,
             ValueRef::Null | ValueRef::Blob(_) => continue,

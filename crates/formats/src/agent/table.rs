@@ -397,8 +397,13 @@ mod tests {
                 "/b/projects",
                 "/r/projects",
                 "/g/.gemini/tmp",
-                "/d/opencode/opencode.db"
+                "/d/opencode/opencode.db",
+                "/d/goose/sessions/sessions.db"
             ]
+        );
+        assert!(
+            paths(&[("GOOSE_PATH_ROOT", "/o"), ("XDG_DATA_HOME", "/d")])
+                .contains(&"/o/data/sessions/sessions.db".to_owned())
         );
     }
 }
