@@ -450,7 +450,7 @@ const AGENT_WORDS: [(&str, &str); 11] = [
     ("cursor", "\".cursor"),
     ("droid", "\".factory"),
     ("gemini", "\".gemini lastUpdated resultDisplay"),
-    ("goose", "usage_ledger toolRequest userVisible"),
+    ("goose", "usage_ledger frontendToolRequest userVisible"),
     ("kimi", "\".kimi append_loop_event inputOther wire.jsonl"),
     ("opencode", "opencode.db step_finish callID movePath"),
     ("pi", "\".pi/ session_info agent_end stopReason"),
