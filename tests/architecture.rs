@@ -436,7 +436,7 @@ fn files_of_a_module_import_each_other_in_one_direction() {
 }
 
 /// Members, types and paths of the files of an agent.
-const AGENT_WORDS: [(&str, &str); 10] = [
+const AGENT_WORDS: [(&str, &str); 11] = [
     ("claude", "\".claude file-history cost-state"),
     (
         "codex",
@@ -450,6 +450,7 @@ const AGENT_WORDS: [(&str, &str); 10] = [
     ("cursor", "\".cursor"),
     ("droid", "\".factory"),
     ("gemini", "\".gemini lastUpdated resultDisplay"),
+    ("goose", "usage_ledger frontendToolRequest userVisible"),
     ("kimi", "\".kimi append_loop_event inputOther wire.jsonl"),
     ("opencode", "opencode.db step_finish callID movePath"),
     ("pi", "\".pi/ session_info agent_end stopReason"),

@@ -90,6 +90,26 @@ def opencode_database(path, totals):
     opencode([json.loads(row[0]) for row in database.execute("SELECT data FROM message")], totals)
 
 
+def goose_counts(total, output, cached, written):
+    """The input has all of it, the part from the cache and the part to it."""
+    cached, written = cached or 0, written or 0
+    return [(total or 0) - cached - written, output or 0, cached, written]
+
+
+def goose_database(path, totals):
+    database = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    rows = database.execute("SELECT session_id, id, created_timestamp, input_tokens, output_tokens, "
+                            "cache_read_tokens, cache_write_tokens FROM usage_ledger")
+    for session, number, time, *counts in rows:
+        totals.add("goose", (session, number, time), goose_counts(*counts))
+
+
+def goose(session, totals):
+    usage = session["accumulated_usage"]
+    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_write_input_tokens")
+    totals.add("goose", session["id"], goose_counts(*(usage.get(name) for name in names)))
+
+
 def copilot(records, totals):
     for r in records:
         if r.get("type") == "session.usage_record":
@@ -208,7 +228,9 @@ def total(argument):
     totals, rollouts, answered, telemetry = Totals(), [], [], []
     for path in files(argument):
         if path.endswith(".db"):
-            opencode_database(path, totals)
+            tables = sqlite3.connect("file:%s?mode=ro" % path, uri=True).execute("SELECT name FROM sqlite_schema")
+            is_goose = ("usage_ledger",) in tables.fetchall()
+            (goose_database if is_goose else opencode_database)(path, totals)
         if not path.endswith((".jsonl", ".json")) or path.endswith(".settings.json"):
             continue
         document, records = read(path)
@@ -218,6 +240,8 @@ def total(argument):
             BY_FIRST_RECORD[first["type"]](records, totals)
         elif first.get("type") == "session_start" and "owner" in first:
             droid(path, first["id"], totals)
+        elif "conversation" in first:
+            goose(first, totals)
         elif agent == "claude":
             claude(records, totals)
         elif agent == "qwen":

@@ -210,6 +210,9 @@ fn tokens_are_those_of_an_independent_reader() {
         .map(|name| tests.join(name))
         .collect();
     paths.push(families.root().into());
+    let goose = tempfile::tempdir().unwrap();
+    crate::more_agents::goose_database(&goose.path().join("sessions.db"));
+    paths.push(goose.path().into());
     let mut recorded = some_recordings(&[".jsonl", ".json"]);
     recorded.retain(|path| path.to_string_lossy().contains(".session"));
     paths.extend(recorded);

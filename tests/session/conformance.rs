@@ -18,7 +18,7 @@ struct Sample {
     other: &'static str,
 }
 
-const SAMPLES: [Sample; 10] = [
+const SAMPLES: [Sample; 11] = [
     Sample {
         agent: Agent::Claude,
         files: &[
@@ -130,6 +130,14 @@ const SAMPLES: [Sample; 10] = [
         ],
         other: ".kimi-code/sessions/wd_w_0123456789ab/session_33333333-2222-4333-8444-000000000002/agents/main/wire.jsonl",
     },
+    Sample {
+        agent: Agent::Goose,
+        files: &[(
+            "more_agents/goose/session-1.json",
+            "exported/session-1.json",
+        )],
+        other: "exported/session-2.json",
+    },
 ];
 
 /// A home directory with the sample of an agent.
@@ -200,7 +208,7 @@ fn all_homes() -> impl Iterator<Item = Home> {
 fn lines(home: &Home) -> Vec<String> {
     let text = fs::read_to_string(home.session()).unwrap();
     match home.sample.agent {
-        Agent::Opencode => turnpipe::agent::document(&text).unwrap().1,
+        Agent::Opencode | Agent::Goose => turnpipe::agent::document(&text).unwrap().1,
         _ => text.lines().map(str::to_owned).collect(),
     }
 }

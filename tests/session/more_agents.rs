@@ -385,26 +385,152 @@ fn opencode_is_followed_message_by_message() {
     );
 }
 
+/// Creates the recorded database of goose, which stays open, as if goose were running.
+pub(crate) fn goose_database(path: &Path) -> Connection {
+    let database = Connection::open(path).unwrap();
+    database.pragma_update(None, "journal_mode", "WAL").unwrap();
+    let rows = include_str!("../data/more_agents/goose/sessions.sql");
+    database.execute_batch(rows).unwrap();
+    database
+}
+
+#[test]
+fn goose_counts_each_request_of_its_ledger_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let database = goose_database(&path);
+    let root = folder.path().display().to_string();
+    let listed = session(&["list", "--root", &root, "--counts", "--json"]).records();
+    let ids: Vec<&Value> = listed.iter().map(|record| &record["session_id"]).collect();
+    assert_eq!(ids, ["20260101_3", "20260101_1"], "a fork, and its parent");
+    let first = &listed[1];
+    assert_eq!(first["title_source"], "manual");
+    assert_eq!(first["model"], "gpt-5-mini");
+    assert_eq!(first["subagents"], 1);
+    assert_eq!(
+        first["resume"],
+        "goose session --resume --session-id 20260101_1"
+    );
+    let counts = &first["counts"];
+    for (name, count) in [
+        ("prompts", 3),
+        ("calls", 4),
+        ("failed", 1),
+        ("compactions", 1),
+    ] {
+        assert_eq!(counts[name], count, "{name}: {counts}");
+    }
+    let total = stats(&root);
+    assert_eq!(total["usage"]["input_tokens"], 9315);
+    assert_eq!(total["usage"]["output_tokens"], 315);
+    assert_eq!(total["usage"]["cache_read_input_tokens"], 3081);
+    assert_eq!(total["sessions"], 2);
+    assert_eq!(total["by_tool"][2]["failed"], 2, "{total}");
+    let checked = session(&["check", "--root", &root, "--all", "-o", "text"]);
+    assert_eq!(checked.text, "2 sessions: 2 ok, 0 damaged, 0 unreadable\n");
+
+    // Versions without a ledger, and those without a column for the parent.
+    for older in [
+        "DROP TABLE usage_ledger",
+        "ALTER TABLE sessions DROP COLUMN parent_session_id",
+        "ALTER TABLE messages DROP COLUMN message_id",
+    ] {
+        database.execute_batch(older).unwrap();
+        let total = stats(&root);
+        assert_eq!(total["usage"]["input_tokens"], 9315, "{older}");
+        assert_eq!(total["usage"]["output_tokens"], 315, "{older}");
+    }
+}
+
+/// goose writes all messages again when it compacts them.
+#[test]
+fn a_compacted_session_of_goose_is_followed_without_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let database = goose_database(&path);
+    let path = format!("{}#20260101_2", path.display());
+    let follow = ["tail", "-f", "--until-idle", "2s", "-o", "jsonl", &path].map(str::to_owned);
+    let following =
+        std::thread::spawn(move || session(&follow.each_ref().map(String::as_str)).records());
+    let shown = session(&["show", "-o", "jsonl", &path]).records().len();
+    let compaction = r#"BEGIN;
+        UPDATE messages SET id = id + 1000, metadata_json = json_set(metadata_json, '$.agentVisible', json('false'))
+        WHERE session_id = '20260101_2';
+        INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp)
+        VALUES ('new', '20260101_2', 'assistant', '[{"type":"text","text":"Compacted."}]', 1767261700);
+        COMMIT"#;
+    database.execute_batch(compaction).unwrap();
+    let followed = following.join().unwrap();
+    let texts: Vec<String> = followed.iter().map(ToString::to_string).collect();
+    let new = texts.iter().filter(|text| text.contains("Compacted."));
+    assert_eq!(new.count(), 1, "{texts:?}");
+    let messages = texts.iter().filter(|text| text.contains("\"message\""));
+    assert!(messages.count() <= shown + 1, "{texts:?}");
+}
+
+#[test]
+fn sessions_of_goose_before_its_database_are_lines() {
+    let rows = [
+        json!({"working_dir": "/w", "description": "Look", "message_count": 2, "total_tokens": 150,
+            "accumulated_total_tokens": 350, "accumulated_input_tokens": 300, "accumulated_output_tokens": 50}),
+        json!({"role": "user", "created": 1_742_933_175, "content": [{"type": "text", "text": "look"}]}),
+        json!({"role": "assistant", "created": 1_742_933_176, "content": [{"type": "toolRequest", "id": "c", "toolCall": {
+            "status": "success", "value": {"name": "developer__shell", "arguments": {"command": "ls"}}}}]}),
+        json!({"role": "user", "created": 1_742_933_177, "content": [{"type": "toolResponse", "id": "c", "toolResult": {
+            "status": "error", "error": "no such directory"}}]}),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("20250325_200615.jsonl");
+    std::fs::write(&path, rows.map(|row| format!("{row}\n")).concat()).unwrap();
+    let root = folder.path().display().to_string();
+    let listed = session(&["list", "--root", &root, "--counts", "--json"]).records();
+    assert_eq!(listed[0]["session_id"], "20250325_200615");
+    assert_eq!(listed[0]["title"], "Look");
+    let counts = &listed[0]["counts"];
+    assert_eq!(counts["usage"]["input_tokens"], 300, "{counts}");
+    assert_eq!(
+        (&counts["calls"], &counts["failed"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+/// A backup has no index of the log, and its directory may be on a medium that cannot be written to.
+#[test]
+fn a_log_is_read_without_its_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let _running = goose_database(&path);
+    let backup = folder.path().join("backup");
+    std::fs::create_dir(&backup).unwrap();
+    for name in ["sessions.db", "sessions.db-wal"] {
+        std::fs::copy(folder.path().join(name), backup.join(name)).unwrap();
+    }
+    // A directory in its place cannot be opened, whoever runs the test.
+    std::fs::create_dir(backup.join("sessions.db-shm")).unwrap();
+    let listed = session(&["list", "--root", &backup.display().to_string(), "--json"]);
+    assert_eq!(listed.records().len(), 2, "{}", listed.messages);
+}
+
 #[test]
 fn unsupported_agents_are_named_with_advice() {
     let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("goose/sessions");
+    let dir = folder.path().join(".crush");
     std::fs::create_dir_all(&dir).unwrap();
-    let database = Connection::open(dir.join("sessions.db")).unwrap();
+    let database = Connection::open(dir.join("crush.db")).unwrap();
     database
         .execute_batch("CREATE TABLE sessions (id TEXT)")
         .unwrap();
     let root = folder.path().display().to_string();
     let listed = session(&["list", "--root", &root, "-o", "text"]);
     assert!(
-        listed.messages.contains("`goose session export`"),
+        listed.messages.contains("`crush` shows them"),
         "{}",
         listed.messages
     );
-    let shown = session(&["show", &dir.join("sessions.db").display().to_string()]);
+    let shown = session(&["show", &dir.join("crush.db").display().to_string()]);
     assert_eq!(shown.status, Some(2));
     assert!(
-        shown.messages.contains("`goose session export`"),
+        shown.messages.contains("`crush` shows them"),
         "{}",
         shown.messages
     );

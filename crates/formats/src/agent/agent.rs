@@ -46,6 +46,8 @@ agents! {
     Cursor = "cursor", Some("Cursor");
     /// Kimi Code.
     Kimi = "kimi", Some("Kimi Code");
+    /// goose.
+    Goose = "goose", Some("goose");
     /// Any agent, as a trajectory in the format ATIF.
     Atif = "atif", None;
     /// Agents built with turnpipe.

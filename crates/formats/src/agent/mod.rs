@@ -18,6 +18,7 @@ mod content;
 mod copilot;
 mod counting;
 mod cursor;
+mod database;
 mod droid;
 mod edits;
 mod entry;
@@ -27,6 +28,8 @@ mod facts;
 mod format;
 mod gemini;
 mod gemini_edits;
+mod goose;
+mod goose_database;
 mod hook_settings;
 mod kimi;
 mod layout;
@@ -57,6 +60,9 @@ pub use atif_lines::{TrajectoryLines, may_be_trajectory};
 pub use content::is_in;
 pub use content::{COMPRESSED, session_stem, timestamp};
 pub use counting::{IdScope, Meter, Repeats, SideCost, TokenSource};
+pub use database::{
+    DATABASE_EXTENSION, DatabaseFormat, DatabaseWatch, ReadExtent, SessionDatabase, StoredSession,
+};
 pub use edits::{EditKind, FileEdit, Hunk, format_hunks, new_file, parse_hunks, unified_hunks};
 pub use entry::{Change, Entry, Part};
 pub use entry_reader::EntryReader;
@@ -78,7 +84,8 @@ pub(crate) use sign::{PI_FILE, sign};
 pub use stream_conversation::StreamItem;
 pub use table::{
     Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
-    is_subagent_file, own_format, session_roots, subagent_of_file, trajectory_format,
+    is_subagent_file, open_database, own_format, session_roots, subagent_of_file,
+    trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};
@@ -86,6 +93,3 @@ pub use unread::{refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_conversation_tests;
-pub use opencode_database::{
-    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, list_sessions, visit_rows,
-};

@@ -17,6 +17,7 @@ use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
+use super::opencode_database::DATABASE;
 use super::opencode_edits::changes;
 use super::reading::{Detail, Reading};
 use super::stream_conversation::StreamConversation;
@@ -31,6 +32,7 @@ use turnpipe_core::message::{
 pub(super) static OPENCODE: Format = Format {
     reading: Reading {
         document: Some(document),
+        database: Some(&DATABASE),
         edits: |record, _| changes(record),
         ..Reading::SEQUENCE
     },

@@ -1,14 +1,15 @@
-//! Databases that contain many sessions: those of opencode 1.2 and later. A session is named `FILE.db#ID`, and read as the
-//! rows that `opencode export` writes.
+//! The database of opencode 1.2 and later: its sessions as the rows that `opencode export` writes.
 
-use std::io;
-use std::path::Path;
+use rusqlite::{Connection, Result};
 
-use jiff::Timestamp;
-use rusqlite::{Connection, Result, Row};
+use super::database::{DatabaseFormat, ReadExtent, Visit};
 
-pub use super::sqlite::{ReadExtent, StoredSession};
-use super::sqlite::{Visit, has_columns, open_read_only};
+/// The databases of opencode 1.2 and later.
+pub(super) static DATABASE: DatabaseFormat = DatabaseFormat {
+    tables: &TABLES,
+    sessions: SESSIONS,
+    rows,
+};
 
 /// The tables and columns that are read.
 const TABLES: [(&str, &[&str]); 3] = [
@@ -51,25 +52,7 @@ const ENDS: &str = "SELECT id, data FROM message WHERE id IN (
 
 const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
 
-fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
-    let mut sessions = database.prepare(SESSIONS)?;
-    let stored = |row: &Row<'_>| {
-        let changed = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::MAX);
-        Ok(StoredSession {
-            id: row.get(0)?,
-            parent: row.get(1)?,
-            changed: changed.into(),
-            size: row.get::<_, i64>(3)?.unsigned_abs(),
-        })
-    };
-    sessions.query_map([], stored)?.collect()
-}
-
-fn rows(database: &Connection, id: &str, extent: ReadExtent, visit: &mut Visit<'_>) -> Result<()> {
-    let mut write = |row: &str| {
-        let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-        visit(row).map_err(failed)
-    };
+fn rows(database: &Connection, id: &str, extent: ReadExtent, write: &mut Visit<'_>) -> Result<()> {
     let (session, query) = match extent {
         ReadExtent::Ends => (SESSION, ENDS),
         ReadExtent::Whole => (SESSION, MESSAGES),
@@ -121,81 +104,4 @@ fn with_id(id: &str, object: &str) -> String {
     };
     let id = serde_json::Value::from(id);
     format!("{{\"id\":{id}{comma}{members}")
-}
-
-/// The extension of databases.
-pub const DATABASE_EXTENSION: &str = "db";
-
-/// Returns the sessions in a database.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn list_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
-    let database = open(path)?;
-    sessions(&database).map_err(io::Error::other)
-}
-
-/// Calls `visit` with the rows of a session in a database.
-///
-/// # Errors
-/// The database cannot be read or has no such session, or `visit` failed.
-pub fn visit_rows(
-    path: &Path,
-    id: &str,
-    extent: ReadExtent,
-    visit: &mut Visit<'_>,
-) -> io::Result<()> {
-    let mut database = open(path)?;
-    // A transaction reads all rows from one state of the database.
-    let mut read = || -> Result<()> {
-        let transaction = database.transaction()?;
-        rows(&transaction, id, extent, visit)
-    };
-    read().map_err(|error| match error {
-        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
-        error => io::Error::other(error),
-    })
-}
-
-/// Detects changes of a database by other programs.
-#[derive(Debug)]
-pub struct DatabaseWatch {
-    connection: Connection,
-    /// The version at the last check.
-    version: Option<i64>,
-}
-
-impl DatabaseWatch {
-    /// Watches a database.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            connection: open_read_only(path).map_err(io::Error::other)?,
-            version: None,
-        })
-    }
-
-    /// Whether the database changed since the last check. The first check returns true.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn has_changed(&mut self) -> io::Result<bool> {
-        let version = self
-            .connection
-            .pragma_query_value(None, "data_version", |row| row.get(0));
-        let version = Some(version.map_err(io::Error::other)?);
-        Ok(std::mem::replace(&mut self.version, version) != version)
-    }
-}
-
-fn open(path: &Path) -> io::Result<Connection> {
-    let database = open_read_only(path).map_err(io::Error::other)?;
-    let mut tables = TABLES.iter();
-    if tables.all(|(table, columns)| has_columns(&database, table, columns)) {
-        return Ok(database);
-    }
-    let error = "not a database of sessions of a known agent";
-    Err(io::Error::other(error))
 }

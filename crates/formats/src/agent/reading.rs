@@ -1,5 +1,6 @@
 //! The rows of an agent: the form of the conversation, and facts about a row that need no parsing.
 
+use super::database::DatabaseFormat;
 use super::edits::{FileEdit, PathOfCall};
 use crate::api::BlockDetail;
 
@@ -66,6 +67,8 @@ pub struct Reading {
     pub shape: Shape,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
+    /// The databases with many sessions.
+    pub(super) database: Option<&'static DatabaseFormat>,
     /// Classifies a line in much less time than parsing it takes.
     pub line_class: fn(&[u8]) -> LineClass,
     /// Every record that costs depend on contains one of these words.
@@ -85,6 +88,7 @@ impl Reading {
     pub(super) const SEQUENCE: Self = Self {
         shape: Shape::Sequence,
         document: None,
+        database: None,
         line_class: |_| LineClass::Anything,
         cost_words: &[],
         activity_words: &[],

@@ -211,6 +211,7 @@ object! {
         parent = "parentUuid", parent_id = "parentId", message: RowMessage<'a>,
         system_payload = "systemPayload", provenance, messages,
         role, data, info, schema_version, content, turnpipe, protocol = "protocol_version", created = "created_at",
+        working_dir, message_count, content_json,
     }
 }
 

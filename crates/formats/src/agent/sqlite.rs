@@ -1,40 +1,17 @@
 //! Databases of agents, which may be in use. Reading takes no lock that an agent waits for.
 
-use std::io;
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Result, Row};
+use serde_json::value::{RawValue, to_raw_value};
 
 /// Maximum time to wait for a writer, which holds its lock for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A session in a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredSession {
-    /// Its id.
-    pub id: String,
-    /// The session that started it, if it belongs to a subagent.
-    pub parent: Option<String>,
-    /// The time of its last change.
-    pub changed: SystemTime,
-    /// The size of its messages in bytes.
-    pub size: u64,
-}
-
-/// The part of a session to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadExtent {
-    /// Everything.
-    Whole,
-    /// Enough for a list.
-    Ends,
-    /// The messages that will not change; only databases have others.
-    Settled,
-}
-
-/// Receives the rows of a session, without line ends.
-pub(super) type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 
 /// Opens a database for reading. Transactions in its write-ahead log are visible.
 ///
@@ -48,12 +25,15 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
     {
         return Ok(usual);
     }
-    // If no index of the log can be created, no other process can write either.
+    // Without permission to create the index of the log, it is read without one, and without locks.
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02x}")).collect();
-    let url = format!("file:{}?immutable=1", escaped.concat());
+    let url = format!("file:{}?vfs=unix-none", escaped.concat());
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    open(Path::new(&url), flags)
+    let connection = open(Path::new(&url), flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    Ok(connection)
 }
 
 /// Opens an existing database for writing.
@@ -80,4 +60,35 @@ pub(super) fn has_columns(connection: &Connection, table: &str, columns: &[&str]
     columns
         .iter()
         .all(|column| names.iter().any(|name| name == column))
+}
+
+/// Wraps an error of a conversion or of the receiver of rows.
+pub(super) fn conversion_failure(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+/// Returns a row as a JSON object of its wanted columns, without those that are null or blobs. A column whose name ends
+/// in `_json` contains JSON.
+pub(super) fn json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<String> {
+    let mut object = BTreeMap::new();
+    for (at, name) in row.as_ref().column_names().enumerate() {
+        let value = match row.get_ref(at)? {
+            _ if !is_wanted(name) => continue,
+            ValueRef::Null | ValueRef::Blob(_) => continue,
+            ValueRef::Integer(number) => to_raw_value(&number),
+            ValueRef::Real(number) => to_raw_value(&number),
+            ValueRef::Text(text) => {
+                let text = String::from_utf8_lossy(text);
+                let embedded = RawValue::from_string(text.to_string());
+                embedded
+                    .ok()
+                    .filter(|_| name.ends_with("_json"))
+                    .map_or_else(|| to_raw_value(&text), Ok)
+            }
+        };
+        object.insert(name, value.map_err(conversion_failure)?);
+    }
+    // Line ends between tokens are the only ones that JSON can contain.
+    let object = to_raw_value(&object).map_err(conversion_failure)?;
+    Ok(object.get().replace(['\n', '\r'], " "))
 }

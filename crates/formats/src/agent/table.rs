@@ -1,5 +1,6 @@
 //! The formats of all agents.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -9,9 +10,11 @@ use super::claude::CLAUDE;
 use super::codex::CODEX;
 use super::copilot::COPILOT;
 use super::cursor::CURSOR;
+use super::database::SessionDatabase;
 use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::goose::GOOSE;
 use super::kimi::KIMI;
 use super::layout::SubagentFiles;
 use super::opencode::OPENCODE;
@@ -24,8 +27,8 @@ use turnpipe_core::io::Environment;
 
 /// The formats in matching order. Later ones match more loosely.
 const FORMATS: [&Format; Agent::ALL.len()] = [
-    &ATIF, &KIMI, &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &TURNPIPE, &CLAUDE,
-    &CURSOR,
+    &ATIF, &KIMI, &COPILOT, &OPENCODE, &GOOSE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &TURNPIPE,
+    &CLAUDE, &CURSOR,
 ];
 
 /// The formats of what `session show` prints.
@@ -130,6 +133,15 @@ pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
         let rows = (format.reading.document?)(json)?;
         Some((*format, rows))
     })
+}
+
+/// Opens a database with sessions of an agent.
+///
+/// # Errors
+/// The database cannot be read, or is not of a known agent.
+pub fn open_database(path: &Path) -> io::Result<SessionDatabase> {
+    let formats = FORMATS.iter();
+    SessionDatabase::open(path, formats.filter_map(|format| format.reading.database))
 }
 
 /// A directory to search for session files.
@@ -385,8 +397,13 @@ mod tests {
                 "/b/projects",
                 "/r/projects",
                 "/g/.gemini/tmp",
-                "/d/opencode/opencode.db"
+                "/d/opencode/opencode.db",
+                "/d/goose/sessions/sessions.db"
             ]
+        );
+        assert!(
+            paths(&[("GOOSE_PATH_ROOT", "/o"), ("XDG_DATA_HOME", "/d")])
+                .contains(&"/o/data/sessions/sessions.db".to_owned())
         );
     }
 }

@@ -80,10 +80,7 @@ mod tests {
     #[test]
     fn agents_are_named_by_place_and_beginning() {
         let name = |path| fork_of_place(Path::new(path));
-        assert_eq!(
-            name("/h/.local/share/goose/sessions/sessions.db"),
-            Some("goose")
-        );
+        assert_eq!(name("/h/.local/share/amp/threads/T-1.json"), Some("Amp"));
         assert_eq!(name("/p/.crush/crush.db"), Some("Crush"));
         assert_eq!(name("/h/.iflow/projects/p/s.jsonl"), Some("iFlow"));
         assert_eq!(name("/h/.claude/projects/iflow/s.jsonl"), None);

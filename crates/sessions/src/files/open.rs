@@ -14,8 +14,7 @@ use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::io::open_regular;
 use turnpipe_core::jsonl::{Beginning, read_at};
 use turnpipe_formats::agent::{
-    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, list_sessions, may_be_trajectory,
-    visit_rows,
+    DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, open_database,
 };
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
@@ -251,8 +250,8 @@ pub(crate) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
 
 /// Returns the sessions in a database, with their names. Empty if none can be read.
 pub(crate) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
-    let sessions = list_sessions(path).unwrap_or_default().into_iter();
-    let named = sessions.map(|session| {
+    let sessions = open_database(path).and_then(|database| database.sessions());
+    let named = sessions.unwrap_or_default().into_iter().map(|session| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!("#{}", session.id));
         (name.into(), session)
@@ -285,7 +284,7 @@ fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
 
 fn write_rows(database: &Path, id: &str, extent: ReadExtent) -> io::Result<ScratchFile> {
     let mut rows = BufWriter::new(ScratchFile::new()?);
-    visit_rows(database, id, extent, &mut |row| {
+    open_database(database)?.visit_rows(id, extent, &mut |row| {
         if rows.get_ref().size > MAX_SIZE {
             return Err(io::Error::other("contains more than 1 GiB"));
         }
