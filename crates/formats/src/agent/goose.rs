@@ -35,7 +35,6 @@ pub(super) static GOOSE: Format = Format {
     reading: Reading {
         document: Some(document),
         database: Some(&DATABASE),
-        cost_words: &["output_tokens\"", "\"assistant\"", "\"working_dir\""],
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
