@@ -169,7 +169,7 @@ impl Driver {
     /// Returns the part of the conversation that a new title is about, if only stale titles are replaced.
     fn since_title(&self, session: &SessionExcerpt) -> Result<Option<Excerpt>, NoText> {
         self.only_stale
-            .then(|| since_stale_title(session))
+            .then(|| since_stale_title(&session.session, &session.facts))
             .transpose()
     }
 

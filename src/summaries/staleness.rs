@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use super::builtin;
-use super::driver::SessionExcerpt;
 use super::excerpt::{Excerpt, MessageTexts};
 use super::outcome::{NoText, Reason};
 use super::title::telling_words;
 use crate::agent::timestamp;
 use crate::message::Origin;
-use crate::session::{Scope, TitleSource};
+use crate::session::{Facts, Scope, Session, TitleSource};
 
 /// Minimum number of requests since the title, and the number of the last ones that are compared with it.
 const MIN_REQUESTS: usize = 3;
@@ -30,12 +29,11 @@ const MIN_STEM: usize = 4;
 ///
 /// # Errors
 /// The title is not stale or its time is not known, for this reason; or the session cannot be read.
-pub(super) fn since_stale_title(session: &SessionExcerpt) -> Result<Excerpt, NoText> {
-    let title = session.facts.title.as_ref().ok_or(Reason::Untitled)?;
+pub(super) fn since_stale_title(session: &Session, facts: &Facts) -> Result<Excerpt, NoText> {
+    let title = facts.title.as_ref().ok_or(Reason::Untitled)?;
     if title.source == TitleSource::Manual {
         return Err(Reason::ManualTitle.into());
     }
-    let session = &session.session;
     let made = session.title_time(title).map_err(NoText::unreadable)?;
     let made = made.ok_or(Reason::UnknownTitleTime)?;
     let (mut before, mut after, mut first, mut is_later) = (0, 0, None, false);

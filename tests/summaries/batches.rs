@@ -133,8 +133,11 @@ fn nothing_is_sent_if_the_estimate_is_above_the_limit() {
 #[test]
 fn a_batch_stops_when_the_reported_tokens_cost_more_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let names = ["a.jsonl", "b.jsonl", "c.jsonl"];
-    let paths = names.map(|name| write(folder.path(), name, &claude(&MOVED_ON)));
+    for name in ["a", "b", "c"] {
+        let lines = claude(&MOVED_ON).replace("11111111-1111", &format!("{name}1111111-1111"));
+        let lines = lines.replace("00000000-0000", &format!("{name}0000000-0000"));
+        write(folder.path(), &format!("{name}.jsonl"), &lines);
+    }
     let reply =
         titles("Cache the orders").replace("\"prompt_tokens\":11", "\"prompt_tokens\":8000000");
     let server = Server::start(Duration::ZERO, Box::new(move |_| (200, reply.clone())));
@@ -161,7 +164,6 @@ fn a_batch_stops_when_the_reported_tokens_cost_more_than_the_limit() {
     // What is paid is kept.
     assert_eq!(ask(&server, &batch).status, Some(6));
     assert_eq!(server.bodies.lock().unwrap().len(), 2);
-    drop(paths);
 }
 
 #[test]

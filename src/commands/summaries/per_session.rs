@@ -47,7 +47,7 @@ pub(crate) struct PerSessionArguments {
     ///
     /// Exits with 6 before the first request if the estimate is above it, and once the tokens that the server reports
     /// cost more. What is written by then stays. `--dry-run` prints the estimate, and so does a batch at a terminal.
-    #[arg(long, value_name = "AMOUNT", value_parser = amount, help_heading = MODEL_OPTIONS)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, help_heading = MODEL_OPTIONS, hide_short_help = true)]
     max_cost: Option<f64>,
     #[command(flatten)]
     pub(super) side: SideArguments,

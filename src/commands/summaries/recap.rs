@@ -34,7 +34,6 @@ use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
 #[command(after_long_help = "Examples:
   turnpipe recap latest
   turnpipe recap --since yesterday
-  turnpipe recap --since 1w --project shop
   turnpipe list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
     /// Write the recap into the session file
@@ -198,7 +197,8 @@ fn print_recap(
     }
 }
 
-fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
+/// Returns the record of a recap.
+pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
     let of_session = RecapRecord {
         session_id: output.session_id,
         path: output.path,

@@ -7,13 +7,14 @@ use jiff::Timestamp;
 
 use crate::commands::error::ModelFailures;
 use crate::commands::model_arguments::nothing_to_send;
-use crate::commands::summaries::per_session::{PerSessionArguments, Runner};
+use crate::commands::summaries::per_session::{PerSessionArguments, Runner, SessionOutput};
+use crate::commands::summaries::recap::recap_record;
 use crate::commands::{Form, InputErrors, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
 use crate::render::{ProgressLine, Style, recap_page, recap_sums};
 use crate::session::{CallEvent, Depth, calls_of_all, candidates_at};
-use crate::summaries::{Asker, Estimate, NoText, ReportBuilder, Text, TextEngine, extension};
+use crate::summaries::{Asker, Estimate, ReportBuilder, Text, TextEngine};
 
 impl Runner {
     /// Prints one recap over the sessions that the arguments select, of what happened in the period.
@@ -61,7 +62,17 @@ impl Runner {
             failures.report(failure);
         }
         if self.form == Form::Jsonl {
-            output::records(&[self.period_record(report, text)], io)?;
+            let output = SessionOutput {
+                is_alone: true,
+                path: None,
+                session_id: None,
+                result: text.map(|text| (text, None)),
+            };
+            let record = RecapRecord {
+                sessions: report.sessions,
+                ..recap_record(output, self)
+            };
+            output::records(&[record], io)?;
         } else {
             let told = text.ok().filter(|_| asker.is_some());
             let told = told.map(|text| format!("{}\n\n", style.recap_line(&text.text)));
@@ -144,32 +155,5 @@ impl Runner {
         }
         let status = self.check_estimate(&estimate, is_dry_run, io);
         Ok(status.or(is_dry_run.then_some(Status::Done)))
-    }
-
-    fn period_record(
-        &self,
-        report: SessionReportRecord,
-        text: Result<Text, NoText>,
-    ) -> RecapRecord {
-        let of_period = RecapRecord {
-            sessions: report.sessions,
-            uuid: Some(self.driver.moment.uuid()),
-            timestamp: Some(self.driver.moment.now()),
-            ..RecapRecord::default()
-        };
-        match text {
-            Ok(text) => RecapRecord {
-                ok: true,
-                turnpipe: extension(Some(text.model), text.cost.as_ref()),
-                recap: Some(text.text),
-                ..of_period
-            },
-            Err(no_text) => RecapRecord {
-                turnpipe: extension(None, no_text.cost.as_deref()),
-                reason: Some(no_text.reason.name().to_owned()),
-                error: no_text.error,
-                ..of_period
-            },
-        }
     }
 }

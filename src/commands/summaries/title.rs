@@ -28,7 +28,7 @@ use crate::summaries::{Auto, Kind, extension};
   turnpipe title --since 30d --stale
   turnpipe list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
-    /// Write the title into the session file, unless the user set one
+    /// Write the title into the file, unless the user set one
     ///
     /// Sessions that are not named keep any title. Titles by built-in rules are only written with `--model builtin`.
     #[arg(long)]
@@ -36,7 +36,7 @@ pub(crate) struct TitleArguments {
     /// Replace titles, those set by the user too
     #[arg(long, requires = "write", hide_short_help = true)]
     replace: bool,
-    /// Title again only sessions that have moved on from their title
+    /// Only sessions that have moved on from their title
     ///
     /// The user did not set the title, and after it came at least three requests that name a topic, no fewer than before
     /// it or after a compaction. From the third-last one on, fewer than a third of the words of the title are used, and of

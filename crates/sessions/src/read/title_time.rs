@@ -76,7 +76,7 @@ mod tests {
     const TITLE: &str = r#"{"type":"ai-title","aiTitle":"T","sessionId":"s"}"#;
     const OTHER: &str = r#"{"type":"ai-title","aiTitle":"U","sessionId":"s"}"#;
     const PAID: &str = r#"{"type":"ai-title","aiTitle":"T","sessionId":"s","turnpipe":{"v":1,"model":"m","usage":{"input_tokens":1}}}"#;
-    const BESIDE: &str = r#"{"type":"title","ok":true,"title":"T","timestamp":"2026-01-01T12:00:00Z","turnpipe":{"v":1}}"#;
+    const BESIDE: &str = r#"{"type":"ai-title","aiTitle":"T","timestamp":"2026-01-01T12:00:00Z","turnpipe":{"v":1}}"#;
 
     #[test]
     fn a_title_has_the_time_of_its_first_record() {
