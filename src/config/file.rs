@@ -16,9 +16,9 @@ use super::restrictions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME, SourcedValue, ValueSource};
 use crate::agent::Root;
 use crate::client::model::DialectOverrides;
-use crate::io::{Environment, is_of_process};
+use crate::io::{Environment, is_per_process_path};
 use crate::permission::InvalidRule;
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// The configuration file to read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl ConfigSource {
                     return Some((named.value.into(), named.source));
                 }
                 // In the directory of the process, it would be a file of the workspace.
-                let is_own = |path: &PathBuf| path.is_absolute() && !is_of_process(path);
+                let is_own = |path: &PathBuf| path.is_absolute() && !is_per_process_path(path);
                 let named = CONFIG_HOME.text(environment).map(PathBuf::from);
                 let at_home = || Some(Path::new(HOME.text(environment)?).join(".config"));
                 let base = named.filter(is_own).or_else(at_home).filter(is_own)?;
@@ -313,7 +313,7 @@ pub fn deletion_warning(root: &Root) -> Option<String> {
     // Without readable settings, the default retention applies.
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
     let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
-    let days = (days <= MAX_RETENTION).then(|| count_noun(days, "day", "days"))?;
+    let days = (days <= MAX_RETENTION).then(|| format_count(days, "day", "days"))?;
     let file = file.display();
     Some(format!(
         "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"

@@ -14,7 +14,7 @@ use crate::records::{
     SessionChecksRecord, SessionDamageRecord, SessionDescription, SessionRemovalRecord,
     SessionRemovedRecord, name_of,
 };
-use crate::text::{append, count_noun, fit_columns, format_byte_size, terminal_safe_line};
+use crate::text::{append, fit_columns, format_byte_size, format_count, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -90,8 +90,8 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
     }
     let path = terminal_safe_line(&totals.path);
     let verdict = if totals.ok { "ok" } else { "damaged" };
-    let records = count_noun(totals.records, "record", "records");
-    let lines = count_noun(totals.lines, "line", "lines");
+    let records = format_count(totals.records, "record", "records");
+    let lines = format_count(totals.lines, "line", "lines");
     let mut page = format!("{path}: {verdict}, {records} on {lines}\n");
     let mut counts = BTreeMap::new();
     for finding in findings {
@@ -234,7 +234,7 @@ pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
         damaged,
         unreadable,
     } = *totals;
-    let count = count_noun(sessions, "session", "sessions");
+    let count = format_count(sessions, "session", "sessions");
     format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n")
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
     } else {
         ("removed", "")
     };
-    let files = count_noun(totals.files, "file", "files");
+    let files = format_count(totals.files, "file", "files");
     let size = format_byte_size(totals.bytes);
     format!(
         "{removed} {verb}, {in_use} in use, {failed} failed, {skipped} skipped; {files}, {size}{hint}\n"

@@ -9,8 +9,8 @@ use super::times::format_duration;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
 use crate::text::{
-    count_noun, display_width, fit_columns, fit_end, format_dollars, terminal_safe_line,
-    with_separators,
+    display_width, fit_columns, fit_end, format_count, format_dollars, format_number,
+    terminal_safe_line,
 };
 
 /// Headings of tokens and costs.
@@ -48,7 +48,7 @@ pub(crate) fn cost_table(
         let head = head.into_iter().map(str::to_owned).collect();
         std::iter::once(head).chain(rows).collect()
     };
-    let mut page = lines(&HEADS, with_separators);
+    let mut page = lines(&HEADS, format_number);
     if let Some(columns) = columns {
         let least = |widths: &[usize]| -> usize {
             let (names, numbers) = widths.split_at(names.len());
@@ -86,7 +86,7 @@ pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
 ) -> String {
     let rows = rows.into_iter().map(|(names, counts)| {
         let names = names.map(terminal_safe_line).into_iter();
-        names.chain(counts.map(with_separators)).collect()
+        names.chain(counts.map(format_number)).collect()
     });
     let heads = heads.split(' ').map(str::to_owned).collect();
     let page = std::iter::once(heads).chain(rows).collect();
@@ -211,9 +211,9 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
         1 => terminal_safe_line(reason),
         count => format!("{count} {}", terminal_safe_line(reason)),
     });
-    let turns = (runs.turns > 0).then(|| count_noun(runs.turns, "turn", "turns"));
+    let turns = (runs.turns > 0).then(|| format_count(runs.turns, "turn", "turns"));
     let denials =
-        (runs.denials > 0).then(|| count_noun(runs.denials, "denied call", "denied calls"));
+        (runs.denials > 0).then(|| format_count(runs.denials, "denied call", "denied calls"));
     let length = duration_cell(runs.duration_ms);
     let facts = ends.chain(turns).chain(denials).chain(length);
     format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
@@ -259,7 +259,7 @@ mod tests {
         ];
         for (number, long, short) in rows {
             assert_eq!(
-                (with_separators(number), shorten_number(number)),
+                (format_number(number), shorten_number(number)),
                 (long.into(), short.into())
             );
         }

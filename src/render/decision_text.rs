@@ -13,9 +13,7 @@ use crate::records::{
 };
 use crate::session::input_gist;
 use crate::shell::{Analysis, GitUse, Verdict};
-use crate::text::{
-    append, display_width, fit_columns, fit_end, terminal_safe_line, with_separators,
-};
+use crate::text::{append, display_width, fit_columns, fit_end, format_number, terminal_safe_line};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
@@ -86,12 +84,12 @@ pub(crate) fn history_page<'a>(
     let mut counts: Vec<_> = counts.collect();
     let sum = |number: fn(&PermissionCountRecord) -> u64| {
         let whole = counts.iter().filter(|count| count.command.is_none());
-        with_separators(whole.map(|count| number(count)).sum::<u64>())
+        format_number(whole.map(|count| number(count)).sum::<u64>())
     };
     let mut page = format!(
         "{} calls of {} sessions: {} allowed, {} asked about, {} denied\n\n",
         sum(|count| count.calls),
-        with_separators(sessions),
+        format_number(sessions),
         sum(|count| count.allow),
         sum(|count| count.ask),
         sum(|count| count.deny),
@@ -104,14 +102,14 @@ pub(crate) fn history_page<'a>(
     });
     page += &count_table("TOOL COMMAND CALLS ALLOWED ASKED DENIED", rows, columns);
     if counts.len() > MAX_ROWS {
-        let left = with_separators((counts.len() - MAX_ROWS) as u64);
+        let left = format_number((counts.len() - MAX_ROWS) as u64);
         append!(page, "and {left} more rows; `-o jsonl` prints all\n");
     }
     for (index, proposal) in proposals.iter().enumerate() {
         if index == 0 {
             page += "\nRules that would have spared the most questions:\n";
         }
-        let spares = with_separators(proposal.spares);
+        let spares = format_number(proposal.spares);
         let rule = terminal_safe_line(&proposal.rule);
         let also = &proposal.also_allows;
         append!(page, "{spares:>7}  {rule}\n         also: {also}\n");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
-use crate::text::{append, count_noun, format_dollars, with_separators};
+use crate::text::{append, format_count, format_dollars, format_number};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -153,8 +153,8 @@ pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
         page,
         "</div>\n<output>{}, {}, {}</output>\n</header>\n<main class=\"wide\">\n{}\
          <table class=\"sessions\">\n<thead>\n<tr>\n",
-        count_noun(families.len() as u64, "session", "sessions"),
-        count_noun(sum.replies, "reply", "replies"),
+        format_count(families.len() as u64, "session", "sessions"),
+        format_count(sum.replies, "reply", "replies"),
         sum.cost(),
         cost_chart(costs)
     );
@@ -193,7 +193,7 @@ pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
             line(&row.agent),
             line(row.model.as_deref().unwrap_or_default()),
             sum.replies,
-            with_separators(sum.replies),
+            format_number(sum.replies),
             sum.micros.unwrap_or_default(),
             sum.cost(),
         );

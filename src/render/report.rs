@@ -9,7 +9,7 @@ use super::markdown::code;
 use super::page::line;
 use crate::records::{ReportedCall, SessionReportRecord};
 use crate::text::{
-    append, count_noun, escape_hidden, fit_columns, format_dollars, terminal_safe_line,
+    append, escape_hidden, fit_columns, format_count, format_dollars, terminal_safe_line,
 };
 
 /// Maximum number of rows of a list or table in Markdown.
@@ -101,9 +101,9 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
         0 => None,
         count if failed > 0 => Some(format!(
             "{failed} of {} failed",
-            count_noun(count, "gate", "gates")
+            format_count(count, "gate", "gates")
         )),
-        count => Some(format!("{} passed", count_noun(count, "gate", "gates"))),
+        count => Some(format!("{} passed", format_count(count, "gate", "gates"))),
     };
     let abouts = || report.sessions.iter().map(|session| &session.about);
     let joined = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
@@ -118,7 +118,7 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
     let changes = match report.files.len() as u64 {
         0 => "none".to_owned(),
         count => {
-            let files = count_noun(count, "file", "files");
+            let files = format_count(count, "file", "files");
             let (added, removed) = line_counts(report);
             format!("{files}, +{added} −{removed}")
         }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::json::object;
 use crate::records::{Lane, Outcome};
-use crate::text::count_noun;
+use crate::text::format_count;
 
 object! {
     /// Token counts.
@@ -55,7 +55,7 @@ impl Tally {
             let outcomes: Vec<String> = outcomes.collect();
             parts.push(format!(
                 "{}: {}",
-                count_noun(calls, "call", "calls"),
+                format_count(calls, "call", "calls"),
                 outcomes.join(", ")
             ));
         }

@@ -8,8 +8,8 @@ use super::times::{ago, to_the_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
 use crate::text::{
-    append, fit_columns, fit_end, format_byte_size, format_dollars, terminal_safe_line,
-    with_separators,
+    append, fit_columns, fit_end, format_byte_size, format_dollars, format_number,
+    terminal_safe_line,
 };
 
 /// Maximum width of the title column.
@@ -115,7 +115,7 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
     let about = &session.about;
     let count = |number: fn(&SessionCounts) -> u64| {
         let number = session.counts.as_ref().map(number);
-        number.map_or_else(|| "-".to_owned(), with_separators)
+        number.map_or_else(|| "-".to_owned(), format_number)
     };
     let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
     match head {

@@ -9,7 +9,7 @@ use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fit_table, 
 use super::times::format_duration;
 use crate::agent::timestamp;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
-use crate::text::{count_noun, format_dollars, terminal_safe_line, with_separators};
+use crate::text::{format_count, format_dollars, format_number, terminal_safe_line};
 
 fn heads(by: &[Dimension]) -> Vec<String> {
     let heads = by.iter().map(|dimension| match dimension {
@@ -60,7 +60,7 @@ pub(crate) fn tool_page(
         ];
         let names = names(by, &tool.dimensions).into_iter();
         let names = names.map(terminal_safe_line);
-        names.chain(numbers.map(with_separators)).collect()
+        names.chain(numbers.map(format_number)).collect()
     }));
     fit_table(page, by.len(), columns)
 }
@@ -113,9 +113,9 @@ pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> 
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
         "{}, {}, {}, {}\n{}{}",
-        count_noun(stats.sessions, "session", "sessions"),
-        count_noun(stats.prompts, "prompt", "prompts"),
-        count_noun(stats.replies, "reply", "replies"),
+        format_count(stats.sessions, "session", "sessions"),
+        format_count(stats.prompts, "prompt", "prompts"),
+        format_count(stats.replies, "reply", "replies"),
         cost_cell(&stats.spending),
         recorded.unwrap_or_default(),
         runs.unwrap_or_default(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::ReadyCall;
 use super::call_result::{HookFeedback, strip_error_tags};
 use crate::io::{CancelToken, milliseconds};
-use crate::json::spelling;
+use crate::json::text_or_json;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
 use crate::run::hooks::{HookContext, HookDecision, HookEvent, MergedResponse, SessionHooks};
@@ -212,7 +212,7 @@ fn text_of(output: &Value) -> String {
         _ => {
             let read = text("/file/content").or(text("/result"));
             let found = read.or(text("/mode").and(text("/content")));
-            found.map_or_else(|| spelling(output), str::to_owned)
+            found.map_or_else(|| text_or_json(output), str::to_owned)
         }
     }
 }

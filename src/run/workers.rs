@@ -245,7 +245,7 @@ impl Channels {
         std::thread::Builder::new()
             .name("input".to_owned())
             .spawn(move || {
-                let has_input = source.readiness();
+                let has_input = source.readiness_check();
                 let reader = Reader::new(source, needles()).with_unwanted(unwanted);
                 let (first, again) = (decoder(), || decoder());
                 let read_ahead = file.map(|file| move || file.ledger(needles(), again()));

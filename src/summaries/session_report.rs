@@ -30,7 +30,7 @@ use crate::session::{
     Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
 };
 use crate::text::{
-    count_noun, fit_columns, format_dollars, redact, terminal_safe_line, with_separators,
+    fit_columns, format_count, format_dollars, format_number, redact, terminal_safe_line,
 };
 
 /// Ends of runs that are not errors, in the words of agents.
@@ -347,7 +347,7 @@ pub fn check_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
         .iter()
         .map(|session| session.spending.usage.total());
     let tokens = tokens.sum();
-    let message = format!("{} tokens", with_separators(tokens));
+    let message = format!("{} tokens", format_number(tokens));
     gate_result(&name, tokens <= limit, message)
 }
 
@@ -364,7 +364,7 @@ pub fn check_events(report: &SessionReportRecord, event: FailOn) -> GateResult {
         ),
     };
     let name = format!("--fail-on {name}");
-    gate_result(&name, count == 0, count_noun(count, one, many))
+    gate_result(&name, count == 0, format_count(count, one, many))
 }
 
 /// Checks that no other files were changed than those of these globs, relative to the directory of a session or absolute.
@@ -385,7 +385,7 @@ pub fn check_changed_files(report: &SessionReportRecord, globs: &[Glob]) -> Opti
     });
     let count = others.count() as u64;
     let names: Vec<&str> = globs.iter().map(Glob::glob).collect();
-    let message = count_noun(count, "other file changed", "other files changed");
+    let message = format_count(count, "other file changed", "other files changed");
     Some(gate_result(
         &format!("--only {}", names.join(" ")),
         count == 0,
@@ -398,6 +398,6 @@ pub fn check_forbidden_calls(report: &SessionReportRecord, rule: &String) -> Gat
     let calls = report.listed_calls.iter();
     let matching = calls.filter(|call| call.forbidden_by.contains(rule));
     let count = matching.count() as u64;
-    let message = count_noun(count, "matching call", "matching calls");
+    let message = format_count(count, "matching call", "matching calls");
     gate_result(&format!("--forbid {rule}"), count == 0, message)
 }

@@ -12,7 +12,7 @@ use turnpipe_sessions::{Prices, Root, Session, Tally, discover, session_roots};
 pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
     let roots = match directory {
         Some(path) => vec![Root { agent: None, path }],
-        None => session_roots(&Environment::of_process()),
+        None => session_roots(&Environment::from_process()),
     };
     let prices = Prices::built_in();
     let files = discover(&roots).into_iter();

@@ -82,7 +82,7 @@ impl Redaction {
         spellings.sort_unstable();
         spellings.dedup();
         // The longest first, for secrets that contain others.
-        spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
+        spellings.sort_by_key(|text_or_json| std::cmp::Reverse(text_or_json.len()));
         Self {
             secrets: parts.into_iter().map(Secret::new).collect(),
             spellings: spellings.into_iter().map(Secret::new).collect(),
@@ -95,9 +95,9 @@ impl Redaction {
             return text.to_owned();
         }
         let mut cleaned = text.to_owned();
-        for spelling in &self.spellings {
-            if cleaned.contains(spelling.expose()) {
-                cleaned = cleaned.replace(spelling.expose(), MASK);
+        for text_or_json in &self.spellings {
+            if cleaned.contains(text_or_json.expose()) {
+                cleaned = cleaned.replace(text_or_json.expose(), MASK);
             }
         }
         if let Some(masked) = self.without_mixed(&cleaned) {
@@ -163,11 +163,13 @@ impl Redaction {
 
     /// Returns the length of the suffix of `text` that may be the start of a secret, in bytes.
     pub(super) fn partial_secret_at_end(&self, text: &str) -> usize {
-        let longest = |spelling: &Secret| {
-            let spelling = spelling.expose();
-            let most = text.len().min(spelling.len() - 1);
-            let begins =
-                |length: &usize| text.as_bytes().ends_with(&spelling.as_bytes()[..*length]);
+        let longest = |text_or_json: &Secret| {
+            let text_or_json = text_or_json.expose();
+            let most = text.len().min(text_or_json.len() - 1);
+            let begins = |length: &usize| {
+                text.as_bytes()
+                    .ends_with(&text_or_json.as_bytes()[..*length])
+            };
             (1..=most).rev().find(begins).unwrap_or(0)
         };
         self.spellings.iter().map(longest).max().unwrap_or(0)

@@ -18,7 +18,7 @@ use similar::{diff_ratio, group_diff_ops};
 use crate::client::http::{Address, Headers, HttpFailure, Outgoing, Redaction, Response};
 use crate::client::model::{Dialect, Failure, RemoteModel};
 use crate::io::Lock;
-use crate::text::{line_operations, marked_lines};
+use crate::text::{compare_lines, marked_lines};
 
 /// The model to send requests to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -339,7 +339,7 @@ fn describe_nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String
         for exchange in exchanges.iter().take(MAX_COMPARED) {
             let recorded = pretty(exchange.request.get());
             let recorded: Vec<&str> = recorded.lines().collect();
-            let operations = line_operations(&recorded, &wanted);
+            let operations = compare_lines(&recorded, &wanted);
             let ratio = diff_ratio(&operations, recorded.len(), wanted.len());
             if best.as_ref().is_some_and(|(known, ..)| *known >= ratio) {
                 continue;

@@ -23,7 +23,7 @@ use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
 };
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Maximum number of pieces of the input that wait to be recorded.
 const MAX_PIECES_AHEAD: usize = 64;
@@ -107,7 +107,7 @@ impl Run for SessionAppendArguments {
             let problem = format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                count_noun(left_out, "message was", "messages were")
+                format_count(left_out, "message was", "messages were")
             );
             if self.exit_status {
                 io.messages.error(&problem);

@@ -24,7 +24,7 @@ use crate::session::{
     list, session_description,
 };
 use crate::summaries::builtin::group_label;
-use crate::text::{count_noun, terminal_safe_line};
+use crate::text::{format_count, terminal_safe_line};
 
 /// Export sessions as pages with an index
 ///
@@ -197,9 +197,9 @@ impl SessionExportArguments {
             PageForm::Html | PageForm::Md => self.directory.join(index),
             PageForm::Atif => self.directory.clone(),
         };
-        let mut counts = vec![count_noun(sessions as u64, "session", "sessions")];
+        let mut counts = vec![format_count(sessions as u64, "session", "sessions")];
         if subagents > 0 {
-            counts.push(count_noun(subagents as u64, "subagent", "subagents"));
+            counts.push(format_count(subagents as u64, "subagent", "subagents"));
         }
         format!(
             "{}: {}, {written} written",

@@ -18,7 +18,7 @@ use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Search the messages of sessions
 ///
@@ -187,7 +187,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    let lines = count_noun(lines, "line is", "lines are");
+                    let lines = format_count(lines, "line is", "lines are");
                     messages.warn(&format!("{path}: {lines} too long to search"));
                     Ok(())
                 }

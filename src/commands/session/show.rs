@@ -19,7 +19,7 @@ use crate::render::{
 use crate::session::{CallEdits, patch};
 use crate::session::{Scope, Session, session_description};
 use crate::summaries::builtin::group_label;
-use crate::text::{count_noun, terminal_safe, terminal_safe_line};
+use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
 /// Show the dialog of a session
 ///
@@ -155,7 +155,7 @@ impl Run for SessionShowArguments {
         // Waits for the pager.
         drop(printer);
         if range.is_some_and(|range| range.is_before(number)) {
-            let messages = count_noun(number, "message", "messages");
+            let messages = format_count(number, "message", "messages");
             io.messages.hint(&format!(
                 "the range is beyond the end: the session has {messages}"
             ));
@@ -275,7 +275,7 @@ impl Run for SessionDiffArguments {
             .map(|edit| edit.path.as_str())
             .collect();
         if !unnumbered.is_empty() {
-            let changes = count_noun(unnumbered.len() as u64, "change", "changes");
+            let changes = format_count(unnumbered.len() as u64, "change", "changes");
             io.messages.hint(&format!(
                 "the session has no line numbers of {changes}: apply them with `git apply --unidiff-zero`"
             ));
@@ -291,7 +291,7 @@ impl Run for SessionDiffArguments {
             ),
             (outside, "outside the directory"),
         ] {
-            let changes = count_noun(paths.len() as u64, "change", "changes");
+            let changes = format_count(paths.len() as u64, "change", "changes");
             paths.sort_unstable();
             paths.dedup();
             if !paths.is_empty() {
@@ -302,7 +302,7 @@ impl Run for SessionDiffArguments {
             }
         }
         if found.commands > 0 && !globals.quiet {
-            let commands = count_noun(found.commands, "shell command", "shell commands");
+            let commands = format_count(found.commands, "shell command", "shell commands");
             io.messages
                 .warn(&format!("omitted changes that {commands} may have made"));
         }

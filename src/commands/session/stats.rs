@@ -26,7 +26,7 @@ use crate::render::{
 };
 use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
 use crate::summaries::check_cost;
-use crate::text::{count_noun, format_dollars, terminal_safe_line};
+use crate::text::{format_count, format_dollars, terminal_safe_line};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -229,7 +229,7 @@ impl SessionStatsArguments {
 /// Names the models without a price, and counts the sessions whose sums are in the period only in part.
 fn warn_of_gaps(spending: &Spending, partial_sums: u64, messages: &Messages) {
     if partial_sums > 0 {
-        let sessions = count_noun(partial_sums, "session", "sessions");
+        let sessions = format_count(partial_sums, "session", "sessions");
         messages.warn(&format!(
             "the tokens leave out {sessions} whose agent records one sum, and which are not wholly in the period"
         ));

@@ -115,7 +115,7 @@ impl Run for SummarizeBatchArguments {
             .transpose()?;
         let progress = ProgressLine::of_input("labelling", &self.files, io);
         let mut errors = InputErrors::new(&io.messages);
-        let is_waiting = io.stdin.readiness();
+        let is_waiting = io.stdin.readiness_check();
         let input = Box::new(progress.count_bytes(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {

@@ -9,7 +9,7 @@ use crate::render::{
     DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, SubagentCost, Tally};
-use crate::text::{count_noun, format_dollars};
+use crate::text::{format_count, format_dollars};
 
 /// Prints the messages of a session whose parts are in these files, and what follows the last one.
 /// Returns the number of omitted messages of other branches.
@@ -64,7 +64,7 @@ pub(crate) fn print_dialog(
 
 /// Returns the note about this number of omitted messages.
 pub(crate) fn omission_text(left_out: u64) -> String {
-    let messages = count_noun(left_out, "message", "messages");
+    let messages = format_count(left_out, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")
 }
 

@@ -11,7 +11,7 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
 use crate::run::tools::{Tool as _, ToolSource as _};
-use crate::text::count_noun;
+use crate::text::format_count;
 use crate::tool_facts::mcp_prefix;
 
 /// Servers that start when one of their tools is needed. Clones share them.
@@ -127,7 +127,7 @@ const HINTS: [(&str, &str); 4] = [
 
 impl fmt::Display for Probe {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |number: usize, one, many| count_noun(number as u64, one, many);
+        let count = |number: usize, one, many| format_count(number as u64, one, many);
         write!(
             text,
             "{}; {}, {}; {} ms",

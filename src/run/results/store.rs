@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::message::ToolUseId;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
-use crate::text::{Sha256Writer, byte_size_trimmed, format_byte_size, truncate_utf16};
+use crate::text::{Sha256Writer, format_byte_size, format_byte_size_trimmed, truncate_utf16};
 
 /// Maximum length of a preview, in UTF-16 units.
 const MAX_PREVIEW: usize = 2000;
@@ -31,7 +31,7 @@ impl PersistedResult {
              {}):\n{}\n...\n</persisted-output>",
             format_byte_size(self.size),
             self.path.display(),
-            byte_size_trimmed(MAX_PREVIEW as u64),
+            format_byte_size_trimmed(MAX_PREVIEW as u64),
             preview(text),
         )
     }

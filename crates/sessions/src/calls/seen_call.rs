@@ -13,7 +13,7 @@ use crate::calls::events::SessionCall;
 use crate::list::selection::counts_in;
 use crate::read::gist::{command_of, file_changes, input_gist};
 use crate::read::session::Session;
-use turnpipe_core::json::spelling;
+use turnpipe_core::json::text_or_json;
 use turnpipe_core::message::CallOutcome;
 use turnpipe_core::tool_facts::{Parameter, Purpose, texts};
 use turnpipe_formats::agent::timestamp;
@@ -108,7 +108,7 @@ impl SessionCall {
             tool: self.call.name,
             about: input_gist(&seen.input, about.cwd.as_deref()),
             input: field.is_none().then(|| self.call.input.get().to_owned()),
-            field: field.and_then(|name| seen.input.get(name).map(spelling)),
+            field: field.and_then(|name| seen.input.get(name).map(text_or_json)),
             outcome: seen.outcome,
             exit_status: self.result.as_ref().and_then(|result| result.exit_status),
             result_bytes: self.result.map(|result| result.bytes),

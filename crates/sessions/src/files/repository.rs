@@ -118,9 +118,9 @@ impl GitRepository {
     fn at(top: &Path) -> Option<Self> {
         let inside = || {
             let is_git = top.join("HEAD").is_file() && top.join("refs").is_dir();
-            is_git.then(|| GitDirectory::of(top)).flatten()
+            is_git.then(|| GitDirectory::find(top)).flatten()
         };
-        let found = GitDirectory::of(&top.join(".git")).or_else(inside)?;
+        let found = GitDirectory::find(&top.join(".git")).or_else(inside)?;
         let is_linked = found.common.is_some();
         let common = found.common.unwrap_or_else(|| {
             let admin = found.own.parent().filter(|dir| dir.ends_with("worktrees"));

@@ -23,8 +23,8 @@ impl RunningProcesses {
             rustix::param::clock_ticks_per_second().max(1),
         );
         let time = SystemTime::now();
-        let started = |began: u64| {
-            let age = now.saturating_sub(began);
+        let started = |start_time: u64| {
+            let age = now.saturating_sub(start_time);
             let age = std::time::Duration::from_millis(age.saturating_mul(1000) / ticks);
             time.checked_sub(age).unwrap_or(time)
         };
@@ -32,7 +32,7 @@ impl RunningProcesses {
         let others = table.filter(|(pid, stat)| *pid != own && !stat.has_ended());
         Self {
             processes: others
-                .map(|(pid, stat)| (pid, (stat.parent, started(stat.began))))
+                .map(|(pid, stat)| (pid, (stat.parent, started(stat.start_time))))
                 .collect(),
         }
     }

@@ -68,7 +68,7 @@ impl SessionUsers {
         let mut users = Self::default();
         for pid in running.ids() {
             let arguments = RunningProcesses::arguments(pid);
-            if let Some(agent) = Agent::of_process(&arguments) {
+            if let Some(agent) = Agent::from_process(&arguments) {
                 users
                     .agents
                     .insert(pid, (agent, is_session_server(&arguments)));

@@ -12,7 +12,7 @@ use crate::files::lines::Place;
 use crate::read::session::Session;
 use crate::read::tree::{Scope, Tree};
 use turnpipe_core::message::{Pairs, SessionId};
-use turnpipe_core::text::{count_noun, redact_strings, with_separators};
+use turnpipe_core::text::{format_count, format_number, redact_strings};
 use turnpipe_formats::agent::{Detail, Entry, Meter, Shape};
 use turnpipe_formats::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
@@ -166,7 +166,7 @@ impl Check {
             .iter()
             .filter(|(usage, limit)| usage.total() > *limit)
         {
-            let detail = format!("{} tokens", with_separators(usage.total()));
+            let detail = format!("{} tokens", format_number(usage.total()));
             self.find(DamageKind::TokenCount, detail, line, offset);
         }
         let session_id = &mut self.totals.session_id;
@@ -218,7 +218,7 @@ impl Check {
             let value = serde_json::from_str::<Value>(record);
             let count = value.map_or(0, |mut value| redact_strings(&mut value));
             if count > 0 {
-                let detail = count_noun(count, "string", "strings");
+                let detail = format_count(count, "string", "strings");
                 self.find(DamageKind::Secret, detail, line, offset);
             }
         };

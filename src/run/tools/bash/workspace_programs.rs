@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::io::is_of_process;
+use crate::io::is_per_process_path;
 use crate::permission::is_of_system;
 use crate::run::tools::DecisionContext;
 use crate::run::tools::child_environment::search_path;
@@ -113,8 +113,9 @@ impl WorkspacePrograms {
     fn are_outside(&self, value: &OsStr) -> bool {
         // The loader takes `;` and spaces for separators, and bash expands `BASH_ENV`.
         let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
-        let is_outside =
-            |path: PathBuf| path.is_absolute() && !self.has_file(&path) && !is_of_process(&path);
+        let is_outside = |path: PathBuf| {
+            path.is_absolute() && !self.has_file(&path) && !is_per_process_path(&path)
+        };
         !value.as_bytes().iter().any(is_sign) && std::env::split_paths(value).all(is_outside)
     }
 

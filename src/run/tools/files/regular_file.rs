@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::replace_file::replace;
-use crate::io::{is_of_process, is_procfs, open_regular};
+use crate::io::{is_per_process_path, is_procfs, open_regular};
 use crate::run::tools::paths::absolute_path;
 use crate::run::tools::reply::media_type;
 use crate::run::tools::{CallContext, ToolContext, ToolFailure, access};
@@ -77,7 +77,7 @@ fn is_of_machine(file: &Metadata) -> bool {
 /// Refuses a path that leads to the files of a process. To be called for each path that a call names.
 pub(super) fn check_place(path: &Path) -> Result<(), ToolFailure> {
     let is_allowed = || std::fs::metadata(path).is_ok_and(|file| is_of_machine(&file));
-    if is_of_process(path) && !is_allowed() {
+    if is_per_process_path(path) && !is_allowed() {
         return Err(ToolFailure(NotReadable::OfProcess.to_string()));
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::{distinct, file_names, list_within};
-use crate::text::{count_noun, display_width};
+use crate::text::{display_width, format_count};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -122,7 +122,7 @@ fn describe(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         }
     }
     if omitted > 0 {
-        let steps = count_noun(omitted as u64, "more step", "more steps");
+        let steps = format_count(omitted as u64, "more step", "more steps");
         line = format!("{line}, {steps}");
     }
     line

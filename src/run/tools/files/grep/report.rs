@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::walk::{SearchEnd, UnreadableFiles};
 use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::run::tools::{CallStatus, ToolReply};
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Maximum size of a result in memory, in bytes, for any limit.
 const MAX_BYTES: usize = 4 << 20;
@@ -151,7 +151,7 @@ impl Report {
             return ("No files found".to_owned(), structured);
         }
         let page = page.map(|page| format!(" {page}")).unwrap_or_default();
-        let number = count_noun(self.entries.len() as u64, "file", "files");
+        let number = format_count(self.entries.len() as u64, "file", "files");
         let text = format!("Found {number}{page}\n{}", self.entries.join("\n"));
         (text, structured)
     }
@@ -161,8 +161,8 @@ impl Report {
         let text = format!(
             "{}\n\nFound {} across {}.{}",
             self.list_files(),
-            count_noun(self.matches, "total occurrence", "total occurrences"),
-            count_noun(self.files, "file", "files"),
+            format_count(self.matches, "total occurrence", "total occurrences"),
+            format_count(self.files, "file", "files"),
             page.unwrap_or_default(),
         );
         let structured = json!({
