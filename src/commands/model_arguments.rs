@@ -223,7 +223,7 @@ impl ModelArguments {
 /// It is not a name.
 pub(super) fn parse_model_name(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
     let name = chosen.name.parse();
-    name.map_err(|error| UsageError::reason(error).about(chosen.by))
+    name.map_err(|error| UsageError::reason(error).about(chosen.origin))
 }
 
 /// Returns the error for `--dry-run` if no model would be asked.

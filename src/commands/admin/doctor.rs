@@ -268,7 +268,8 @@ fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<D
     let advisor = config.advisor(None);
     let chosen = [&settings.fast, &settings.main, &advisor];
     for chosen in chosen.into_iter().flatten() {
-        let mut found = DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.by);
+        let mut found =
+            DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.origin);
         let name = chosen.name.parse::<ModelName>();
         let connected = name.map_err(anyhow::Error::from).and_then(|name| {
             let model = models.connect(&name)?;

@@ -125,7 +125,7 @@ pub(crate) fn provider(
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),
         Model::Builtin => {
-            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.by))
+            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.origin))
         }
     }
 }

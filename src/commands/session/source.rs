@@ -116,7 +116,7 @@ impl SourceArguments {
     pub(crate) fn configure(&mut self, config: &Config) -> Result<(), UsageError> {
         let agents = config.agents().map_err(UsageError::reason)?;
         let homes = match self.root.as_slice() {
-            [] => config.usual_homes(),
+            [] => config.default_homes(),
             roots => roots.to_vec(),
         };
         self.named_roots = NamedRoots::new(agents, homes);

@@ -28,7 +28,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     redact_strings(&mut value);
     // Reasons and rules contain parts of the command, such as a single line of a key.
     let secrets = secrets_in(&record.about).into_iter().map(Secret::new);
-    let redaction = Redaction::of(&secrets.collect::<Vec<_>>());
+    let redaction = Redaction::new(&secrets.collect::<Vec<_>>());
     let mut value: Value = serde_json::from_str(&redaction.clean(&value.to_string()))?;
     for text in value.as_object_mut().into_iter().flatten() {
         if let (_, Value::String(text)) = text {

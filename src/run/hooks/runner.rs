@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::response::{HookDecision, HookEnd, HookResponse, response};
 use super::settings::{Action, Handler};
 use crate::client::http::{
-    Address, Client, Engine, Header, HttpFailure, Outgoing, Task, run_unless_cancelled,
+    Address, Client, Engine, Header, HttpFailure, MessageSender, Outgoing, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Clock};
 use crate::process::{
@@ -192,7 +192,7 @@ impl HookRunner {
         } else {
             cancel.clone()
         };
-        let request = move |_: Task<()>| async move {
+        let request = move |_: MessageSender<()>| async move {
             let answered = tokio::time::timeout(limit, body(&client, &outgoing));
             match run_unless_cancelled(cancel, answered).await {
                 None => HookEnd::Unknown,
@@ -265,7 +265,7 @@ impl HookRunner {
 /// Sends a request and reads the body of its response.
 async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
     let mut response = client.send(outgoing).await?;
-    let body = response.body(MAX_OUTPUT).await?;
+    let body = response.read_body(MAX_OUTPUT).await?;
     let body = body.ok_or_else(|| HttpFailure::unusable("the response is too long".to_owned()))?;
     if !(200..300).contains(&response.status) {
         let status = response.status;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
-use crate::client::http::{Client, Engine, Task};
+use crate::client::http::{Client, Engine, MessageSender};
 use crate::io::{CancelToken, Environment};
 use crate::process::Spawners;
 use crate::run::tools::FormUser;
@@ -267,7 +267,7 @@ impl ServerDeps {
     /// Runs a task to completion on the engine. Passes its messages to `report` on the calling thread.
     pub(super) fn run_reporting<Output: Send + 'static, Work>(
         &self,
-        task: impl FnOnce(Task<String>) -> Work,
+        task: impl FnOnce(MessageSender<String>) -> Work,
         report: &dyn Fn(String),
     ) -> Result<Output, McpFailure>
     where

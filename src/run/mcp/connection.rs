@@ -22,7 +22,7 @@ use super::handshake::{Listener, Revisions, Route, StartFailure, connect, root_c
 use super::input::ServerUser;
 use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
-use crate::client::http::Task;
+use crate::client::http::MessageSender;
 use crate::io::{CancelToken, Lock};
 use crate::run::tools::Input;
 use crate::text::{fit_columns, terminal_safe_line};
@@ -366,7 +366,7 @@ pub(super) struct WaitConditions {
     /// Maximum time without a response or progress.
     pub(super) limit: Duration,
     /// Receives the progress.
-    pub(super) reporter: Task<String>,
+    pub(super) reporter: MessageSender<String>,
 }
 
 /// Describes progress on one line.

@@ -253,13 +253,13 @@ impl Server {
         let address = Address::parse(url).map_err(|error| error.to_string())?;
         if !headers.is_empty() {
             address
-                .admit_secrets(PlainText::Nearby)
+                .check_secrets_allowed(PlainText::Nearby)
                 .map_err(|error| error.to_string())?;
         }
         let client = self
             .deps
             .client
-            .for_address(&address)
+            .client_for(&address)
             .map_err(|error| error.to_string())?;
         let mut retries = ExponentialBackoff::default();
         retries.max_times = Some(MAX_RECONNECTIONS);

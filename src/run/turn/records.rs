@@ -1,7 +1,7 @@
 //! The records of a reply.
 
 use super::limits::Limit;
-use crate::client::model::{Failure, Refused, Reply};
+use crate::client::model::{Failure, RefusalScope, Reply};
 use crate::io::Moment;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::records::{
@@ -215,7 +215,7 @@ impl<'a> Ending<'a> {
             Self::Failed(failure) => match failure {
                 Failure::Aborted => "aborted_streaming",
                 Failure::Rejected {
-                    what: Refused::Length,
+                    scope: RefusalScope::Length,
                     ..
                 } => "prompt_too_long",
                 Failure::Cut { .. }

@@ -76,7 +76,7 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
         let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
         return Ok(PageBody::Image(image));
     }
-    let is_html = match ContentType::of(header) {
+    let is_html = match ContentType::parse(header) {
         ContentType::Html => true,
         ContentType::Missing => has_html_start(bytes),
         _ => false,

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::page::{WebPage, status_reason};
 use crate::client::http::{
-    Address, Client, Engine, HttpSettings, Reach, Response, Task, run_unless_cancelled,
+    Address, Client, Engine, HttpSettings, MessageSender, Reach, Response, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Lock};
 
@@ -79,7 +79,7 @@ impl Web {
         }
         let (client, reach, total) = (Arc::clone(&self.client), self.reach, self.total);
         let waiting = cancel.clone();
-        let task = move |_: Task<()>| async move {
+        let task = move |_: MessageSender<()>| async move {
             let fetched = timeout(total, follow_redirects(&client, reach, address));
             match run_unless_cancelled(waiting, fetched).await {
                 None => Ok(None),
@@ -130,7 +130,7 @@ async fn follow_redirects(
         let next = address.resolve_redirect(location).map_err(|unusable| {
             format!("the server redirects to an unusable address: {unusable}")
         })?;
-        if !next.is_beside(&address) {
+        if !next.has_same_server(&address) {
             return Ok((response, Err(next)));
         }
         address = reach.prefer_https(next);
@@ -146,7 +146,7 @@ async fn read_response(mut response: Response) -> Result<FetchedResponse, String
             status_reason(status)
         ));
     }
-    let body = response.body(MAX_PAGE_BYTES as u64).await;
+    let body = response.read_body(MAX_PAGE_BYTES as u64).await;
     let Some(body) = body.map_err(|failure| failure.to_string())? else {
         let kind = response.headers.get("content-type");
         let kind = kind.map_or("unknown type", String::as_str);
