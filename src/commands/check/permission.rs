@@ -153,7 +153,7 @@ impl CheckPermissionArguments {
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.resolve_or_all(&sessions, &mut errors, io)?;
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
         let mut replay = PastDecisions::new(decisions);
         let mut read = 0;

@@ -17,7 +17,7 @@ use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::{Io, Messages};
 use crate::permission::Mode;
 use crate::process::{NotEnforced, Spawners, Variables};
-use crate::render::{ProgressLine, ProgressRow, lane_word};
+use crate::render::{ProgressLine, ProgressRow, lane_name};
 use crate::run::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::run::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees, holds_secret};
 use crate::run::{GuardedJudge, Observer, Progress, Trace};
@@ -139,7 +139,7 @@ impl Observer for ProgressLine {
             running,
         } = progress;
         let rows = running.iter().map(|call| ProgressRow {
-            name: lane_word(Some(call.lane)),
+            name: lane_name(Some(call.lane)),
             text: match call.note {
                 Some(note) => format!("{}: {note}", call.label),
                 None => call.label.to_owned(),

@@ -259,7 +259,7 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: Box::new(ProgressLine::of_calls(io)),
+            observer: Box::new(ProgressLine::for_calls(io)),
             writer: output::run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),

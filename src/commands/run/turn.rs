@@ -165,7 +165,7 @@ impl Run for TurnArguments {
         } else {
             Delivery::Streamed
         };
-        let _progress = ProgressLine::spinner("asking the model", io);
+        let _progress = ProgressLine::new_spinner("asking the model", io);
         let form = if self.model.dry_run {
             Form::Jsonl
         } else {

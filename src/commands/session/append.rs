@@ -18,7 +18,7 @@ use crate::commands::{
 use crate::io::{InputStream, Io, Moment};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
-use crate::render::{Counting, ProgressLine};
+use crate::render::{CountingReader, ProgressLine};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
@@ -73,7 +73,7 @@ enum LoopEvent {
 
 impl Run for SessionAppendArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let progress = ProgressLine::of_input("recording", &[], io);
+        let progress = ProgressLine::for_input("recording", &[], io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
         let events = listen(progress.count_bytes(stdin))?;
@@ -240,7 +240,7 @@ impl AppendRun<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
+fn listen(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {

@@ -83,7 +83,7 @@ impl Run for SessionArchiveArguments {
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
-        let progress = ProgressLine::of_sessions("archiving", bundles.len(), io);
+        let progress = ProgressLine::for_sessions("archiving", bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionArchiveRecord {
             path: dir.path().display().to_string(),
@@ -154,7 +154,7 @@ impl Run for SessionRemoveArguments {
         }
         let now = io.clock.now().into();
         let mut removal = Removal::new(&selected, now, archive.as_ref(), !is_dry_run);
-        let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
+        let progress = ProgressLine::for_sessions("removing", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionRemovalRecord {
             dry_run: is_dry_run,

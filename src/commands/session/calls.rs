@@ -83,7 +83,7 @@ impl Run for SessionCallsArguments {
             }
             output::use_pager(globals, io);
         }
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
         let mut writer = output::writer(form, io)?;
         let (style, columns) = (globals.style(io), io.terminal.columns);

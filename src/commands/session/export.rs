@@ -104,7 +104,7 @@ impl Run for SessionExportArguments {
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
         listing.selection.without_empty &= self.sessions.is_empty();
-        let reading = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let reading = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = reading.counter();
         let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
         listing.selection.with_subagents = has_spawned;
@@ -139,7 +139,7 @@ impl Run for SessionExportArguments {
         if !outdated.is_empty() {
             folder.save()?;
         }
-        let progress = ProgressLine::of_sessions("writing", outdated.len(), io);
+        let progress = ProgressLine::for_sessions("writing", outdated.len(), io);
         let pages = Pages {
             arguments: &self,
             prices: &prices,
@@ -282,7 +282,7 @@ impl Pages<'_> {
         printer.subagents = page.subagents.to_vec();
         let mut links = vec![("all sessions", self.folder.index())];
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
-        printer.head(&about, head, links)?;
+        printer.print_head(&about, head, links)?;
         print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)
             .map_err(UsageError::of_print_error)?;
         Ok(())

@@ -164,7 +164,7 @@ pub(crate) fn rank(
     let mut errors = InputErrors::new(&io.messages);
     matching.source.check_roots(&mut errors);
     let candidates = matching.source.candidates(&io.environment);
-    let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
+    let progress = ProgressLine::for_sessions("searching", candidates.len(), io);
     listing.examined = progress.counter();
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);

@@ -123,7 +123,7 @@ impl Run for SessionListArguments {
 
 /// Shows the number of files read so far.
 fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
-    let progress = ProgressLine::of_sessions("reading", count, io);
+    let progress = ProgressLine::for_sessions("reading", count, io);
     listing.examined = progress.counter();
     progress
 }

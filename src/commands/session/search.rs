@@ -161,7 +161,7 @@ impl Run for SessionSearchArguments {
             }
             output::use_pager(globals, io);
         }
-        let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("searching", candidates.len(), io);
         listing.examined = progress.counter();
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => HitDetail::Sessions,

@@ -114,7 +114,7 @@ impl Run for SessionShowArguments {
                         total += u64::from(is_shown(&message.map_err(failed)?));
                     }
                 }
-                Some(range.of(total))
+                Some(range.resolve(total))
             }
             range => range,
         };
@@ -148,7 +148,7 @@ impl Run for SessionShowArguments {
                 message.origin == Origin::Prompt && message.thread == Thread::Main
             }));
         }
-        printer.head(&about, known, Vec::new())?;
+        printer.print_head(&about, known, Vec::new())?;
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
             .map_err(UsageError::of_print_error)?;
         let number = printer.number;

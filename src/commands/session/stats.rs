@@ -155,7 +155,7 @@ impl Run for SessionStatsArguments {
                 return Ok(errors.outcome(Status::Done));
             }
         }
-        let progress = ProgressLine::of_sessions("reading", count, io);
+        let progress = ProgressLine::for_sessions("reading", count, io);
         if self.sessions.is_empty() {
             (listing.selection.since, listing.selection.until) = (since, until);
             listing.examined = progress.counter();

@@ -322,7 +322,7 @@ impl FollowOutput for Printer {
             let line = speaker_line(about, is_first);
             self.dialog.writer.echo(line.as_bytes())?;
         }
-        self.dialog.message(message, about)
+        self.dialog.print_message(message, about)
     }
 
     fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {

@@ -184,9 +184,9 @@ impl Runner {
         }
         let progress = match &input {
             StandardInput::List(sessions) => {
-                ProgressLine::of_sessions(self.work, sessions.len(), io)
+                ProgressLine::for_sessions(self.work, sessions.len(), io)
             }
-            StandardInput::Conversation(_) => ProgressLine::spinner(self.work, io),
+            StandardInput::Conversation(_) => ProgressLine::new_spinner(self.work, io),
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {

@@ -113,7 +113,7 @@ impl Run for SummarizeBatchArguments {
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
-        let progress = ProgressLine::of_input("labelling", &self.files, io);
+        let progress = ProgressLine::for_input("labelling", &self.files, io);
         let mut errors = InputErrors::new(&io.messages);
         let is_waiting = io.stdin.readiness_check();
         let input = Box::new(progress.count_bytes(self.input(&mut errors, io)?));

@@ -43,7 +43,7 @@ pub struct OutdatedPage<'a> {
     pub parent: Option<String>,
     /// The subagents that its calls may have started, with their files.
     pub subagents: Arc<[Subagent]>,
-    /// These subagents.
+    /// The sessions of `subagents`, in the same order.
     pub started: &'a [Box<Listed>],
 }
 
@@ -56,11 +56,16 @@ impl<'a> ExportPlan<'a> {
     ) -> Vec<OutdatedPage<'a>> {
         let mut outdated = Vec::new();
         for session in self.sessions {
-            let id = session.facts.session_id.clone();
-            let id = id.unwrap_or_else(|| stem(session));
-            let name = folder.name(&id, &session.path);
-            let started = self.subagents.get(&session.path);
-            let started = started.map_or(&[][..], Vec::as_slice);
+            let id = session
+                .facts
+                .session_id
+                .clone()
+                .unwrap_or_else(|| stem(session));
+            let name = folder.choose_name(&id, &session.path);
+            let started = self
+                .subagents
+                .get(&session.path)
+                .map_or(&[][..], Vec::as_slice);
             let links: Arc<[Subagent]> = started
                 .iter()
                 .map(|started| {
@@ -71,16 +76,16 @@ impl<'a> ExportPlan<'a> {
                     } else {
                         &own_id
                     };
-                    let page = folder.name(&format!("{id}-{part}"), &started.path);
+                    let page = folder.choose_name(&format!("{id}-{part}"), &started.path);
                     Subagent {
                         page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
                         id: own_id,
                     }
                 })
                 .collect();
-            let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
+            let mut add_page = |listed: &'a Listed, name: &str, parent: Option<&str>| {
                 // The cost of a session includes its subagents.
-                let beside = match parent {
+                let related_files = match parent {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
@@ -92,11 +97,11 @@ impl<'a> ExportPlan<'a> {
                         None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
                         Some(_) => Vec::new(),
                     },
-                    ..row(listed, parent)
+                    ..index_row(listed, parent)
                 };
                 outdated.extend(
                     folder
-                        .page(name, &listed.path, &beside, row, &self.look)
+                        .add_page(name, &listed.path, &related_files, row, &self.look)
                         .map(|stamp| OutdatedPage {
                             listed,
                             name: name.to_owned(),
@@ -107,7 +112,7 @@ impl<'a> ExportPlan<'a> {
                         }),
                 );
             };
-            enter(session, &name, None);
+            add_page(session, &name, None);
             // A trajectory contains the trajectories of its subagents.
             let pages = if self.has_subagent_pages {
                 started
@@ -115,7 +120,7 @@ impl<'a> ExportPlan<'a> {
                 &[]
             };
             for (started, link) in pages.iter().zip(&*links) {
-                enter(started, &link.page, Some(&name));
+                add_page(started, &link.page, Some(&name));
             }
         }
         outdated
@@ -139,7 +144,7 @@ impl<'a> ExportPlan<'a> {
                 quarter,
                 model,
                 replies: cost.replies,
-                micros: cost.spending.usage.cost.map(micros),
+                micros: cost.spending.usage.cost.map(to_micros),
                 is_partial: !cost.spending.unpriced_models.is_empty(),
             });
         }
@@ -189,14 +194,14 @@ pub fn subagents_of(
     clippy::cast_sign_loss,
     reason = "the conversion saturates"
 )]
-fn micros(dollars: f64) -> u64 {
+fn to_micros(dollars: f64) -> u64 {
     (dollars * 1e6).round() as u64
 }
 
 /// Maximum size of the words in the index, as a fraction of the size of the pages.
 const WORDS_SHARE: usize = 7;
 
-/// Returns the words of pages in `directory`, for the search of their index.
+/// Returns the words of pages in `directory`, for the search of their position.
 ///
 /// # Errors
 /// A page cannot be read.
@@ -218,10 +223,10 @@ pub fn words_of_pages(
             let page = open_safely(path).map_err(io::Error::other)?;
             Ok((page_words(page.file)?, page.size))
         },
-        |place, read| -> io::Result<()> {
+        |position, read| -> io::Result<()> {
             let (words, length) = read?;
             size += usize::try_from(length).unwrap_or_default();
-            index.add(pages[place].0, words);
+            index.add(pages[position].0, words);
             Ok(())
         },
     )?;
@@ -235,7 +240,7 @@ fn stem(listed: &Listed) -> String {
 }
 
 /// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
-fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
+fn index_row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),
