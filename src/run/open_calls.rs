@@ -99,9 +99,9 @@ impl OpenCalls {
             cancel: CancelToken::default(),
             cancel_reason: None,
             times: CallTimes {
-                arrived: self.clock.elapsed(),
-                checked: None,
-                started: None,
+                arrival: self.clock.elapsed(),
+                check_start: None,
+                start: None,
             },
             note: None,
         };
@@ -145,12 +145,12 @@ impl OpenCalls {
             let ready = Arc::clone(ready);
             let now = self.clock.elapsed();
             let work = if self.lifecycle.needs_check(&ready) {
-                call.times.checked = Some(now);
+                call.times.check_start = Some(now);
                 call.state = CallState::Checking(Arc::clone(&ready));
                 self.schedule.check(index);
                 Work::Check(ready)
             } else {
-                call.times.started = Some(now);
+                call.times.start = Some(now);
                 call.state = CallState::Running(Arc::clone(&ready));
                 self.started += 1;
                 Work::Run(ready)

@@ -98,7 +98,7 @@ impl Lifecycle {
             let event = HookEvent::PreToolUse;
             let merged = self
                 .hooks
-                .before_call(event, candidate.hooked_call(), feedback);
+                .run_before_call(event, candidate.hooked_call(), feedback);
             (merged, judging.and_then(|judging| judging.join().ok()?))
         });
         let (candidate, judgement) = match merged.updated_input {
@@ -156,7 +156,7 @@ impl Lifecycle {
         let event = HookEvent::PermissionRequest;
         let merged = self
             .hooks
-            .before_call(event, candidate.hooked_call(), feedback);
+            .run_before_call(event, candidate.hooked_call(), feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
                 let by = hook_decider(HookEvent::PermissionRequest);

@@ -79,7 +79,7 @@ impl Runner<'_> {
         match event {
             Event::Session(_) | Event::SessionFile(_) => self.update_session(event),
             Event::Call(call) => {
-                self.output.emitter.call(&call.id);
+                self.output.emitter.record_call(&call.id);
                 if self.is_wanted(&call.id) {
                     let weight = call.input.as_ref().map_or(0, |input| input.get().len());
                     let state = self.lifecycle.prepare(call, &self.session.context);

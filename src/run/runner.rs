@@ -217,10 +217,12 @@ impl Runner<'_> {
             RunnerEvent::Control(ControlRecord::Cancel(record)) => {
                 self.output.emitter.write(record)?;
             }
-            RunnerEvent::ModelCost(cost) => self.output.emitter.model_cost(*cost)?,
+            RunnerEvent::ModelCost(cost) => self.output.emitter.write_model_cost(*cost)?,
             RunnerEvent::Progress { call, note } => {
                 if let Some((call, elapsed)) = self.calls.set_note(call, &note) {
-                    self.output.emitter.progress(call, elapsed, Some(note))?;
+                    self.output
+                        .emitter
+                        .write_progress(call, elapsed, Some(note))?;
                     self.observer.update(&self.calls.progress());
                 }
             }
@@ -291,16 +293,16 @@ impl Runner<'_> {
     /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
     fn handle_deadlines(&mut self) -> WriteResult {
         let now = Instant::now();
-        if self.interruption.is_time_up(now) {
+        if self.interruption.take_time_up(now) {
             self.stop(&CancelReason::TimeUp);
         }
-        if self.interruption.is_grace_over(now) {
+        if self.interruption.take_end_of_grace(now) {
             self.calls
                 .end_running(ForcedCalls::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running_calls() {
-                self.output.emitter.progress(call, elapsed, None)?;
+                self.output.emitter.write_progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
         }

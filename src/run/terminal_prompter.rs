@@ -86,7 +86,7 @@ impl TerminalPrompter {
         let [asker, message] = [&form.asker, &form.message].map(|text| terminal_safe_line(text));
         writeln!(terminal, "\n{asker} asks: {message}\n(ctrl-d declines)")?;
         let mut content = Input::new();
-        for field in FormField::all(&form.schema) {
+        for field in FormField::parse_schema(&form.schema) {
             loop {
                 self.has_continued.store(false, Ordering::Relaxed);
                 terminal.write_all(field.label().as_bytes())?;

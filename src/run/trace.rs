@@ -51,7 +51,7 @@ impl Trace {
         result: &CallResult,
         now: Duration,
     ) {
-        let begin = times.started.unwrap_or(now);
+        let begin = times.start.unwrap_or(now);
         let track = match profile.lane {
             Lane::Serial => SERIAL_TRACK,
             Lane::Parallel => self.slot(begin, now),
@@ -59,12 +59,12 @@ impl Trace {
         let arguments = json!({
             "tool_use_id": id, "outcome": result.outcome,
         });
-        let checked = times.checked.unwrap_or(begin);
+        let checked = times.check_start.unwrap_or(begin);
         for (name, from, to) in [
-            ("queued", times.arrived, checked),
+            ("queued", times.arrival, checked),
             ("asked", checked, begin),
         ] {
-            if name == "asked" && times.checked.is_none() {
+            if name == "asked" && times.check_start.is_none() {
                 continue;
             }
             for (phase, time) in [("b", from), ("e", to)] {

@@ -20,7 +20,7 @@ pub struct BudgetCandidate {
     /// Length in UTF-16 units.
     pub units: usize,
     /// Whether it may be replaced: `false` if its tool declares no limit, or if it was replaced.
-    pub replaceable: bool,
+    pub is_replaceable: bool,
 }
 
 /// Returns the key of a decision. It contains the text, since ids may repeat.
@@ -63,7 +63,7 @@ pub fn decide(
         })
         .sum();
     let is_fresh = |candidate: &BudgetCandidate| {
-        candidate.replaceable
+        candidate.is_replaceable
             && candidate.units > replacement_units
             && !log.contains_key(&candidate.key)
     };
@@ -162,7 +162,7 @@ mod tests {
         BudgetCandidate {
             key: key.to_owned(),
             units,
-            replaceable: true,
+            is_replaceable: true,
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn only_replaceable_and_longer_results_are_replaced() {
         let fixed = BudgetCandidate {
-            replaceable: false,
+            is_replaceable: false,
             ..candidate("read", 500)
         };
         assert_eq!(choose_replaced(&[fixed, candidate("b", 10)], 100), [1]);

@@ -257,7 +257,7 @@ fn candidate(result: &ToolResult) -> BudgetCandidate {
     BudgetCandidate {
         key: result.id.clone(),
         units: utf16_length(&text),
-        replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),
+        is_replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),
     }
 }
 
