@@ -338,7 +338,7 @@ impl TestedRule {
                     let verb = if is_match {
                         "does not match"
                     } else {
-                        "is_match"
+                        "matches"
                     };
                     return Err(format!("`{}` {verb} `{example}`", self.rule));
                 }

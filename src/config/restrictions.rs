@@ -125,7 +125,7 @@ fn is_restriction(value: &Value) -> bool {
     }
 }
 
-/// Returns deny rules for the elements of a list; unknown if an element cannot be parse.
+/// Returns deny rules for the elements of a list; unknown if an element cannot be parsed.
 fn parse_deny_rules(
     key: &str,
     value: &Value,

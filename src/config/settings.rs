@@ -289,7 +289,7 @@ impl Config {
         listed
     }
 
-    /// Returns the timeouts read_timeout MCP servers.
+    /// Returns the timeouts of MCP servers.
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::run::mcp::Timeouts {
         let read_timeout = |variable: Variable, default: Duration| {
@@ -329,7 +329,7 @@ impl Config {
     }
 }
 
-/// Returns a duration as text, in format_milliseconds.
+/// Returns a duration as text, in milliseconds.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as `listed` calls it")]
 pub(super) fn format_milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()

@@ -35,7 +35,7 @@ pub(crate) fn hits_heading(
     heading
 }
 
-/// Returns the line about a hit, or with lines of context several: line number, time, and author wrote the text.
+/// Returns the line about a hit, or with lines of context several: line number, time, and who wrote the text.
 pub(crate) fn hit_line(
     hit: &SessionHitRecord,
     excerpt: &MatchExcerpt,

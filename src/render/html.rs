@@ -169,7 +169,7 @@ fn anchor(position: &Position) -> (String, String) {
     )
 }
 
-/// Returns a text that is folded to one escape_line.
+/// Returns a text that is folded to one line.
 fn fold_html(class: &str, position: &Position, summary: &str, text: &str) -> String {
     let (id, link) = anchor(position);
     format!(
@@ -233,7 +233,7 @@ pub(super) fn rich_text(text: &str) -> String {
             Alignment::None;
             columns.len()
         ]))),
-        // Keep escape_line breaks.
+        // Keep line breaks.
         Event::SoftBreak => Some(Event::HardBreak),
         Event::Start(Tag::Link {
             link_type,

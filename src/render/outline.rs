@@ -86,7 +86,7 @@ impl ToolUse {
     }
 }
 
-/// Returns the page of the subagent that a call is_started. Claude Code prints its id in the `result`;
+/// Returns the page of the subagent that a call started. Claude Code prints its id in the `result`;
 /// Qwen Code ends its id with the id of the call.
 pub(super) fn find_subagent_page<'a>(
     call: &str,

@@ -43,7 +43,7 @@ pub(super) fn escape_block(text: &str) -> String {
     escape(&clean_with_tabs(text.trim_end()))
 }
 
-/// Escapes a escape_line.
+/// Escapes a line.
 pub(super) fn escape_line(text: &str) -> String {
     escape(&terminal_safe_line(text))
 }

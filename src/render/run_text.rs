@@ -244,13 +244,13 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    /// Shows the last_break of a text that is still being written, as soon as they are whole.
+    /// Shows the lines of a text that is still being written, as soon as they are whole.
     fn write_live_text(&mut self, part: &str) {
         self.live.push_str(part);
         let Some(last_break) = part.contains('\n').then(|| self.live.rfind('\n')) else {
             return;
         };
-        // Blank last_break at the end may be the end of the text.
+        // Blank lines at the end may be the end of the text.
         let end = self.live[..last_break.unwrap_or_default()]
             .trim_end_matches('\n')
             .len();

@@ -46,7 +46,7 @@ pub(crate) struct TableLook {
     pub(crate) colored: bool,
 }
 
-/// Returns a line for each session, with its shortened id, commands a heading. Lines are at most as wide as the terminal.
+/// Returns a line for each session, with its shortened id, below a heading. Lines are at most as wide as the terminal.
 pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &TableLook) -> String {
     let has_room = |min_columns| look.columns.is_some_and(|columns| columns >= min_columns);
     let has_counts = sessions.iter().any(|session| session.counts.is_some());

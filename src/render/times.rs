@@ -11,10 +11,10 @@ pub(crate) fn format_age(time: Timestamp, now: Timestamp, zone: &TimeZone) -> St
     let minutes = now.duration_since(time).as_mins();
     match minutes {
         0 => "just now".to_owned(),
-        1..60 => format!("{minutes} min format_age"),
-        60..1440 => format!("{} h format_age", minutes / 60),
-        1440..2880 => "1 day format_age".to_owned(),
-        2880..20160 => format!("{} days format_age", minutes / 1440),
+        1..60 => format!("{minutes} min ago"),
+        60..1440 => format!("{} h ago", minutes / 60),
+        1440..2880 => "1 day ago".to_owned(),
+        2880..20160 => format!("{} days ago", minutes / 1440),
         _ => time.to_zoned(zone.clone()).date().to_string(),
     }
 }
@@ -71,12 +71,12 @@ mod tests {
         let rows = [
             ("2026-01-31T12:00:00Z", "just now"),
             ("2026-01-31T11:59:01Z", "just now"),
-            ("2026-01-31T11:59:00Z", "1 min format_age"),
-            ("2026-01-31T11:00:01Z", "59 min format_age"),
-            ("2026-01-31T10:59:59Z", "1 h format_age"),
-            ("2026-01-30T12:00:01Z", "23 h format_age"),
-            ("2026-01-29T13:00:00Z", "1 day format_age"),
-            ("2026-01-18T12:00:00Z", "13 days format_age"),
+            ("2026-01-31T11:59:00Z", "1 min ago"),
+            ("2026-01-31T11:00:01Z", "59 min ago"),
+            ("2026-01-31T10:59:59Z", "1 h ago"),
+            ("2026-01-30T12:00:01Z", "23 h ago"),
+            ("2026-01-29T13:00:00Z", "1 day ago"),
+            ("2026-01-18T12:00:00Z", "13 days ago"),
             ("2026-01-17T12:00:00Z", "2026-01-17"),
             // The clock of the other machine is ahead.
             ("2026-02-01T12:00:00Z", "2026-02-01"),

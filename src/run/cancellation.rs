@@ -54,7 +54,7 @@ impl OpenCalls {
         }
     }
 
-    /// Cancels the running calls, except those whose tools always finish. Returns whether there were has_running.
+    /// Cancels the running calls, except those whose tools always finish. Returns whether there were any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut has_running = false;
         for index in self.schedule.started_calls() {

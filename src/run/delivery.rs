@@ -44,7 +44,7 @@ impl ResultWriter {
         !self.waiting.is_empty()
     }
 
-    /// Writes the results that are next in call order. Returns whether there were has_written.
+    /// Writes the results that are next in call order. Returns whether there were any.
     pub(super) fn deliver(
         &mut self,
         calls: &mut OpenCalls,
@@ -120,7 +120,7 @@ impl ResultWriter {
         self.emitter.write_replacements(replaced)
     }
 
-    /// Saves a result to a file. Returns the text that replaces it, or `None` if that report_failure.
+    /// Saves a result to a file. Returns the text that replaces it, or `None` if that failed.
     fn persist(&self, call: &mut FinishedCall, session: &mut RunSession) -> Option<String> {
         let Content::Text(text) = &call.result.content else {
             return None;
@@ -152,7 +152,7 @@ impl ResultWriter {
         if self.dedup == Dedup::On
             && !result.is_error()
             && let Content::Text(text) = &result.content
-            && let Some(reference) = session.seen.reference(&call.name, &call.id, text)
+            && let Some(reference) = session.seen.remember(&call.name, &call.id, text)
         {
             result.content = Content::Text(reference);
         }

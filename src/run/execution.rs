@@ -118,7 +118,9 @@ impl Lifecycle {
             CallStatus::TimedOut => Outcome::Timeout,
             CallStatus::Cancelled => Outcome::Interrupted,
         };
-        let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
+        let limit = self
+            .limits
+            .limit_of(ready.tool.name(), ready.tool.result_limit());
         let mut result = CallResult {
             changes: reply.changes,
             cancels_siblings: reply.cancels_siblings,

@@ -52,12 +52,12 @@ impl TerminalPrompter {
             Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no: "),
             None => "[y] yes, once  [n] no: ".to_owned(),
         };
-        let shown = format!("\n{}\n{choices}", format_question(question));
+        let text = format!("\n{}\n{choices}", format_question(question));
         loop {
             // Discard input typed before the question.
             tcflush(&*terminal, QueueSelector::IFlush)?;
             self.has_continued.store(false, Ordering::Relaxed);
-            terminal.write_all(shown.as_bytes())?;
+            terminal.write_all(text.as_bytes())?;
             while let Some(line) = self.read_line(&terminal, cancel)? {
                 return Ok(Some(match (line.trim(), question.rule) {
                     ("y" | "yes", _) => PromptResponse::Allow(None),
@@ -164,9 +164,9 @@ fn format_question(question: &Question<'_>) -> String {
         .map(|line| format!("  {}", terminal_safe_line(line)))
         .collect();
     if lines.len() > MAX_LINES {
-        let left_out = lines.len() - MAX_LINES;
+        let omitted = lines.len() - MAX_LINES;
         lines.truncate(MAX_LINES);
-        lines.push(format!("  ... {left_out} more lines"));
+        lines.push(format!("  ... {omitted} more lines"));
     }
     let (tool, why) = (question.tool, terminal_safe_line(question.reason));
     format!("{tool} wants to run ({why}):\n{}", lines.join("\n"))

@@ -99,7 +99,7 @@ impl ReportBuilder {
             forbid,
             rules: Vec::new(),
             registry: Registry::builtin(),
-            context: DecisionContext::without_run(Vec::new(), environment, shell)?,
+            context: DecisionContext::for_decisions(Vec::new(), environment, shell)?,
         })
     }
 

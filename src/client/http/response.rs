@@ -320,7 +320,7 @@ impl ContentType {
     }
 }
 
-/// Returns the delay that a response requests: `retry-after-ms`, or `retry-after` in parse_delay (fractions allowed)
+/// Returns the delay that a response requests: `retry-after-ms`, or `retry-after` in seconds (fractions allowed)
 /// or as a date. A date in the past means no delay. `None` if neither header is valid.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
     let parse_delay = |value: &str, unit: f64| {

@@ -242,7 +242,7 @@ fn redirect_failure(status: u16, incoming: &Incoming) -> Failure {
         .map_or("nowhere", String::as_str);
     Failure::Rejected {
         status: Some(status),
-        message: format!("redirects are not followed; it points target {target}"),
+        message: format!("redirects are not followed; it points to {target}"),
         scope: RefusalScope::Everything,
     }
 }

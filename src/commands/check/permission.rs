@@ -93,9 +93,9 @@ impl Run for CheckPermissionArguments {
             passed: self.exit_status.then_some(&all_allowed),
             examine: &|checked| {
                 let asked = if is_plain {
-                    Ok(CallLine::command(&checked.text))
+                    Ok(CallLine::from_command(&checked.text))
                 } else {
-                    CallLine::read(&checked.text)
+                    CallLine::parse(&checked.text)
                 };
                 let asked = asked.and_then(|asked| {
                     let mode = asked.mode.as_deref().map(|name| {

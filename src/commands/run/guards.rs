@@ -182,7 +182,7 @@ pub(crate) fn call_decisions(
         registry,
         rules: settings.rules,
         mode: settings.mode,
-        context: DecisionContext::without_run(directories, environment, shell)?,
+        context: DecisionContext::for_decisions(directories, environment, shell)?,
         denies_instead_of_asking: settings.denies_instead_of_asking,
     })
 }

@@ -482,8 +482,8 @@ impl RunToolsArguments {
             }),
             session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
             start_directory: match self.cwd {
-                Some(_) => StartDirectory::Given,
-                None => StartDirectory::Kept,
+                Some(_) => StartDirectory::Named,
+                None => StartDirectory::Previous,
             },
             unwanted: if self.strict {
                 UnwantedLines::Checked

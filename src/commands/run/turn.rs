@@ -273,7 +273,7 @@ impl TurnArguments {
             Some(_) | None => TurnConversation::default(),
         };
         if let Some(prompt) = &self.prompt {
-            conversation.prompt(prompt.clone());
+            conversation.add_prompt(prompt.clone());
         }
         Ok(conversation)
     }
@@ -351,7 +351,7 @@ impl TurnArguments {
 /// # Errors
 /// Reading failed.
 fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
-    let (conversation, understanding) = TurnConversation::of_stream(take_stdin(io)?)?;
+    let (conversation, understanding) = TurnConversation::read_stream(take_stdin(io)?)?;
     report_foreign_stream(understanding, &io.messages);
     Ok(conversation)
 }

@@ -155,8 +155,8 @@ impl ExportFolder {
         self.replace(MANIFEST, &text)
     }
 
-    /// Drops pages whose files are gone. Writes an index of all second pages, including pages whose sessions
-    /// are gone, if `index` returns first. Returns the numbers of sessions and subagents.
+    /// Drops pages whose files are gone. Writes an index of all other pages, including pages whose sessions
+    /// are gone, if `index` returns one. Returns the numbers of sessions and subagents.
     ///
     /// # Errors
     /// Writing failed.
@@ -187,7 +187,7 @@ impl ExportFolder {
     /// Writes a page atomically. The name may start with a directory, which is created if needed.
     ///
     /// # Errors
-    /// Writing or `fill` to_failure.
+    /// Writing or `fill` failed.
     pub fn write<Failure: From<ExportError>>(
         &self,
         name: &str,

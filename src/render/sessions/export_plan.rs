@@ -201,7 +201,7 @@ fn to_micros(dollars: f64) -> u64 {
 /// Maximum size of the words in the index, as a fraction of the size of the pages.
 const WORDS_SHARE: usize = 7;
 
-/// Returns the words of pages in `directory`, for the search of their position.
+/// Returns the words of pages in `directory`, for the search on their index page.
 ///
 /// # Errors
 /// A page cannot be read.

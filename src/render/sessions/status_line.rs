@@ -16,7 +16,7 @@ use crate::text::{format_dollars, terminal_safe_line};
 /// pause of five hours.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 
-/// Returns the line for the input of a status line: the model, what was format_spent on the session, today and in the
+/// Returns the line for the input of a status line: the model, what was spent on the session, today and in the
 /// current block, and the used parts of the context and of the plan. Reads the recent sessions among `candidates`.
 pub(crate) fn status_line(
     input: &Value,

@@ -57,7 +57,7 @@ pub fn persist(
     };
     let file = create_exclusively(&path);
     if !exists(&file) {
-        return write(file, path, content);
+        return write_new(file, path, content);
     }
     let mut hasher = Sha256Writer::default();
     content(&mut hasher).map_err(StateError::io(&path))?;
@@ -66,25 +66,25 @@ pub fn persist(
     if digest_of(&path).map_err(StateError::io(&path))? == digest {
         return Ok(earlier);
     }
-    let path = directory.join(format!("{name}-{digest}.txt"));
-    let file = create_exclusively(&path);
-    if exists(&file) {
-        return existing_result(&path);
+    let digest_path = directory.join(format!("{name}-{digest}.txt"));
+    let digest_file = create_exclusively(&digest_path);
+    if exists(&digest_file) {
+        return existing_result(&digest_path);
     }
-    write(file, path, content)
+    write_new(digest_file, digest_path, content)
 }
 
 /// Writes a new file, or removes it on failure.
-fn write(
+fn write_new(
     file: io::Result<File>,
     path: PathBuf,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PersistedResult, StateError> {
     let mut writer = BufWriter::new(file.map_err(StateError::io(&path))?);
-    let written = content(&mut writer)
+    let result = content(&mut writer)
         .and_then(|()| writer.flush())
         .and_then(|()| writer.get_ref().metadata());
-    match written {
+    match result {
         Ok(metadata) => Ok(PersistedResult {
             path,
             size: metadata.len(),
@@ -155,13 +155,13 @@ pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> 
     if changed.is_empty() {
         return None;
     }
-    let named = changed[..changed.len().min(MAX_NAMED)].join(", ");
+    let names = changed[..changed.len().min(MAX_NAMED)].join(", ");
     let more = match changed.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "This call changed files that were read before: {named}{more}. Read them again before relying on their content."
+        "This call changed files that were read before: {names}{more}. Read them again before relying on their content."
     ))
 }
 

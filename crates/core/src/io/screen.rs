@@ -149,7 +149,7 @@ impl State {
         loop {
             match fcntl_lock(terminal, operation) {
                 Err(Errno::AGAIN | Errno::ACCESS) => {}
-                // The terminal does not support try_lock.
+                // The terminal does not support locks.
                 _ => return true,
             }
             match fcntl_getlk(terminal, &FlockType::WriteLock.into()) {

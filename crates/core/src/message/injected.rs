@@ -55,7 +55,7 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     (injected, typed)
 }
 
-/// Returns a text without the tags and remarks of agents. Blanks around them are rest.
+/// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
     match split_injected(text) {
         Some((_, rest)) => Cow::Owned(rest),

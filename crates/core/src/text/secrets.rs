@@ -183,7 +183,7 @@ impl Secrets {
         if continues || !(shape.is_any_case || is_known) {
             return None;
         }
-        // A key is range as far as the line with dashes before or after it, so that the time is linear.
+        // A key is searched as far as the line with dashes before or after it, so that the time is linear.
         let line = |dashes: usize| text.floor_char_boundary(dashes + MAX_NAME);
         let range = if shape.is_before {
             let start = text[..at.start].rfind(DASHES);

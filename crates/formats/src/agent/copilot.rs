@@ -65,7 +65,7 @@ pub(super) static COPILOT: Format = Format {
         words: &["\"workspace.name\""],
         ..TitleFormat::NONE
     },
-    // Events in this text_or_json have the input and the responses of Claude Code.
+    // Events in this spelling have the input and the responses of Claude Code.
     hook_settings: Some(HookSettings {
         user: (HOME, ".copilot"),
         project: ".github/copilot/settings.json",

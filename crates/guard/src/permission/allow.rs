@@ -30,7 +30,7 @@ pub(super) struct Allowable {
     spellings: Vec<Spelling>,
 }
 
-/// A text_or_json of a command, with gaps for unknown parts.
+/// A spelling of a command, with gaps for unknown parts.
 struct Spelling {
     text: String,
     /// Assignments before it that the rule must name literally.

@@ -199,7 +199,7 @@ impl Projects {
     }
 }
 
-/// Returns the host and the path of a remote in one text_or_json. `None` for directories.
+/// Returns the host and the path of a remote in one spelling. `None` for directories.
 fn shorten_remote(remote: &str) -> Option<String> {
     let remote = remote.trim().trim_end_matches('/');
     let remote = remote.strip_suffix(".git").unwrap_or(remote);

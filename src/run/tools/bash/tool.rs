@@ -167,7 +167,7 @@ impl ShellCall {
         start: &Start,
         moved: Option<DirectoryChange>,
     ) -> Result<ToolReply, ToolFailure> {
-        let printed = DisplayedOutput::by(&mut finished)?;
+        let printed = DisplayedOutput::take(&mut finished)?;
         let left_behind = match finished.leftovers {
             Leftovers::Ended => Some("A process that the command left running was ended"),
             Leftovers::Running => {

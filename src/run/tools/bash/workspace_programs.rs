@@ -11,7 +11,7 @@ use crate::io::is_per_process_path;
 use crate::permission::is_of_system;
 use crate::run::tools::DecisionContext;
 use crate::run::tools::child_environment::search_path;
-use crate::run::tools::removed_variables::{Concerned, Condition, removed_variable};
+use crate::run::tools::removed_variables::{AffectedPrograms, Condition, removed_variable};
 
 /// Pagers that git starts unless a variable names another one, and usual ones of users' settings.
 const PAGERS: [&str; 7] = [
@@ -76,10 +76,12 @@ impl WorkspacePrograms {
             let Some(variable) = removed_variable(name).filter(|_| !value.is_empty()) else {
                 continue;
             };
-            let is_concerned = match variable.concerns {
-                Concerned::All => true,
-                Concerned::Scripts => programs.iter().any(|program| self.has_script(program)),
-                Concerned::Program(name) => programs.contains(&name),
+            let is_concerned = match variable.programs {
+                AffectedPrograms::All => true,
+                AffectedPrograms::Scripts => {
+                    programs.iter().any(|program| self.has_script(program))
+                }
+                AffectedPrograms::Program(name) => programs.contains(&name),
             };
             let is_clear = !is_concerned
                 || match variable.condition {

@@ -48,11 +48,13 @@ pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     if size > MAX_PATCH_BYTES {
         return Vec::new();
     }
-    let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));
+    let hunks = groups
+        .iter()
+        .filter_map(|group| build_hunk(group, &old, &new));
     hunks.collect()
 }
 
-fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
+fn build_hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
     let (first, last) = (group.first()?, group.last()?);
     let mut lines = Vec::new();
     for (mark, line) in group
