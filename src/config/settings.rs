@@ -323,9 +323,9 @@ impl Config {
         ];
         let mut prices = Prices::default();
         for path in files.into_iter().flatten() {
-            prices = prices.before(read_toml(path)?);
+            prices = prices.with_fallback(read_toml(path)?);
         }
-        Ok(prices.before(Prices::built_in()))
+        Ok(prices.with_fallback(Prices::built_in()))
     }
 }
 

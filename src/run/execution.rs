@@ -138,7 +138,7 @@ impl Lifecycle {
         if !is_excerpt && limit.is_none_or(|limit| utf16_length(text) <= limit) {
             return result;
         }
-        let saved = self.state_root.session(session).and_then(|session| {
+        let saved = self.state_root.open_session(session).and_then(|session| {
             persist(&session, id, |sink| match &reply.full {
                 Some(full) => full.write_to(sink).map(drop),
                 None => sink.write_all(text.as_bytes()),

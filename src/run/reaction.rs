@@ -134,7 +134,7 @@ impl Runner<'_> {
         match event {
             Event::Session(id) => self.name_session(id),
             Event::SessionFile(digest) if !self.is_claimed && self.options.file_id.is_none() => {
-                self.session.key.scope = self.options.session_scope.part(digest);
+                self.session.key.scope = self.options.session_scope.with_digest(digest);
             }
             _ => {}
         }

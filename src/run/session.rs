@@ -94,7 +94,7 @@ impl RunSession {
         if !(self.has_name && self.root.has_session(&self.key)) {
             return Ok(());
         }
-        let directory = self.root.session(&self.key)?;
+        let directory = self.root.open_session(&self.key)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
         if self.start_directory == StartDirectory::Previous
@@ -118,7 +118,7 @@ impl RunSession {
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,
-            None => self.root.session(&self.key)?,
+            None => self.root.open_session(&self.key)?,
         };
         Ok(self.directory.insert(directory))
     }

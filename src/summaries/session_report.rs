@@ -27,7 +27,8 @@ use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtect
 use crate::session::SeenCall;
 use crate::session::input_gist;
 use crate::session::{
-    Detail, Listed, Prices, Scope, Session, SessionCall, Tally, counts_in, session_description,
+    Detail, ListedSession, Prices, Scope, Session, SessionCall, Tally, is_in_period,
+    session_description,
 };
 use crate::text::{
     fit_columns, format_count, format_dollars, format_number, redact, terminal_safe_line,
@@ -91,7 +92,7 @@ impl ReportBuilder {
     ) -> Result<Self, NotEnforced> {
         let shell = ShellGuarantees::foreign(WriteProtection::Absent);
         Ok(Self {
-            tally: Tally::within(period.clone(), Detail::Activity),
+            tally: Tally::with_period(period.clone(), Detail::Activity),
             period,
             report: SessionReportRecord::default(),
             files: BTreeMap::new(),
@@ -110,7 +111,7 @@ impl ReportBuilder {
     /// The session cannot be read.
     pub fn add_session(
         &mut self,
-        mut listed: Listed,
+        mut listed: ListedSession,
         named_roots: &NamedRoots,
         here: Option<PathBuf>,
     ) -> Result<(), NoText> {
@@ -144,7 +145,7 @@ impl ReportBuilder {
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
         }
         let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
-        let found = session.all_edits().map_err(NoText::unreadable)?;
+        let found = session.read_all_edits().map_err(NoText::unreadable)?;
         self.edits.clear();
         for edit in found.edits.into_iter().chain(found.detached) {
             let (added, removed) = edit.line_counts();
@@ -201,7 +202,7 @@ impl ReportBuilder {
         for message in session.messages(scope)? {
             let message = message?;
             time = timestamp(message.time.as_deref()).or(time);
-            if counts_in(&self.period, time) {
+            if is_in_period(&self.period, time) {
                 part.times = time.map(|time| (part.times.map_or(time, |(first, _)| first), time));
                 part.excerpt.note(message);
             }
@@ -284,7 +285,7 @@ impl ReportBuilder {
         }
         (
             report,
-            self.tally.costs(&[Dimension::Session], &TimeZone::UTC),
+            self.tally.sum_costs(&[Dimension::Session], &TimeZone::UTC),
         )
     }
 }

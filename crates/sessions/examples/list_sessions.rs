@@ -25,7 +25,7 @@ pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
 
 fn describe(path: &Path, prices: &Prices) -> Result<String, Box<dyn Error>> {
     let session = Session::open(path)?;
-    let total = Tally::of(&session, prices)?.total();
+    let total = Tally::from_session(&session, prices)?.total();
     let usage = total.spending.usage;
     let tokens = usage.total();
     let cost = usage

@@ -21,7 +21,7 @@ use crate::permission::Mode;
 use crate::records::CheckPermissionRecord;
 use crate::render::{ProgressLine, decision_line, history_page};
 use crate::run::tools::{CallLine, PastDecisions, Registry, ShellGuarantees};
-use crate::session::{CallEvent, calls_of_all};
+use crate::session::{CallEvent, visit_all_calls};
 use clap::{Args, ValueEnum as _};
 
 /// Check whether tool calls may run
@@ -158,7 +158,7 @@ impl CheckPermissionArguments {
         let mut replay = PastDecisions::new(decisions);
         let mut read = 0;
         let mut cwd = here.clone();
-        calls_of_all(&candidates, &listing, &mut |event| {
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     read += 1;

@@ -364,7 +364,7 @@ impl RunToolsArguments {
         let of_file = || Some(file?.file_stem()?.to_string_lossy().into_owned());
         Some(SessionKey {
             id: SessionId(self.session_id.clone().or_else(of_file)?),
-            scope: SessionScope::of(file.unwrap_or(here)),
+            scope: SessionScope::from_path(file.unwrap_or(here)),
         })
     }
 
@@ -480,7 +480,7 @@ impl RunToolsArguments {
             file_id: self.session.as_deref().map(|path| {
                 SessionId(read_recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
-            session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
+            session_scope: SessionScope::from_path(self.session.as_deref().unwrap_or(here)),
             start_directory: match self.cwd {
                 Some(_) => StartDirectory::Named,
                 None => StartDirectory::Previous,

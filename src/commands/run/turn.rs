@@ -288,7 +288,7 @@ impl TurnArguments {
         let id = id.or_else(|| conversation.session_id.clone());
         SessionKey {
             id: SessionId(id.unwrap_or_else(|| moment.uuid())),
-            scope: SessionScope::of(self.session.as_deref().unwrap_or(directory)),
+            scope: SessionScope::from_path(self.session.as_deref().unwrap_or(directory)),
         }
     }
 

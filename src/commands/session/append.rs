@@ -21,7 +21,8 @@ use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::render::{CountingReader, ProgressLine};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
+    Continuation, ForeignSession, Ownership, RecordOutcome, Recording, SessionFacts, Target,
+    find_owner,
 };
 use crate::text::format_count;
 
@@ -140,7 +141,7 @@ impl SessionAppendArguments {
             return Err(UsageError::new("`-` is not a file").with_hint(hint).into());
         }
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
-        let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
+        let whose = find_owner(&self.file).map_err(|problem| error(&problem))?;
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Own {
                 path: self.file.clone(),
@@ -195,7 +196,7 @@ impl AppendRun<'_> {
                 LoopEvent::End => {
                     let ended = self
                         .recording
-                        .end(&mut reporter(self.file, &mut self.refused));
+                        .write_end(&mut reporter(self.file, &mut self.refused));
                     ended.map_err(usage_or_write_error)?;
                     self.echo(Writer::flush)?;
                     return Ok(None);
@@ -270,17 +271,20 @@ fn listen(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEve
 }
 
 /// Reports titles that were not written to a file.
-fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(Recorded) + 'a {
+fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(RecordOutcome) + 'a {
     |recorded| match recorded {
-        Recorded::KeptManualTitle => refused.messages.warn(&format!(
+        RecordOutcome::KeptManualTitle => refused.messages.warn(&format!(
             "{}: keeps the title set by the user",
             file.display()
         )),
-        Recorded::NotShown(reason) => {
+        RecordOutcome::NotShown(reason) => {
             let error = UsageError::new(format!("title not written: {reason}"));
             refused.report(file.display(), &error);
         }
-        Recorded::No | Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {}
+        RecordOutcome::Skipped
+        | RecordOutcome::OwnFile
+        | RecordOutcome::AgentFile
+        | RecordOutcome::SideFile => {}
     }
 }
 

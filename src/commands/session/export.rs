@@ -20,8 +20,8 @@ use crate::render::{
     ThinkingDisplay, ToolDetail, html_index, markdown_index,
 };
 use crate::session::{
-    Depth, Facts, Listed, Prices, Scope, Session, TRAJECTORY_ENDING, candidates_at, each_in_order,
-    list, session_description,
+    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, discover_paths, list,
+    process_in_order, session_description,
 };
 use crate::summaries::builtin::group_label;
 use crate::text::{format_count, terminal_safe_line};
@@ -99,7 +99,7 @@ impl Run for SessionExportArguments {
         let candidates = if self.sessions.is_empty() {
             source.candidates(&io.environment)
         } else {
-            candidates_at(usable_paths(&named, &mut errors).into_iter())
+            discover_paths(usable_paths(&named, &mut errors).into_iter())
         };
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
@@ -115,13 +115,14 @@ impl Run for SessionExportArguments {
                 session.facts.redact_names();
             }
         }
-        let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
+        let is_spawned =
+            |session: &mut Box<ListedSession>| session.facts.is_subagent && has_spawned;
         let spawned = listed.extract_if(.., is_spawned).collect();
         errors.report_all(failed);
         let mut folder = ExportFolder::open(self.directory.clone(), self.suffix())
             .map_err(usage_or_write_error)?;
         // A session is exported with all its subagents.
-        let all = listing.of_all();
+        let all = listing.without_filters();
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
         errors.report_all(failed);
         let plan = ExportPlan {
@@ -149,7 +150,7 @@ impl Run for SessionExportArguments {
         };
         let mut written = Vec::new();
         let jobs = self.selection.matching.source.jobs().get();
-        each_in_order(
+        process_in_order(
             &outdated,
             jobs,
             |page| folder.write(&page.name, |file| pages.write(page, file)),

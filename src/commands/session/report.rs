@@ -18,7 +18,7 @@ use crate::io::Io;
 use crate::permission::Rules;
 use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
 use crate::render::{report_as_github_output, report_as_json, report_as_junit, report_as_markdown};
-use crate::session::{CallEvent, calls_of_all};
+use crate::session::{CallEvent, visit_all_calls};
 use crate::summaries::{
     FailOn, ReportBuilder, check_changed_files, check_cost, check_events, check_forbidden_calls,
     check_tokens, forbidding_rules,
@@ -112,7 +112,7 @@ impl Run for SessionReportArguments {
         let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
         let mut builder = ReportBuilder::new(period, forbid.clone(), io.environment.clone())?;
         let mut failure = None;
-        calls_of_all(&candidates, &listing, &mut |event| {
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     let path = listed.path.clone();

@@ -16,7 +16,7 @@ use crate::render::{
     Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, InjectedDetail, Look,
     MessageRange, ThinkingDisplay, ToolDetail,
 };
-use crate::session::{CallEdits, patch};
+use crate::session::{CallEdits, format_patch};
 use crate::session::{Scope, Session, session_description};
 use crate::summaries::builtin::group_label;
 use crate::text::{format_count, terminal_safe, terminal_safe_line};
@@ -139,7 +139,7 @@ impl Run for SessionShowArguments {
         if look.selection.tools == ToolDetail::Edits {
             let mut edits = CallEdits::default();
             for part in &parts {
-                edits.add(part.edits().map_err(failed)?, &facts);
+                edits.add(part.read_edits().map_err(failed)?, &facts);
             }
             printer.filter = Some(Box::new(move |message| edits.apply(message)));
         }
@@ -181,7 +181,7 @@ impl SessionShowArguments {
             last.redact();
         }
         if self.json || self.output == Some(DialogForm::Jsonl) {
-            let facts = session.first_facts(self.source.file_mapping())?;
+            let facts = session.read_first_facts(self.source.file_mapping())?;
             let about = MessageContext {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
@@ -262,11 +262,11 @@ impl Run for SessionDiffArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let session = self.source.open_one(self.session.as_deref(), io)?;
-        let facts = session.first_facts(self.source.file_mapping())?;
+        let facts = session.read_first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
-        let found = session.all_edits().map_err(UsageError::reason)?;
+        let found = session.read_all_edits().map_err(UsageError::reason)?;
         let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
-        let (patch, outside) = patch(&found.edits, &root);
+        let (patch, outside) = format_patch(&found.edits, &root);
         let is_context = |edit: &FileEdit| edit.kind == EditKind::Context;
         let unnumbered: Vec<&str> = found
             .edits

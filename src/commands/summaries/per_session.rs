@@ -20,8 +20,8 @@ use crate::io::{Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::render::ProgressLine;
-use crate::session::record::Recorded;
-use crate::session::{Depth, ManualTitle, each_in_order};
+use crate::session::record::RecordOutcome;
+use crate::session::{Depth, ManualTitle, process_in_order};
 use crate::summaries::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, StreamedConversation, TextEngine, Written,
@@ -213,7 +213,7 @@ impl Runner {
                 writer.flush()?;
             }
             StandardInput::List(sessions) => {
-                each_in_order(
+                process_in_order(
                     &sessions,
                     arguments.source.waiting_jobs(),
                     |session| SessionOutput {
@@ -348,7 +348,7 @@ impl Summary {
         match &output.result {
             Ok((_, recorded)) => {
                 self.made += 1;
-                if let Some(Recorded::NotShown(reason)) = recorded {
+                if let Some(RecordOutcome::NotShown(reason)) = recorded {
                     let error = UsageError::new(format!("not written: {reason}"));
                     let path = output.path.as_deref().unwrap_or_default();
                     self.inputs.report(path, &error);

@@ -75,7 +75,7 @@ pub(crate) fn dialog_facts(
     facts: &Facts,
     prices: &Prices,
 ) -> io::Result<Vec<(&'static str, String)>> {
-    let mut tally = Tally::of(session, prices)?;
+    let mut tally = Tally::from_session(session, prices)?;
     let mut subagents = tally.subagents();
     if subagents
         .iter()

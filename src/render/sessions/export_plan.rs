@@ -11,11 +11,11 @@ use crate::render::{CostSlice, IndexRow, Subagent, WordIndex, page_words, sessio
 use crate::session::Prices;
 use crate::session::TRAJECTORY_ENDING;
 use crate::session::Tally;
-use crate::session::each_in_order;
 use crate::session::open_safely;
+use crate::session::process_in_order;
 use crate::session::{Failures, Listing, list};
-use crate::session::{Listed, Sessions};
-use crate::session::{candidates_at, subagent_files, subagent_id};
+use crate::session::{ListedSession, Sessions};
+use crate::session::{discover_paths, subagent_files, subagent_id};
 
 /// The sessions of an export.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct ExportPlan<'a> {
 #[derive(Debug)]
 pub struct OutdatedPage<'a> {
     /// The session or subagent.
-    pub listed: &'a Listed,
+    pub listed: &'a ListedSession,
     /// The name of the page.
     pub name: String,
     /// Passed to the index when the page is written.
@@ -44,7 +44,7 @@ pub struct OutdatedPage<'a> {
     /// The subagents that its calls may have started, with their files.
     pub subagents: Arc<[Subagent]>,
     /// The sessions of `subagents`, in the same order.
-    pub started: &'a [Box<Listed>],
+    pub started: &'a [Box<ListedSession>],
 }
 
 impl<'a> ExportPlan<'a> {
@@ -83,7 +83,7 @@ impl<'a> ExportPlan<'a> {
                     }
                 })
                 .collect();
-            let mut add_page = |listed: &'a Listed, name: &str, parent: Option<&str>| {
+            let mut add_page = |listed: &'a ListedSession, name: &str, parent: Option<&str>| {
                 // The cost of a session includes its subagents.
                 let related_files = match parent {
                     None => started.iter().map(|started| started.path.clone()).collect(),
@@ -136,10 +136,10 @@ impl<'a> ExportPlan<'a> {
             .map(|listed| listed.path.clone());
         let mut tally = Tally::new(Detail::Costs);
         // Files that cannot be read are reported when their page is written.
-        tally.add_all(&candidates_at(paths), all);
+        tally.add_all(&discover_paths(paths), all);
         tally.price(prices);
         let mut costs: HashMap<String, Vec<CostSlice>> = HashMap::new();
-        for ((session, quarter, model), cost) in tally.quarters() {
+        for ((session, quarter, model), cost) in tally.sum_quarters() {
             costs.entry(session).or_default().push(CostSlice {
                 quarter,
                 model,
@@ -166,7 +166,7 @@ pub fn subagents_of(
             files.into_iter().map(|file| (file, &session.path))
         })
         .collect();
-    let (listed, failed) = list(&candidates_at(started.keys().cloned()), all);
+    let (listed, failed) = list(&discover_paths(started.keys().cloned()), all);
     let mut by_session: HashMap<PathBuf, Sessions> = HashMap::new();
     for subagent in listed {
         if let Some(session) = started.get(&subagent.path) {
@@ -216,7 +216,7 @@ pub fn words_of_pages(
         .collect();
     pages.sort_unstable();
     let (mut index, mut size) = (WordIndex::default(), 0);
-    each_in_order(
+    process_in_order(
         &pages,
         jobs,
         |(_, path)| -> io::Result<_> {
@@ -234,13 +234,13 @@ pub fn words_of_pages(
 }
 
 /// Returns the name of a file without its extension.
-fn stem(listed: &Listed) -> String {
+fn stem(listed: &ListedSession) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }
 
 /// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
-fn index_row(session: &Listed, parent: Option<&str>) -> IndexRow {
+fn index_row(session: &ListedSession, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),

@@ -33,7 +33,7 @@ pub(crate) fn status_line(
     let recent = now.checked_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
     let since = midnight.min(recent);
     listing.selection.since = Some(since);
-    let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
+    let mut tally = Tally::with_period(since..Timestamp::MAX, Detail::Costs);
     // A status line has no place to report unreadable files.
     let _ = tally.add_all(candidates, listing);
     tally.price(prices);
@@ -44,13 +44,15 @@ pub(crate) fn status_line(
         .or_else(|| {
             let path = Path::new(text("/transcript_path")?);
             let session = Session::open_with(path, &listing.selection.named_roots).ok()?;
-            Some(format_spent(&Tally::of(&session, prices).ok()?.total()))
+            Some(format_spent(
+                &Tally::from_session(&session, prices).ok()?.total(),
+            ))
         });
     let block = tally.block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(
             "{} block (until {}, {left} left)",
-            format_spent(&tally.cost_since(block.start)),
+            format_spent(&tally.sum_since(block.start)),
             end_of_block(block.end, zone)
         )
     });
@@ -59,7 +61,7 @@ pub(crate) fn status_line(
         session.map(|cost| format!("{cost} session")),
         Some(format!(
             "{} today",
-            format_spent(&tally.cost_since(midnight))
+            format_spent(&tally.sum_since(midnight))
         )),
         block,
         number("/context_window/used_percentage").map(|used| format!("{used:.0}% context")),

@@ -14,7 +14,7 @@ use crate::message::{Media, Thread, Usage};
 use crate::render::{
     Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter,
 };
-use crate::session::Listed;
+use crate::session::ListedSession;
 use crate::session::Prices;
 use crate::session::Scope;
 use crate::session::Session;
@@ -31,7 +31,7 @@ const SUBAGENTS: &str = "subagents";
 
 /// A trajectory to write.
 struct Trajectory<'a> {
-    listed: &'a Listed,
+    listed: &'a ListedSession,
     session: Session,
     /// Its id, if it is embedded.
     id: Option<&'a str>,
@@ -81,8 +81,8 @@ impl Trajectories<'_> {
     /// Reading or writing failed.
     pub fn write(
         &self,
-        listed: &Listed,
-        started: &[Box<Listed>],
+        listed: &ListedSession,
+        started: &[Box<ListedSession>],
         links: &[Subagent],
         out: &mut dyn Write,
     ) -> Result<(), TrajectoryError> {
@@ -127,12 +127,12 @@ impl Trajectories<'_> {
 
     fn open_trajectory<'a>(
         &self,
-        listed: &'a Listed,
+        listed: &'a ListedSession,
         id: Option<&'a str>,
     ) -> Result<Trajectory<'a>, TrajectoryError> {
         let session =
             Session::open_with(&listed.path, self.named_roots).map_err(TrajectoryError::read)?;
-        let tally = Tally::of(&session, self.prices).map_err(TrajectoryError::read)?;
+        let tally = Tally::from_session(&session, self.prices).map_err(TrajectoryError::read)?;
         let usage = tally.total().spending.usage;
         Ok(Trajectory {
             listed,

@@ -48,7 +48,7 @@ pub fn persist(
     id: &ToolUseId,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PersistedResult, StateError> {
-    let directory = session.subdirectory(RESULTS)?;
+    let directory = session.create_subdirectory(RESULTS)?;
     let name = safe_file_name(id.as_str());
     let path = directory.join(format!("{name}.txt"));
     let exists = |file: &io::Result<File>| {
@@ -191,9 +191,9 @@ mod tests {
     fn session() -> (tempfile::TempDir, SessionDirectory) {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
-            .session(&SessionKey {
+            .open_session(&SessionKey {
                 id: "s".into(),
-                scope: SessionScope::of(Path::new("/")),
+                scope: SessionScope::from_path(Path::new("/")),
             })
             .unwrap();
         (guard, session)
@@ -219,7 +219,7 @@ mod tests {
     fn a_link_in_the_way_is_not_followed() {
         let (guard, session) = session();
         let target = guard.path().join("target");
-        let directory = session.subdirectory(RESULTS).unwrap();
+        let directory = session.create_subdirectory(RESULTS).unwrap();
         symlink(&target, directory.join("toolu.txt")).unwrap();
         let written = persist(&session, &"toolu".into(), |sink| sink.write_all(b"x"));
         assert!(written.is_err());
@@ -234,7 +234,7 @@ mod tests {
             Err(io::Error::other("disk full"))
         });
         assert!(failing.is_err());
-        let directory = session.subdirectory(RESULTS).unwrap();
+        let directory = session.create_subdirectory(RESULTS).unwrap();
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
     }
 

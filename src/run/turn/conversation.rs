@@ -102,7 +102,7 @@ impl TurnConversation {
     ) -> Vec<Replacement> {
         let mut replacements = Vec::new();
         self.history.shorten(|id, text| {
-            let directory = state.session(session);
+            let directory = state.open_session(session);
             let saved = directory.and_then(|directory| {
                 persist(&directory, &id.into(), |sink| {
                     sink.write_all(text.as_bytes())

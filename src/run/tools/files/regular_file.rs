@@ -277,7 +277,7 @@ impl Target {
     /// Removes the file if it has not changed.
     pub(super) fn remove(self) -> Result<(), ToolFailure> {
         let to_failure = |error| ToolFailure(format!("The file cannot be removed: {error}"));
-        if Some(FileStamp::of(&self.resolved).map_err(to_failure)?) != self.stamp {
+        if Some(FileStamp::read(&self.resolved).map_err(to_failure)?) != self.stamp {
             return Err(ToolFailure(READ_AGAIN.to_owned()));
         }
         std::fs::remove_file(self.resolved).map_err(to_failure)

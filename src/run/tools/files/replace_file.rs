@@ -81,7 +81,7 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
         return Ok(FileStamp::from_metadata(&file.metadata()?));
     };
     let new_stamp = fill(&mut draft, bytes)?;
-    if FileStamp::of(target)? != stamp {
+    if FileStamp::read(target)? != stamp {
         return Err(ReplaceError::Changed);
     }
     rename(draft, target)?;
@@ -177,7 +177,7 @@ mod tests {
         let target = session.path("deep/er/file");
         let stamp = replace(&target, b"new", None).unwrap();
         assert_eq!(session.content("deep/er/file"), "new");
-        assert_eq!(FileStamp::of(&target).unwrap(), stamp);
+        assert_eq!(FileStamp::read(&target).unwrap(), stamp);
         assert_eq!(fs::read_dir(session.path("deep/er")).unwrap().count(), 1);
         assert_eq!(fs::metadata(&target).unwrap().nlink(), 1);
     }
@@ -238,7 +238,7 @@ mod tests {
                 continue;
             }
             let mode = fs::metadata(&path).unwrap().permissions().mode();
-            let stamp = FileStamp::of(&path).unwrap();
+            let stamp = FileStamp::read(&path).unwrap();
             replace(&path, b"new", Some(stamp)).unwrap();
             let mut kept = vec![0; 256];
             let length = getxattr(&path, name, &mut kept[..]).unwrap();
@@ -257,7 +257,7 @@ mod tests {
         let session = Session::new();
         session.write("file", "a longer old content");
         fs::hard_link(session.path("file"), session.path("twin")).unwrap();
-        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        let stamp = FileStamp::read(&session.path("file")).unwrap();
         replace(&session.path("file"), b"new", Some(stamp)).unwrap();
         assert_eq!(session.content("twin"), "new");
     }
@@ -267,7 +267,7 @@ mod tests {
         let session = Session::new();
         session.write("file", "old");
         session.set_modified("file", 1);
-        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        let stamp = FileStamp::read(&session.path("file")).unwrap();
         session.set_modified("file", 2);
         let result = replace(&session.path("file"), b"new", Some(stamp));
         assert!(matches!(result, Err(ReplaceError::Changed)));
