@@ -39,10 +39,10 @@ fn main() -> ExitCode {
     } else {
         StdoutAtStart::Open
     };
-    let outcome = match Io::of_process(stdout) {
+    let outcome = match Io::from_process(stdout) {
         Ok(mut io) => commands::run(&arguments, &mut io),
         Err(error) => {
-            Messages::of_process(&Screen::of_process()).error(&error.to_string());
+            Messages::from_process(&Screen::from_process()).error(&error.to_string());
             Status::UsageError
         }
     };

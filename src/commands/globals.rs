@@ -127,7 +127,7 @@ impl Globals {
 
     /// Returns a connector to models.
     pub(super) fn connector(&self, settings: ModelSettings, keys: KeyCheck, io: &Io) -> Connector {
-        Connector::new(settings, ModelDeps::of(io, &self.children), keys)
+        Connector::new(settings, ModelDeps::from_io(io, &self.children), keys)
     }
 
     /// Returns the style of a conversation on standard output.

@@ -226,7 +226,7 @@ impl ModelArguments {
 /// It is not a name.
 pub(super) fn parse_model_name(chosen: &ChosenModel) -> Result<ModelName, UsageError> {
     let name = chosen.name.parse();
-    name.map_err(|error| UsageError::reason(error).about(chosen.by))
+    name.map_err(|error| UsageError::reason(error).about(chosen.origin))
 }
 
 /// Checks that a model has a price, so that a limit on the cost can be enforced.

@@ -16,9 +16,9 @@ use super::restrictions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME, SourcedValue, ValueSource};
 use crate::agent::Root;
 use crate::client::model::DialectOverrides;
-use crate::io::{Environment, is_of_process};
+use crate::io::{Environment, is_per_process_path};
 use crate::permission::InvalidRule;
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// The configuration file to read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum ConfigSource {
 }
 
 impl ConfigSource {
-    /// Returns the path of the file, which may be missing, and what set the path.
+    /// Returns the path of the file, which may be missing, and the source of the path.
     pub fn path(&self, environment: &Environment) -> Option<(PathBuf, ValueSource)> {
         match self {
             Self::None => None,
@@ -42,18 +42,21 @@ impl ConfigSource {
                 if let Some(named) = CONFIG.sourced_value(environment) {
                     return Some((named.value.into(), named.source));
                 }
-                // In the directory of the process, it would be a file of the workspace.
-                let is_own = |path: &PathBuf| path.is_absolute() && !is_of_process(path);
-                let named = CONFIG_HOME.text(environment).map(PathBuf::from);
+                // A relative path would name a file of the workspace.
+                let is_trusted = |path: &PathBuf| path.is_absolute() && !is_per_process_path(path);
+                let config_home = CONFIG_HOME.text(environment).map(PathBuf::from);
                 let at_home = || Some(Path::new(HOME.text(environment)?).join(".config"));
-                let base = named.filter(is_own).or_else(at_home).filter(is_own)?;
+                let base = config_home
+                    .filter(is_trusted)
+                    .or_else(at_home)
+                    .filter(is_trusted)?;
                 Some((base.join("turnpipe/config.toml"), ValueSource::Default))
             }
         }
     }
 }
 
-/// The configuration is unreadable or invalid.
+/// The reason why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{}: {source}", path.display())]
@@ -135,12 +138,12 @@ impl ConfigFile {
         source: &ConfigSource,
         environment: &Environment,
     ) -> Result<Self, ConfigError> {
-        let Some((path, named_by)) = source.path(environment) else {
+        let Some((path, path_source)) = source.path(environment) else {
             return Ok(Self::default());
         };
         match Self::read(&path) {
             Err(ConfigError::Unreadable { source, .. })
-                if source.kind() == ErrorKind::NotFound && named_by == ValueSource::Default =>
+                if source.kind() == ErrorKind::NotFound && path_source == ValueSource::Default =>
             {
                 Ok(Self::default())
             }
@@ -308,15 +311,17 @@ const MAX_RETENTION: u64 = 365;
 /// Returns a warning if an agent deletes the sessions in a directory within a year.
 pub fn deletion_warning(root: &Root) -> Option<String> {
     let format = root.agent?.format();
-    let (name, usual) = format.layout.retention?;
+    let (name, default_days) = format.layout.retention?;
     let file = root.path.parent()?.join(format.hook_settings?.file());
     // Without readable settings, the default retention applies.
     let settings: Value = read_agent_settings(&file).unwrap_or_default();
-    let days = settings.get(name).map_or(Some(usual), Value::as_u64)?;
-    let days = (days <= MAX_RETENTION).then(|| count_noun(days, "day", "days"))?;
+    let days = settings
+        .get(name)
+        .map_or(Some(default_days), Value::as_u64)?;
+    let period = (days <= MAX_RETENTION).then(|| format_count(days, "day", "days"))?;
     let file = file.display();
     Some(format!(
-        "deleted after {days} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"
+        "deleted after {period} (`{name}` in {file}); `turnpipe session archive DIR` keeps them"
     ))
 }
 
@@ -324,7 +329,7 @@ pub fn deletion_warning(root: &Root) -> Option<String> {
 fn blank_comments(text: &str) -> String {
     let mut blanked = text.to_owned();
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
-    // The JSON parser reports what the scanner refuses.
+    // The JSON parser reports text that the scanner refuses.
     while let Ok(Some(token)) = scanner.scan() {
         if matches!(token, Token::CommentLine(_) | Token::CommentBlock(_)) {
             let range = scanner.token_start()..scanner.token_end();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::file::ProviderTable;
-use super::settings::{Config, milliseconds};
+use super::settings::{Config, format_milliseconds};
 use super::variables::{
     ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
@@ -35,6 +35,13 @@ const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
     ("ollama", OLLAMA_KEY, None, Some(OLLAMA_ADDRESS)),
 ];
 
+/// The settings of providers by name, and for `doctor` their addresses and the sources of their keys.
+struct Providers {
+    settings: BTreeMap<String, ProviderSettings>,
+    addresses: Vec<Setting>,
+    keys: Vec<Setting>,
+}
+
 impl Config {
     /// Returns the settings of models. `total` is the timeout of a request, if a flag sets one.
     pub fn models(&self, total: Option<Duration>) -> ModelSettings {
@@ -43,7 +50,7 @@ impl Config {
             fast: self.chosen_model(FAST_MODEL, self.file.fast_model.as_ref(), "fast_model"),
             main: self.chosen_model(MAIN_MODEL, self.file.model.as_ref(), "model"),
             http: self.http(total, &mut http),
-            providers: self.providers().0,
+            providers: self.providers().settings,
         }
     }
 
@@ -51,7 +58,7 @@ impl Config {
     pub fn listed_models(&self) -> (Vec<Setting>, Vec<Setting>) {
         let models = self.models(None);
         let mut listed = Vec::new();
-        let chosen = [
+        let choices = [
             ("fast_model", models.fast, &self.file.fast_model),
             ("model", models.main, &self.file.model),
             (
@@ -60,42 +67,34 @@ impl Config {
                 &self.file.advisor_model,
             ),
         ];
-        for (name, chosen, in_file) in chosen {
-            let chosen = chosen.map(|chosen| {
-                let in_file = self.file.with_line(in_file.as_ref());
+        for (name, choice, entry) in choices {
+            let model = choice.map(|chosen| {
+                let in_file = self.file.with_line(entry.as_ref());
                 in_file
-                    .filter(|_| chosen.by == name)
+                    .filter(|_| chosen.origin == name)
                     .unwrap_or(SourcedValue {
-                        source: ValueSource::Variable(chosen.by.to_owned()),
+                        source: ValueSource::Variable(chosen.origin.to_owned()),
                         value: chosen.name,
                     })
             });
-            SourcedValue::or_default(chosen, "none".to_owned()).add_to(
+            SourcedValue::or_default(model, "none".to_owned()).add_to(
                 name,
                 String::clone,
                 &mut listed,
             );
         }
         for variable in [HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY] {
-            if let Some(set) = variable.sourced_value(&self.environment) {
-                let name = set.source.to_string();
-                set.add_to(&name, |_| "set".to_owned(), &mut listed);
+            if let Some(proxy) = variable.sourced_value(&self.environment) {
+                let name = proxy.source.to_string();
+                proxy.add_to(&name, |_| "set".to_owned(), &mut listed);
             }
         }
-        let (_, addresses, keys) = self.providers();
-        listed.extend(addresses);
-        (listed, keys)
+        let providers = self.providers();
+        listed.extend(providers.addresses);
+        (listed, providers.keys)
     }
 
-    /// Returns the settings of providers by name, and for `doctor` their addresses and the sources of
-    /// their keys.
-    fn providers(
-        &self,
-    ) -> (
-        BTreeMap<String, ProviderSettings>,
-        Vec<Setting>,
-        Vec<Setting>,
-    ) {
+    fn providers(&self) -> Providers {
         let (file, environment) = (&self.file, &self.environment);
         let (mut addresses, mut keys) = (Vec::new(), Vec::new());
         let known = PROVIDERS.iter().map(|(name, ..)| *name);
@@ -113,34 +112,44 @@ impl Config {
                 .map_or((None, None, None), |(_, key, token, address)| {
                     (Some(*key), *token, *address)
                 });
-            let text = |variable: Variable| variable.sourced_value(environment);
-            let key = key.and_then(text);
-            let key = key.map(|key| key.map(|key| KeySource::Given(Secret::new(key))));
-            let token = token.and_then(text);
-            let token = token.map(|token| token.map(|key| KeySource::Token(Secret::new(key))));
-            let key = key.or(token).or_else(|| self.key_in_file(table?));
-            let address = address.and_then(text).map(|address| match name {
-                "ollama" => address.map(ollama_address),
-                _ => address.map(str::to_owned),
+            let read = |variable: Variable| variable.sourced_value(environment);
+            let given_key = key
+                .and_then(read)
+                .map(|found| found.map(|key| KeySource::Key(Secret::new(key))));
+            let given_token = || {
+                token
+                    .and_then(read)
+                    .map(|found| found.map(|token| KeySource::Token(Secret::new(token))))
+            };
+            let key_source = given_key
+                .or_else(given_token)
+                .or_else(|| self.key_in_file(table?));
+            let given_address = address.and_then(read).map(|found| match name {
+                "ollama" => found.map(ollama_address),
+                _ => found.map(str::to_owned),
             });
-            let address = address.or_else(|| file.with_line(table?.base_url.as_ref()));
-            if table.is_none() && key.is_none() && address.is_none() {
+            let base_url = given_address.or_else(|| file.with_line(table?.base_url.as_ref()));
+            if table.is_none() && key_source.is_none() && base_url.is_none() {
                 continue;
             }
-            let key = key.map(|key| key.add_to(name, key_state, &mut keys));
             // The query may contain a key.
-            let shown =
+            let without_key =
                 |url: &String| redact(url.split('?').next().unwrap_or_default()).into_owned();
             let setting = format!("providers.{name}.base_url");
-            let base_url = address.map(|url| url.add_to(&setting, shown, &mut addresses));
             let settings = ProviderSettings {
-                key: key.unwrap_or_default(),
-                base_url,
-                ..table.map(provider).unwrap_or_default()
+                key: key_source
+                    .map(|key| key.add_to(name, describe_key, &mut keys))
+                    .unwrap_or_default(),
+                base_url: base_url.map(|url| url.add_to(&setting, without_key, &mut addresses)),
+                ..table.map(provider_settings).unwrap_or_default()
             };
             providers.insert(name.to_owned(), settings);
         }
-        (providers, addresses, keys)
+        Providers {
+            settings: providers,
+            addresses,
+            keys,
+        }
     }
 
     /// Returns the source of a provider's key according to the file.
@@ -149,7 +158,7 @@ impl Config {
         let named = table.api_key_env.as_deref().and_then(|name| {
             let key = self.environment.text(name)?;
             Some(SourcedValue {
-                value: KeySource::Given(Secret::new(key)),
+                value: KeySource::Key(Secret::new(key)),
                 source: ValueSource::Variable(name.to_owned()),
             })
         });
@@ -166,8 +175,8 @@ impl Config {
         if is_true(ADVISOR_OFF.text(&self.environment)) {
             return None;
         }
-        let given = flag.map(|name| ChosenModel::new(name, "--advisor-model"));
-        given.or_else(|| {
+        let from_flag = flag.map(|name| ChosenModel::new(name, "--advisor-model"));
+        from_flag.or_else(|| {
             let in_file = self.file.advisor_model.as_ref();
             self.chosen_model(ADVISOR_MODEL, in_file, "advisor_model")
         })
@@ -183,34 +192,34 @@ impl Config {
         let in_environment = variable
             .text(&self.environment)
             .zip(variable.names().next());
-        let (name, by) = in_environment.or_else(|| Some((in_file?.as_ref().as_str(), key)))?;
-        Some(ChosenModel::new(name, by))
+        let (name, origin) = in_environment.or_else(|| Some((in_file?.as_ref().as_str(), key)))?;
+        Some(ChosenModel::new(name, origin))
     }
 
     /// Returns the settings of HTTP requests. `total` is their timeout, if a flag sets one.
     pub(super) fn http(&self, total: Option<Duration>, listed: &mut Vec<Setting>) -> HttpSettings {
         let (table, environment) = (&self.file.http, &self.environment);
-        let usual = TimeLimits::default();
-        let limit = |value: &Option<Spanned<u64>>, usual| {
+        let defaults = TimeLimits::default();
+        let limit = |value: &Option<Spanned<u64>>, default| {
             let found = self.file.with_line(value.as_ref());
-            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), default)
         };
         let total = SourcedValue::flag("--timeout", total)
-            .unwrap_or_else(|| limit(&table.timeout_ms, usual.total));
-        let connect = limit(&table.connect_timeout_ms, usual.connect);
-        let idle = limit(&table.idle_timeout_ms, usual.idle);
+            .unwrap_or_else(|| limit(&table.timeout_ms, defaults.total));
+        let connect = limit(&table.connect_timeout_ms, defaults.connect);
+        let idle = limit(&table.idle_timeout_ms, defaults.idle);
         let limits = TimeLimits {
             connect: connect.map(|time| time.min(total.value)).add_to(
                 "http.connect_timeout_ms",
-                milliseconds,
+                format_milliseconds,
                 listed,
             ),
             idle: idle.map(|time| time.min(total.value)).add_to(
                 "http.idle_timeout_ms",
-                milliseconds,
+                format_milliseconds,
                 listed,
             ),
-            total: total.add_to("http.timeout_ms", milliseconds, listed),
+            total: total.add_to("http.timeout_ms", format_milliseconds, listed),
         };
         let secret = |variable: Variable| variable.text(environment).map(Secret::new);
         let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
@@ -228,7 +237,7 @@ impl Config {
                 http: http_proxy,
                 https: secret(HTTPS_PROXY),
                 all: secret(ALL_PROXY),
-                except: NO_PROXY.text(environment).map(str::to_owned),
+                excluded: NO_PROXY.text(environment).map(str::to_owned),
             },
             extra_certificates: table.ca_file.as_ref().map(|path| path.as_ref().clone()),
             certificate_file: path(CERTIFICATE_FILE),
@@ -238,8 +247,8 @@ impl Config {
     }
 }
 
-/// Returns the source of a key as text, without the key.
-fn key_state(key: &KeySource) -> String {
+/// Describes the source of a key, without the key.
+fn describe_key(key: &KeySource) -> String {
     match key {
         KeySource::File(path) => format!("in the file {}", path.display()),
         KeySource::Command(_) => "printed by a command".to_owned(),
@@ -248,7 +257,7 @@ fn key_state(key: &KeySource) -> String {
 }
 
 /// Returns a provider of the file, without its key and address.
-fn provider(table: &ProviderTable) -> ProviderSettings {
+fn provider_settings(table: &ProviderTable) -> ProviderSettings {
     let headers = table.headers.clone().into_iter();
     ProviderSettings {
         preset: table.preset.clone(),
@@ -324,7 +333,7 @@ mod tests {
                     [providers.openai]\nbase_url = \"http://file\"\napi_key_cmd = \"cat key\"\n";
         let by_file = settings(file, &[]);
         let fast = by_file.fast.unwrap();
-        assert_eq!((fast.name.as_str(), fast.by), ("builtin", "fast_model"));
+        assert_eq!((fast.name.as_str(), fast.origin), ("builtin", "fast_model"));
         let openai = &by_file.providers["openai"];
         let words = ["sh", "-c", "cat key"].map(str::to_owned).to_vec();
         assert_eq!(openai.key, KeySource::Command(words));
@@ -337,12 +346,12 @@ mod tests {
         let both = settings(file, &pairs);
         let fast = both.fast.clone().unwrap();
         assert_eq!(
-            (fast.name.as_str(), fast.by),
+            (fast.name.as_str(), fast.origin),
             ("openai:m", "TURNPIPE_FAST_MODEL")
         );
         assert_eq!(both.main.as_ref().unwrap().name, "ollama:a");
         let openai = &both.providers["openai"];
-        assert_eq!(openai.key, KeySource::Given(Secret::new("sk-canary")));
+        assert_eq!(openai.key, KeySource::Key(Secret::new("sk-canary")));
         assert_eq!(openai.base_url.as_deref(), Some("http://variable"));
         assert!(!format!("{both:?}").contains("canary"));
     }
@@ -355,7 +364,9 @@ mod tests {
                 file: toml::from_str("advisor_model = \"ollama:a\"").unwrap(),
                 environment,
             };
-            config.advisor(flag).map(|chosen| (chosen.name, chosen.by))
+            config
+                .advisor(flag)
+                .map(|chosen| (chosen.name, chosen.origin))
         };
         let by = |name: &str, by| Some((name.to_owned(), by));
         let variable = ("TURNPIPE_ADVISOR_MODEL", "ollama:b");
@@ -386,7 +397,7 @@ mod tests {
         "#;
         let settings = settings(file, &[("LAB_KEY", "sk-canary")]);
         let lab = &settings.providers["lab"];
-        assert_eq!(lab.key, KeySource::Given(Secret::new("sk-canary")));
+        assert_eq!(lab.key, KeySource::Key(Secret::new("sk-canary")));
         assert_eq!(lab.plain_text, PlainText::Anywhere);
         assert_eq!(
             lab.dialect.thinking_off.as_ref().unwrap()["enable_thinking"],
@@ -415,7 +426,7 @@ mod tests {
         let proxies = settings("", &pairs).http.proxies;
         assert_eq!(proxies.http, Some(Secret::new("http://a")));
         assert_eq!(proxies.https, Some(Secret::new("http://b")));
-        assert_eq!(proxies.except.as_deref(), Some("x"));
+        assert_eq!(proxies.excluded.as_deref(), Some("x"));
         let pairs = [("HTTP_PROXY", "http://a"), ("REQUEST_METHOD", "GET")];
         assert_eq!(settings("", &pairs).http.proxies.http, None);
     }

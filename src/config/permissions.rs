@@ -77,7 +77,7 @@ pub struct PermissionSettings {
 }
 
 impl PermissionSettings {
-    /// Returns allow rules for the commands that run outside of the sandbox. An invalid one excludes nothing.
+    /// Returns allow rules for the commands that run outside of the sandbox. Invalid commands are ignored.
     pub fn excluded_commands(&self) -> Rules {
         let source = Arc::new(RuleSource {
             name: "sandbox.excludedCommands".to_owned(),
@@ -103,28 +103,28 @@ impl Config {
         directory: &Path,
     ) -> Result<PermissionSettings, ConfigError> {
         let home = HOME.text(&self.environment).map(Path::new);
-        let mut gathered = MergedSettings {
+        let mut merged = MergedSettings {
             rules: Vec::new(),
             settings: PermissionSettings::default(),
             disabled: Vec::new(),
             ignores_unknown: flags.ignore_unknown_settings,
             directory,
             home,
-            asker: flags.subagent.as_deref(),
+            subagent: flags.subagent.as_deref(),
         };
         let mut mode = self.file.permissions.mode();
-        let given = [
+        let flag_rules = [
             ("--deny", &flags.deny, Behavior::Deny),
             ("--ask", &flags.ask, Behavior::Ask),
             ("--allow", &flags.allow, Behavior::Allow),
         ];
-        for (flag, rules, behavior) in given {
+        for (flag, rules, behavior) in flag_rules {
             let source = Arc::new(RuleSource {
                 name: flag.to_owned(),
                 anchor: directory.to_owned(),
             });
             for rule in rules {
-                gathered.rules.push(Rule::parse(rule, behavior, &source)?);
+                merged.rules.push(Rule::parse(rule, behavior, &source)?);
             }
         }
         let source_in = |path: &Path| {
@@ -133,46 +133,48 @@ impl Config {
                 anchor: anchor(&absolute_path(path), home),
             })
         };
-        let mut hooks_are_disabled = false;
+        let mut are_hooks_disabled = false;
         let mut sandbox_problems = Vec::new();
         for path in &flags.settings {
             let file: SettingsFile = read_agent_settings(path)?;
             let source = source_in(path);
-            gathered.add(&file.permissions, &source)?;
+            merged.add(&file.permissions, &source)?;
             for (key, value) in &file.others {
                 if let ("sandbox", Value::Object(members)) = (key.as_str(), value) {
                     let parse = |text: &String| SandboxPath::parse(text, &source, home);
                     let parse_all = |texts: Vec<String>| texts.iter().map(parse).collect();
-                    let problems = gathered.settings.sandbox.add(key, members, &parse_all);
-                    let problems = problems.into_iter();
-                    sandbox_problems.extend(problems.map(|one| (one, Arc::clone(&source))));
+                    let problems = merged.settings.sandbox.add(key, members, &parse_all);
+                    let sourced = problems
+                        .into_iter()
+                        .map(|problem| (problem, Arc::clone(&source)));
+                    sandbox_problems.extend(sourced);
                     continue;
                 }
-                for restriction in restrictions::of_file(key, value, &source) {
-                    gathered.restrict(restriction, &source)?;
+                for restriction in restrictions::parse_file_key(key, value, &source) {
+                    merged.restrict(restriction, &source)?;
                 }
             }
             mode = file.permissions.mode().or(file.approval_mode()).or(mode);
-            hooks_are_disabled |= file.disable_all_hooks;
-            gathered.settings.environment.extend(file.env);
-            gathered.settings.hooks.push((file.hooks, source));
+            are_hooks_disabled |= file.disable_all_hooks;
+            merged.settings.environment.extend(file.env);
+            merged.settings.hooks.push((file.hooks, source));
         }
         if let Some(path) = &self.file.path {
             let source = source_in(path);
-            gathered.add(&self.file.permissions, &source)?;
+            merged.add(&self.file.permissions, &source)?;
         }
         // A later file may have disabled the sandbox.
-        gathered.ignores_unknown |= !gathered.settings.sandbox.is_enabled;
+        merged.ignores_unknown |= !merged.settings.sandbox.is_enabled;
         for (problem, source) in sandbox_problems {
-            gathered.restrict(problem, &source)?;
+            merged.restrict(problem, &source)?;
         }
         let MergedSettings {
             rules,
             mut settings,
             disabled,
             ..
-        } = gathered;
-        if hooks_are_disabled {
+        } = merged;
+        if are_hooks_disabled {
             settings.hooks.clear();
         }
         settings.rules = Rules::new(rules);
@@ -198,8 +200,8 @@ struct MergedSettings<'a> {
     ignores_unknown: bool,
     directory: &'a Path,
     home: Option<&'a Path>,
-    /// The type of the subagent whose calls are decided on.
-    asker: Option<&'a str>,
+    /// The type of the subagent that makes the calls.
+    subagent: Option<&'a str>,
 }
 
 impl MergedSettings<'_> {
@@ -208,8 +210,8 @@ impl MergedSettings<'_> {
         table: &PermissionTable,
         source: &Arc<RuleSource>,
     ) -> Result<(), ConfigError> {
-        for (written, behavior) in table.rules() {
-            let rule = match written {
+        for (entry, behavior) in table.rules() {
+            let rule = match entry {
                 WrittenRule::Alone(text) => Rule::parse(text, behavior, source)?,
                 WrittenRule::Tested(tested) => {
                     let rule = Rule::parse(&tested.rule, behavior, source)?;
@@ -219,7 +221,7 @@ impl MergedSettings<'_> {
                             source_name: source.name.clone(),
                             problem,
                         })?;
-                    if !tested.is_about(self.asker, behavior) {
+                    if !tested.applies_to(self.subagent, behavior) {
                         continue;
                     }
                     rule
@@ -238,7 +240,7 @@ impl MergedSettings<'_> {
             }
         }
         for (key, value) in &table.others {
-            let restriction = restrictions::of_permissions(key, value, source);
+            let restriction = restrictions::parse_permission_key(key, value, source);
             self.restrict(restriction, source)?;
         }
         Ok(())
@@ -329,11 +331,15 @@ impl TestedRule {
         directory: &Path,
         home: Option<&Path>,
     ) -> Result<(), String> {
-        let wanted = [(&self.matching, true), (&self.not_match, false)];
-        for (examples, matches) in wanted {
+        let expectations = [(&self.matching, true), (&self.not_match, false)];
+        for (examples, is_match) in expectations {
             for example in examples {
-                if rule_matches(rule, example, directory, home) != matches {
-                    let verb = if matches { "does not match" } else { "matches" };
+                if rule_matches(rule, example, directory, home) != is_match {
+                    let verb = if is_match {
+                        "does not match"
+                    } else {
+                        "matches"
+                    };
                     return Err(format!("`{}` {verb} `{example}`", self.rule));
                 }
             }
@@ -387,6 +393,6 @@ fn rule_matches(rule: &Rule, example: &str, directory: &Path, home: Option<&Path
         return rule.matches(&request);
     }
     // Every command of a command line has to be allowed.
-    let decided = Rules::new(vec![rule.clone()]).decide(Mode::Default, &request);
-    decided.decision == Decision::Allow && matches!(decided.by, DecidedBy::Rule { .. })
+    let evaluation = Rules::new(vec![rule.clone()]).decide(Mode::Default, &request);
+    evaluation.decision == Decision::Allow && matches!(evaluation.by, DecidedBy::Rule { .. })
 }

@@ -19,11 +19,11 @@ pub(super) enum Restriction {
     Rules(Vec<Rule>),
     /// Calls that would need approval are denied.
     DenyInsteadOfAsking,
-    /// A forbidden mode.
+    /// A forbidden mode, and the key that forbids it.
     Forbids(Mode, String),
     /// The key may restrict calls in an unknown way.
     Unknown(String),
-    /// The key has a value that is not understood, for a reason.
+    /// A key with an invalid value, and the reason.
     Invalid(String, String),
     /// The key would lift restrictions, and is not applied.
     Weakens(String),
@@ -44,16 +44,20 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// Parses a key of `permissions`.
-pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
-    let outside = |access, behavior| Rule::outside(key, access, behavior, source);
+pub(super) fn parse_permission_key(
+    key: &str,
+    value: &Value,
+    source: &Arc<RuleSource>,
+) -> Restriction {
+    let outside_rule = |access, behavior| Rule::outside(key, access, behavior, source);
     let name = || format!("permissions.{key}");
     match (key, value) {
         ("blockReadsOutsideWorkingDirectories", Value::Bool(true)) => Restriction::Rules(vec![
-            outside(OutsideAccess::Reading, Behavior::Deny),
-            outside(OutsideAccess::Command, Behavior::Ask),
+            outside_rule(OutsideAccess::Reading, Behavior::Deny),
+            outside_rule(OutsideAccess::Command, Behavior::Ask),
         ]),
         ("blockWritesOutsideWorkingDirectories", Value::Bool(true)) => {
-            Restriction::Rules(vec![outside(OutsideAccess::Writing, Behavior::Deny)])
+            Restriction::Rules(vec![outside_rule(OutsideAccess::Writing, Behavior::Deny)])
         }
         ("denyInsteadOfPrompting", Value::Bool(true)) => Restriction::DenyInsteadOfAsking,
         (
@@ -75,25 +79,29 @@ pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<RuleSource>)
 }
 
 /// Parses a key of a settings file of Claude Code, Qwen Code or Gemini CLI.
-pub(super) fn of_file(key: &str, value: &Value, source: &Arc<RuleSource>) -> Vec<Restriction> {
+pub(super) fn parse_file_key(
+    key: &str,
+    value: &Value,
+    source: &Arc<RuleSource>,
+) -> Vec<Restriction> {
     if let ("tools" | "mcp" | "security", Value::Object(members)) = (key, value) {
-        let members = members.iter();
-        let members =
-            members.map(|(member, value)| of_key(&format!("{key}.{member}"), value, source));
-        return members.collect();
+        let parse = |(member, value): (&String, &Value)| {
+            parse_key(&format!("{key}.{member}"), value, source)
+        };
+        return members.iter().map(parse).collect();
     }
-    vec![of_key(key, value, source)]
+    vec![parse_key(key, value, source)]
 }
 
-fn of_key(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
+fn parse_key(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
     match key {
-        "tools.exclude" | "excludeTools" => rules(key, value, source, excluded_tool),
+        "tools.exclude" | "excludeTools" => parse_deny_rules(key, value, source, excluded_tool),
         "mcp.excluded" | "excludeMCPServers" | "disabledMcpjsonServers" => {
-            rules(key, value, source, |server| {
+            parse_deny_rules(key, value, source, |server| {
                 Some(format!("mcp__{}", server.as_str()?))
             })
         }
-        "deniedMcpServers" => rules(key, value, source, |server| {
+        "deniedMcpServers" => parse_deny_rules(key, value, source, |server| {
             let name = server.get("serverName")?.as_str()?;
             Some(format!("mcp__{name}"))
         }),
@@ -118,16 +126,16 @@ fn is_restriction(value: &Value) -> bool {
 }
 
 /// Returns deny rules for the elements of a list; unknown if an element cannot be parsed.
-fn rules(
+fn parse_deny_rules(
     key: &str,
     value: &Value,
     source: &Arc<RuleSource>,
-    rule: impl Fn(&Value) -> Option<String>,
+    to_rule_text: impl Fn(&Value) -> Option<String>,
 ) -> Restriction {
-    let parsed = |element: &Value| Rule::parse(&rule(element)?, Behavior::Deny, source).ok();
+    let parse = |element: &Value| Rule::parse(&to_rule_text(element)?, Behavior::Deny, source).ok();
     let elements = value
         .as_array()
-        .map(|elements| elements.iter().map(parsed).collect());
+        .map(|elements| elements.iter().map(parse).collect());
     match elements {
         Some(Some(rules)) => Restriction::Rules(rules),
         _ => Restriction::Unknown(key.to_owned()),
@@ -140,15 +148,15 @@ fn excluded_tool(element: &Value) -> Option<String> {
     let tool = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((tool, command)) => {
             let command = command.trim_end_matches(['*', ':', ' ']);
-            return Some(format!("{}({command}:*)", own_name(tool)));
+            return Some(format!("{}({command}:*)", tool_of_class(tool)));
         }
         None => text,
     };
-    Some(own_name(tool).to_owned())
+    Some(tool_of_class(tool).to_owned())
 }
 
-/// Class names of tools in older settings.
-fn own_name(tool: &str) -> &str {
+/// Returns the name of the tool with this class name, which older settings contain; other names unchanged.
+fn tool_of_class(tool: &str) -> &str {
     match tool {
         "ShellTool" => "Bash",
         "ReadFileTool" => "Read",
@@ -229,7 +237,7 @@ pub(super) enum WrittenRule {
 #[serde(deny_unknown_fields)]
 pub(super) struct TestedRule {
     pub(super) rule: String,
-    /// The type of the subagents whose calls it is about; all subagents if it is `*`. As in Gemini CLI's policies.
+    /// The type of the subagents whose calls the rule is about; all subagents if it is `*`. As in Gemini CLI's policies.
     subagent: Option<String>,
     #[serde(default, rename = "match")]
     pub(super) matching: Vec<String>,
@@ -238,15 +246,15 @@ pub(super) struct TestedRule {
 }
 
 impl TestedRule {
-    /// Whether it is about the calls of a subagent of this type, or of the main agent if there is none. A subagent of an
-    /// unknown type, which is empty, may be restricted by each rule.
-    pub(super) fn is_about(&self, asker: Option<&str>, behavior: Behavior) -> bool {
+    /// Whether the rule applies to a caller: the type of a subagent, empty if unknown, or `None` for the main agent.
+    /// Every rule that restricts calls applies to a subagent of unknown type.
+    pub(super) fn applies_to(&self, caller: Option<&str>, behavior: Behavior) -> bool {
         let Some(subagent) = &self.subagent else {
             return true;
         };
-        asker.is_some_and(|asker| {
-            let may_be_any = asker.is_empty() && behavior != Behavior::Allow;
-            may_be_any || subagent == "*" || subagent == asker
+        caller.is_some_and(|caller| {
+            let may_be_any = caller.is_empty() && behavior != Behavior::Allow;
+            may_be_any || subagent == "*" || subagent == caller
         })
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::permission::{RuleSource, normalise};
 
 /// The files that an entry of a list of paths names: `/x` and `//x` from the root, `~/x` from home, `./x` and `x` from
-/// the project of the file, else from its directory. Permission rules are written otherwise.
+/// the project of the file, else from its directory. In permission rules, `/x` has another meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxPath {
-    /// The directory that the pattern is relative to, as it is called.
+    /// The directory that the pattern is relative to. Links are not resolved.
     pub directory: PathBuf,
     /// The pattern, with the wildcards of permission rules; empty for the directory itself.
     pub pattern: PathBuf,
@@ -21,7 +21,7 @@ impl SandboxPath {
     /// Parses an entry.
     ///
     /// # Errors
-    /// The reason why it names no files.
+    /// The reason why the entry names no files.
     pub(super) fn parse(
         text: &str,
         source: &Arc<RuleSource>,
@@ -36,9 +36,9 @@ impl SandboxPath {
             (source.anchor.as_path(), text)
         };
         // A rule for a directory also applies to its contents.
-        let below = below.trim_end_matches('/');
-        let below = below.strip_suffix("/**").unwrap_or(below);
-        let path = normalise(&start.join(below.trim_start_matches('/')));
+        let trimmed = below.trim_end_matches('/');
+        let entry = trimmed.strip_suffix("/**").unwrap_or(trimmed);
+        let path = normalise(&start.join(entry.trim_start_matches('/')));
         let mut split = start
             .ancestors()
             .map(|above| (above, path.strip_prefix(above)));

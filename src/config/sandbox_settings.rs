@@ -63,17 +63,17 @@ type ParsePaths<'a> = &'a dyn Fn(Vec<String>) -> Result<Vec<SandboxPath>, String
 type ParsedRestrictions = Result<Vec<Restriction>, String>;
 
 impl SandboxSettings {
-    /// Adds a table of a file, which has precedence over earlier files. Returns what was not understood.
+    /// Adds a table of a file, which has precedence over earlier files. Returns the settings that were not understood.
     pub(super) fn add(
         &mut self,
         table: &str,
         members: &Map<String, Value>,
-        paths: ParsePaths<'_>,
+        parse_paths: ParsePaths<'_>,
     ) -> Vec<Restriction> {
         let mut problems = Vec::new();
         for (member, value) in members {
             let key = format!("{table}.{member}");
-            match self.set(&key, value, paths) {
+            match self.set(&key, value, parse_paths) {
                 // A comment, such as `_comment` or `$schema`.
                 _ if !member.starts_with(char::is_alphabetic) => {}
                 Ok(found) => problems.extend(found),
@@ -83,11 +83,11 @@ impl SandboxSettings {
         problems
     }
 
-    /// Sets the value of a key. Returns what was not understood.
+    /// Sets the value of a key. Returns the settings that were not understood.
     ///
     /// # Errors
     /// The reason why the value is invalid.
-    fn set(&mut self, key: &str, value: &Value, paths: ParsePaths<'_>) -> ParsedRestrictions {
+    fn set(&mut self, key: &str, value: &Value, parse_paths: ParsePaths<'_>) -> ParsedRestrictions {
         let name = key.strip_prefix("sandbox.").unwrap_or(key);
         let is_in = |names: &str| names.split(' ').any(|other| other == name);
         match name {
@@ -101,19 +101,19 @@ impl SandboxSettings {
             "allowUnsandboxedCommands" => self.forbids_leaving = !read::<bool>(value)?,
             "excludedCommands" => self.excluded_commands.append(&mut read(value)?),
             "filesystem" | "network" | "credentials" => {
-                return Ok(self.add(key, &read(value)?, paths));
+                return Ok(self.add(key, &read(value)?, parse_paths));
             }
-            "filesystem.allowWrite" => self.allow_write.append(&mut paths(read(value)?)?),
-            "filesystem.denyWrite" => self.deny_write.append(&mut paths(read(value)?)?),
-            "filesystem.denyRead" => self.deny_read.append(&mut paths(read(value)?)?),
-            "filesystem.allowRead" => self.allow_read.append(&mut paths(read(value)?)?),
+            "filesystem.allowWrite" => self.allow_write.append(&mut parse_paths(read(value)?)?),
+            "filesystem.denyWrite" => self.deny_write.append(&mut parse_paths(read(value)?)?),
+            "filesystem.denyRead" => self.deny_read.append(&mut parse_paths(read(value)?)?),
+            "filesystem.allowRead" => self.allow_read.append(&mut parse_paths(read(value)?)?),
             "credentials.files" => self
                 .credential_files
-                .append(&mut paths(denied_paths(value)?)?),
-            "credentials.envVars" => self.credential_variables.append(&mut denied_paths(value)?),
+                .append(&mut parse_paths(denied_names(value)?)?),
+            "credentials.envVars" => self.credential_variables.append(&mut denied_names(value)?),
             "network.allowedDomains" => self.allowed_domains.append(&mut read(value)?),
             "network.deniedDomains" => self.denied_domains.append(&mut read(value)?),
-            "network.allowUnixSockets" => self.unix_sockets.append(&mut paths(read(value)?)?),
+            "network.allowUnixSockets" => self.unix_sockets.append(&mut parse_paths(read(value)?)?),
             "network.allowAllUnixSockets" => self.allows_all_unix_sockets = read(value)?,
             _ if is_in(WITHOUT_EFFECT) => {}
             _ if (is_in(WEAKER) || is_in(MANAGED)) && *value == false => {}
@@ -128,7 +128,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     T::deserialize(value).map_err(|error| error.to_string())
 }
 
-/// An entry of a list of credentials. They cannot be masked.
+/// An entry of a list of credentials. Masking is not supported.
 #[derive(Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 enum Credential {
@@ -138,7 +138,7 @@ enum Credential {
     },
 }
 
-fn denied_paths(value: &Value) -> Result<Vec<String>, String> {
+fn denied_names(value: &Value) -> Result<Vec<String>, String> {
     let names = read::<Vec<Credential>>(value)?.into_iter();
     Ok(names.map(|Credential::Deny { name }| name).collect())
 }

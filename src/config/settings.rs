@@ -93,27 +93,26 @@ impl Config {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
         let path = |path: &PathBuf| path.display().to_string();
-        let state = SourcedValue::flag("--state-dir", overrides.state_directory)
-            .or_else(|| file.with_line(file.state_dir.as_ref()));
-        let temporary = TEMPORARY
+        let given_temporary = TEMPORARY
             .sourced_value(environment)
-            .map(|set| set.map(PathBuf::from));
-        let temporary_directory = SourcedValue::or_default(temporary, PathBuf::from("/tmp"));
-        let state = state
-            .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
-        // The model receives absolute paths below it, since its working directory may differ.
-        let state = state.map(|path| std::path::absolute(&path).unwrap_or(path));
+            .map(|found| found.map(PathBuf::from));
+        let temporary = SourcedValue::or_default(given_temporary, PathBuf::from("/tmp"));
+        // The model receives absolute paths below the state directory, since its working directory may differ.
+        let state = SourcedValue::flag("--state-dir", overrides.state_directory)
+            .or_else(|| file.with_line(file.state_dir.as_ref()))
+            .unwrap_or_else(|| default_state_directory(environment, &temporary.value))
+            .map(|path| std::path::absolute(&path).unwrap_or(path));
         let state_root = StateRoot(state.add_to("state_dir", path, &mut listed));
-        let temporary_directory = temporary_directory.add_to("TMPDIR", path, &mut listed);
+        let temporary_directory = temporary.add_to("TMPDIR", path, &mut listed);
         let in_environment = || {
             let number = CONCURRENCY.number(1, environment)?;
             let value = NonZeroUsize::new(usize::try_from(number.value).ok()?)?;
             Some(number.map(|_| value))
         };
-        let concurrency = SourcedValue::flag("--max-concurrency", overrides.concurrency)
+        let given_concurrency = SourcedValue::flag("--max-concurrency", overrides.concurrency)
             .or_else(in_environment)
             .or_else(|| file.with_line(file.max_concurrency.as_ref()));
-        let concurrency = SourcedValue::or_default(concurrency, DEFAULT_CONCURRENCY).add_to(
+        let concurrency = SourcedValue::or_default(given_concurrency, DEFAULT_CONCURRENCY).add_to(
             "max_concurrency",
             NonZeroUsize::to_string,
             &mut listed,
@@ -121,14 +120,15 @@ impl Config {
         let shell_timeouts = self.shell_timeouts(&mut listed);
         listed.extend(self.parse_gates(None).1);
         let flag = overrides.allow_private_addresses.then_some(true);
-        let given = SourcedValue::flag("--allow-private-addresses", flag)
+        let given_switch = SourcedValue::flag("--allow-private-addresses", flag)
             .or_else(|| file.with_line(file.allow_private_addresses.as_ref()));
-        let allows = SourcedValue::or_default(given, false);
-        let reach = if allows.add_to("allow_private_addresses", bool::to_string, &mut listed) {
-            Reach::PublicAndPrivate
-        } else {
-            Reach::Public
-        };
+        let allows_private = SourcedValue::or_default(given_switch, false);
+        let reach =
+            if allows_private.add_to("allow_private_addresses", bool::to_string, &mut listed) {
+                Reach::PublicAndPrivate
+            } else {
+                Reach::Public
+            };
         let http = self.http(None, &mut listed);
         let limits = file.max_result_chars.iter().filter_map(|(tool, limit)| {
             let name = format!("max_result_chars.{tool}");
@@ -154,24 +154,24 @@ impl Config {
 
     /// Returns the timeouts of shell calls. A default above the maximum raises the maximum.
     fn shell_timeouts(&self, listed: &mut Vec<Setting>) -> ShellTimeouts {
-        let usual = ShellTimeouts::default();
+        let defaults = ShellTimeouts::default();
         let rows = [
             (
                 SHELL_TIMEOUT,
                 &self.file.bash_default_timeout_ms,
-                usual.default,
+                defaults.default,
             ),
             (
                 MAX_SHELL_TIMEOUT,
                 &self.file.bash_max_timeout_ms,
-                usual.maximum,
+                defaults.maximum,
             ),
         ];
-        let [default, maximum] = rows.map(|(variable, in_file, usual)| {
+        let [default, maximum] = rows.map(|(variable, in_file, default)| {
             let found = variable
                 .number(1, &self.environment)
                 .or_else(|| self.file.with_line(in_file.as_ref()));
-            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+            SourcedValue::or_default(found.map(|found| found.map(Duration::from_millis)), default)
         });
         let maximum = if maximum.value < default.value {
             default.clone()
@@ -179,8 +179,8 @@ impl Config {
             maximum
         };
         ShellTimeouts {
-            default: default.add_to("bash_default_timeout_ms", milliseconds, listed),
-            maximum: maximum.add_to("bash_max_timeout_ms", milliseconds, listed),
+            default: default.add_to("bash_default_timeout_ms", format_milliseconds, listed),
+            maximum: maximum.add_to("bash_max_timeout_ms", format_milliseconds, listed),
         }
     }
 
@@ -190,7 +190,7 @@ impl Config {
     }
 
     /// Returns the homes of agents without a configuration: the directories above those of their sessions.
-    pub fn usual_homes(&self) -> Vec<PathBuf> {
+    pub fn default_homes(&self) -> Vec<PathBuf> {
         let roots = session_roots(&self.environment).into_iter();
         let homes = roots.filter_map(|root| Some(root.path.parent()?.to_owned()));
         homes.collect()
@@ -199,11 +199,11 @@ impl Config {
     /// Returns the agents that use the format of another one, and the homes of known agents.
     ///
     /// # Errors
-    /// A format is unknown, or a known agent has more than homes.
+    /// A format is unknown, or the table of a known agent has other keys than `homes`.
     pub fn agents(&self) -> Result<Vec<NamedRoot>, ConfigError> {
         let base = self.file.path.as_deref().and_then(Path::parent);
         let home = HOME.text(&self.environment).unwrap_or_default();
-        let absolute = |path: &Path| match path.strip_prefix("~") {
+        let to_absolute = |path: &Path| match path.strip_prefix("~") {
             Ok(below) => Path::new(home).join(below),
             Err(_) => base.unwrap_or(Path::new("")).join(path),
         };
@@ -225,24 +225,28 @@ impl Config {
                 found.extend(homes.iter().map(|(name, path)| NamedRoot {
                     name: name.clone(),
                     format,
-                    path: absolute(path),
+                    path: to_absolute(path),
                     kind: RootKind::Home,
                 }));
                 continue;
             }
-            let root = root.as_ref();
-            let root = root.ok_or_else(|| invalid("missing field `root`"))?;
-            let text = format.as_ref();
-            let text = text.ok_or_else(|| invalid("missing field `format`"))?;
-            let Some(format) = Agent::by_name(text.get_ref()) else {
+            let root_path = root
+                .as_ref()
+                .ok_or_else(|| invalid("missing field `root`"))?;
+            let format_name = format
+                .as_ref()
+                .ok_or_else(|| invalid("missing field `format`"))?;
+            let Some(format) = Agent::by_name(format_name.get_ref()) else {
                 let names = Agent::ALL.map(Agent::name).join(", ");
                 let problem = format!(
                     "unknown format `{}` [possible values: {names}]",
-                    text.get_ref()
+                    format_name.get_ref()
                 );
-                return Err(self
-                    .file
-                    .invalid_value(&format!("{key}.format"), text, &problem));
+                return Err(self.file.invalid_value(
+                    &format!("{key}.format"),
+                    format_name,
+                    &problem,
+                ));
             };
             if !homes.is_empty() {
                 return Err(invalid("only known agents have homes"));
@@ -250,7 +254,7 @@ impl Config {
             found.push(NamedRoot {
                 name: name.clone(),
                 format,
-                path: absolute(root),
+                path: to_absolute(root_path),
                 kind: RootKind::Fork,
             });
         }
@@ -288,13 +292,13 @@ impl Config {
     /// Returns the timeouts of MCP servers.
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::run::mcp::Timeouts {
-        let of = |variable: Variable, default: Duration| {
+        let read_timeout = |variable: Variable, default: Duration| {
             let set = variable.number(1, &self.environment);
             set.map_or(default, |set| Duration::from_millis(set.value))
         };
         crate::run::mcp::Timeouts {
-            start: of(SERVER_START_TIMEOUT, Duration::from_secs(30)),
-            call: of(SERVER_CALL_TIMEOUT, Duration::from_mins(10)),
+            start: read_timeout(SERVER_START_TIMEOUT, Duration::from_secs(30)),
+            call: read_timeout(SERVER_CALL_TIMEOUT, Duration::from_mins(10)),
         }
     }
 
@@ -304,14 +308,14 @@ impl Config {
         Some(cap.map_or(8, |cap| cap.value)).filter(|cap| *cap > 0)
     }
 
-    /// Returns the prices of models: of the file `named` by a flag, else of the configuration, else
+    /// Returns the prices of models: of `flag_file`, which a flag names, else of the configuration, else
     /// built-in.
     ///
     /// # Errors
     /// A file is missing, unreadable or invalid.
-    pub fn prices(&self, named: Option<&Path>) -> Result<Prices, ConfigError> {
+    pub fn prices(&self, flag_file: Option<&Path>) -> Result<Prices, ConfigError> {
         let files = [
-            named,
+            flag_file,
             self.file
                 .prices
                 .as_ref()
@@ -319,15 +323,15 @@ impl Config {
         ];
         let mut prices = Prices::default();
         for path in files.into_iter().flatten() {
-            prices = prices.before(read_toml(path)?);
+            prices = prices.with_fallback(read_toml(path)?);
         }
-        Ok(prices.before(Prices::built_in()))
+        Ok(prices.with_fallback(Prices::built_in()))
     }
 }
 
 /// Returns a duration as text, in milliseconds.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as `listed` calls it")]
-pub(super) fn milliseconds(time: &Duration) -> String {
+pub(super) fn format_milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()
 }
 
@@ -363,22 +367,23 @@ impl Config {
     /// # Errors
     /// The agent's file is missing, unreadable or invalid.
     pub fn side_gates(&self, agent_settings: Option<&Path>) -> Result<SideGates, ConfigError> {
-        let by_agent = agent_settings.map(labels_of_agent).transpose()?.flatten();
-        Ok(self.parse_gates(by_agent).0)
+        let agent_setting = agent_settings.map(labels_of_agent).transpose()?.flatten();
+        Ok(self.parse_gates(agent_setting).0)
     }
 
     /// Returns the switches, also for `doctor`.
-    pub(super) fn parse_gates(&self, by_agent: Option<bool>) -> (SideGates, Vec<Setting>) {
+    pub(super) fn parse_gates(&self, agent_setting: Option<bool>) -> (SideGates, Vec<Setting>) {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
-        let labels = LABELS.sourced_value(environment);
+        let variable = LABELS.sourced_value(environment);
         let in_file = file.with_line(file.emit_tool_use_summaries.as_ref());
-        let setting = by_agent.or(in_file.as_ref().map(|found| found.value));
-        let wanted = are_labels_wanted(labels.as_ref().map(|found| found.value), setting);
-        let labels = labels.map(|found| found.map(|_| wanted)).or(in_file);
-        let labels = SourcedValue::or_default(labels, wanted).map(|_| wanted);
-        let titles = AUTO_TITLE_OFF.sourced_value(environment);
-        let titles = titles.map(|found| found.map(|value| !is_true(Some(value))));
+        let setting = agent_setting.or(in_file.as_ref().map(|found| found.value));
+        let are_wanted = are_labels_wanted(variable.as_ref().map(|found| found.value), setting);
+        let given_labels = variable.map(|found| found.map(|_| are_wanted)).or(in_file);
+        let labels = SourcedValue::or_default(given_labels, are_wanted).map(|_| are_wanted);
+        let titles = AUTO_TITLE_OFF
+            .sourced_value(environment)
+            .map(|found| found.map(|value| !is_true(Some(value))));
         let gates = SideGates {
             labels: labels.add_to("emit_tool_use_summaries", bool::to_string, &mut listed),
             auto_titles: SourcedValue::or_default(titles, true).add_to(

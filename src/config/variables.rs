@@ -8,65 +8,71 @@ use crate::io::Environment;
 /// The names and descriptions of all variables for the documentation, one per line.
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
-/// The names of a variable, separated by blanks. The first name that is set counts. Names that other
+/// The names of a variable. The first name that is set counts. Names that other
 /// tools use follow turnpipe's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Variable(&'static str);
+pub(super) struct Variable(&'static [&'static str]);
 
-pub(super) const CONFIG: Variable = Variable("TURNPIPE_CONFIG");
-pub(super) const CONCURRENCY: Variable = Variable(
-    "TURNPIPE_MAX_TOOL_CONCURRENCY \
-     CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY \
-     QWEN_CODE_MAX_TOOL_CONCURRENCY",
-);
-pub(super) const SHELL_TIMEOUT: Variable = Variable("BASH_DEFAULT_TIMEOUT_MS");
-pub(super) const MAX_SHELL_TIMEOUT: Variable = Variable("BASH_MAX_TIMEOUT_MS");
-pub(super) const SERVER_START_TIMEOUT: Variable = Variable("MCP_TIMEOUT");
-pub(super) const SERVER_CALL_TIMEOUT: Variable = Variable("MCP_TOOL_TIMEOUT");
-pub(super) const STOP_HOOK_CAP: Variable =
-    Variable("TURNPIPE_STOP_HOOK_BLOCK_CAP CLAUDE_CODE_STOP_HOOK_BLOCK_CAP");
-pub(super) const STATE_HOME: Variable = Variable("XDG_STATE_HOME");
-pub(super) const CONFIG_HOME: Variable = Variable("XDG_CONFIG_HOME");
-pub(super) const HOME: Variable = Variable("HOME");
-pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
-pub(super) const PAGER: Variable = Variable("TURNPIPE_PAGER PAGER");
-pub(super) const LESS: Variable = Variable("LESS");
-pub(super) const PROJECT: Variable = Variable(
-    "CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR QWEN_PROJECT_DIR CURSOR_PROJECT_DIR FACTORY_PROJECT_DIR",
-);
-pub(super) const LABELS: Variable = Variable(
-    "TURNPIPE_EMIT_TOOL_USE_SUMMARIES \
-     QWEN_CODE_EMIT_TOOL_USE_SUMMARIES \
-     CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES",
-);
-pub(super) const AUTO_TITLE_OFF: Variable = Variable(
-    "TURNPIPE_DISABLE_AUTO_TITLE \
-     QWEN_DISABLE_AUTO_TITLE",
-);
-pub(super) const FAST_MODEL: Variable = Variable("TURNPIPE_FAST_MODEL");
-pub(super) const MAIN_MODEL: Variable = Variable("TURNPIPE_MODEL");
-pub(super) const ADVISOR_MODEL: Variable = Variable("TURNPIPE_ADVISOR_MODEL");
-pub(super) const ADVISOR_OFF: Variable =
-    Variable("TURNPIPE_DISABLE_ADVISOR_TOOL CLAUDE_CODE_DISABLE_ADVISOR_TOOL");
-pub(super) const OPENAI_KEY: Variable = Variable("OPENAI_API_KEY");
-pub(super) const OPENAI_ADDRESS: Variable = Variable("OPENAI_BASE_URL");
-pub(super) const ANTHROPIC_KEY: Variable = Variable("ANTHROPIC_API_KEY");
-pub(super) const ANTHROPIC_TOKEN: Variable = Variable("ANTHROPIC_AUTH_TOKEN");
-pub(super) const ANTHROPIC_ADDRESS: Variable = Variable("ANTHROPIC_BASE_URL");
-pub(super) const GEMINI_KEY: Variable = Variable("GEMINI_API_KEY GOOGLE_API_KEY");
-pub(super) const GEMINI_ADDRESS: Variable = Variable("GOOGLE_GEMINI_BASE_URL");
-pub(super) const DASHSCOPE_KEY: Variable = Variable("DASHSCOPE_API_KEY");
-pub(super) const DASHSCOPE_ADDRESS: Variable = Variable("DASHSCOPE_BASE_URL");
-pub(super) const OPENROUTER_KEY: Variable = Variable("OPENROUTER_API_KEY");
-pub(super) const OLLAMA_KEY: Variable = Variable("OLLAMA_API_KEY");
-pub(super) const OLLAMA_ADDRESS: Variable = Variable("OLLAMA_HOST");
-pub(super) const HTTP_PROXY: Variable = Variable("http_proxy HTTP_PROXY");
-pub(super) const HTTPS_PROXY: Variable = Variable("https_proxy HTTPS_PROXY");
-pub(super) const ALL_PROXY: Variable = Variable("all_proxy ALL_PROXY");
-pub(super) const NO_PROXY: Variable = Variable("no_proxy NO_PROXY");
-pub(super) const WEB_SERVER: Variable = Variable("REQUEST_METHOD");
-pub(super) const CERTIFICATE_FILE: Variable = Variable("SSL_CERT_FILE");
-pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable("SSL_CERT_DIR");
+pub(super) const CONFIG: Variable = Variable(&["TURNPIPE_CONFIG"]);
+pub(super) const CONCURRENCY: Variable = Variable(&[
+    "TURNPIPE_MAX_TOOL_CONCURRENCY",
+    "CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY",
+    "QWEN_CODE_MAX_TOOL_CONCURRENCY",
+]);
+pub(super) const SHELL_TIMEOUT: Variable = Variable(&["BASH_DEFAULT_TIMEOUT_MS"]);
+pub(super) const MAX_SHELL_TIMEOUT: Variable = Variable(&["BASH_MAX_TIMEOUT_MS"]);
+pub(super) const SERVER_START_TIMEOUT: Variable = Variable(&["MCP_TIMEOUT"]);
+pub(super) const SERVER_CALL_TIMEOUT: Variable = Variable(&["MCP_TOOL_TIMEOUT"]);
+pub(super) const STOP_HOOK_CAP: Variable = Variable(&[
+    "TURNPIPE_STOP_HOOK_BLOCK_CAP",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+]);
+pub(super) const STATE_HOME: Variable = Variable(&["XDG_STATE_HOME"]);
+pub(super) const CONFIG_HOME: Variable = Variable(&["XDG_CONFIG_HOME"]);
+pub(super) const HOME: Variable = Variable(&["HOME"]);
+pub(super) const TEMPORARY: Variable = Variable(&["TMPDIR"]);
+pub(super) const PAGER: Variable = Variable(&["TURNPIPE_PAGER", "PAGER"]);
+pub(super) const LESS: Variable = Variable(&["LESS"]);
+pub(super) const PROJECT: Variable = Variable(&[
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+]);
+pub(super) const LABELS: Variable = Variable(&[
+    "TURNPIPE_EMIT_TOOL_USE_SUMMARIES",
+    "QWEN_CODE_EMIT_TOOL_USE_SUMMARIES",
+    "CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES",
+]);
+pub(super) const AUTO_TITLE_OFF: Variable =
+    Variable(&["TURNPIPE_DISABLE_AUTO_TITLE", "QWEN_DISABLE_AUTO_TITLE"]);
+pub(super) const FAST_MODEL: Variable = Variable(&["TURNPIPE_FAST_MODEL"]);
+pub(super) const MAIN_MODEL: Variable = Variable(&["TURNPIPE_MODEL"]);
+pub(super) const ADVISOR_MODEL: Variable = Variable(&["TURNPIPE_ADVISOR_MODEL"]);
+pub(super) const ADVISOR_OFF: Variable = Variable(&[
+    "TURNPIPE_DISABLE_ADVISOR_TOOL",
+    "CLAUDE_CODE_DISABLE_ADVISOR_TOOL",
+]);
+pub(super) const OPENAI_KEY: Variable = Variable(&["OPENAI_API_KEY"]);
+pub(super) const OPENAI_ADDRESS: Variable = Variable(&["OPENAI_BASE_URL"]);
+pub(super) const ANTHROPIC_KEY: Variable = Variable(&["ANTHROPIC_API_KEY"]);
+pub(super) const ANTHROPIC_TOKEN: Variable = Variable(&["ANTHROPIC_AUTH_TOKEN"]);
+pub(super) const ANTHROPIC_ADDRESS: Variable = Variable(&["ANTHROPIC_BASE_URL"]);
+pub(super) const GEMINI_KEY: Variable = Variable(&["GEMINI_API_KEY", "GOOGLE_API_KEY"]);
+pub(super) const GEMINI_ADDRESS: Variable = Variable(&["GOOGLE_GEMINI_BASE_URL"]);
+pub(super) const DASHSCOPE_KEY: Variable = Variable(&["DASHSCOPE_API_KEY"]);
+pub(super) const DASHSCOPE_ADDRESS: Variable = Variable(&["DASHSCOPE_BASE_URL"]);
+pub(super) const OPENROUTER_KEY: Variable = Variable(&["OPENROUTER_API_KEY"]);
+pub(super) const OLLAMA_KEY: Variable = Variable(&["OLLAMA_API_KEY"]);
+pub(super) const OLLAMA_ADDRESS: Variable = Variable(&["OLLAMA_HOST"]);
+pub(super) const HTTP_PROXY: Variable = Variable(&["http_proxy", "HTTP_PROXY"]);
+pub(super) const HTTPS_PROXY: Variable = Variable(&["https_proxy", "HTTPS_PROXY"]);
+pub(super) const ALL_PROXY: Variable = Variable(&["all_proxy", "ALL_PROXY"]);
+pub(super) const NO_PROXY: Variable = Variable(&["no_proxy", "NO_PROXY"]);
+pub(super) const WEB_SERVER: Variable = Variable(&["REQUEST_METHOD"]);
+pub(super) const CERTIFICATE_FILE: Variable = Variable(&["SSL_CERT_FILE"]);
+pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable(&["SSL_CERT_DIR"]);
 
 /// The variables with a number, and its minimum.
 const NUMBERS: &[(Variable, u64)] = &[
@@ -81,7 +87,7 @@ const NUMBERS: &[(Variable, u64)] = &[
 impl Variable {
     /// Returns the names, in order of precedence.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        self.0.split_whitespace()
+        self.0.iter().copied()
     }
 
     /// Returns the value of the first name that is set and not empty.
@@ -94,45 +100,49 @@ impl Variable {
         })
     }
 
-    /// Returns the value of the first name that is set and not empty.
+    /// Like [`Self::sourced_value`], without the source.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
         self.sourced_value(environment).map(|found| found.value)
     }
 
     /// Returns the value of the first name that is set, even if it is empty.
-    pub(super) fn set(self, environment: &Environment) -> Option<&str> {
+    pub(super) fn set_value(self, environment: &Environment) -> Option<&str> {
         self.names()
             .find_map(|name| environment.get(name))?
             .to_str()
     }
 
-    /// Returns the value as a whole number of at least `least`; [`warnings`] reports other values.
-    pub(super) fn number(self, least: u64, environment: &Environment) -> Option<SourcedValue<u64>> {
+    /// Returns the value as a whole number of at minimum `minimum`; [`warnings`] reports other values.
+    pub(super) fn number(
+        self,
+        minimum: u64,
+        environment: &Environment,
+    ) -> Option<SourcedValue<u64>> {
         let found = self.sourced_value(environment)?;
         let number = found.value.trim().parse().ok()?;
-        (number >= least).then(|| found.map(|_| number))
+        (number >= minimum).then(|| found.map(|_| number))
     }
 }
 
 /// Returns a warning about each variable that has a value and no effect.
 pub(super) fn warnings(environment: &Environment) -> impl Iterator<Item = String> {
-    NUMBERS.iter().filter_map(|(variable, least)| {
+    NUMBERS.iter().filter_map(|(variable, minimum)| {
         let SourcedValue { value, source } = variable.sourced_value(environment)?;
-        let problem = format!("expected a whole number from {least}, found `{value}`");
-        let is_ignored = variable.number(*least, environment).is_none();
+        let problem = format!("expected a whole number from {minimum}, found `{value}`");
+        let is_ignored = variable.number(*minimum, environment).is_none();
         is_ignored.then(|| format!("{source} is ignored: {problem}"))
     })
 }
 
 /// Returns the pager's command; `None` for no pager.
 pub fn pager(environment: &Environment) -> Option<&str> {
-    let command = PAGER.set(environment).unwrap_or("less");
+    let command = PAGER.set_value(environment).unwrap_or("less");
     (!command.is_empty() && command != "cat").then_some(command)
 }
 
 /// Whether the user has set options of `less`.
 pub fn has_less_options(environment: &Environment) -> bool {
-    LESS.set(environment).is_some()
+    LESS.set_value(environment).is_some()
 }
 
 /// Origin of a value.
@@ -175,7 +185,7 @@ impl<T> SourcedValue<T> {
         value.map(|value| Self { value, source })
     }
 
-    /// Returns the value, or a default one.
+    /// Returns the value, or `default` if there is none.
     pub(super) fn or_default(found: Option<Self>, default: T) -> Self {
         found.unwrap_or(Self {
             value: default,
@@ -190,16 +200,16 @@ impl<T> SourcedValue<T> {
         }
     }
 
-    /// Adds the value to `settings` as `shown`, and returns it.
+    /// Adds the value, formatted by `format`, to `settings`, and returns the value.
     pub(super) fn add_to(
         self,
         name: &str,
-        shown: impl FnOnce(&T) -> String,
+        format: impl FnOnce(&T) -> String,
         settings: &mut Vec<Setting>,
     ) -> T {
         settings.push(Setting {
             name: name.to_owned(),
-            value: shown(&self.value),
+            value: format(&self.value),
             source: self.source,
         });
         self.value

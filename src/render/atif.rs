@@ -10,7 +10,7 @@ use super::atif_model::{
     Content, ContentPart, Extra, FinalMetrics, Metrics, Observation, ObservationResult, Source,
     Step, TrajectoryHead, extra_tokens, iso_time, tool_call,
 };
-use super::outline::{Subagent, find_subagent_page, is_image, media_word};
+use super::outline::{Subagent, find_subagent_page, is_image, media_placeholder};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 use crate::session::MAX_WAITING;
 
@@ -29,14 +29,15 @@ pub struct TrajectoryContext<'a> {
 pub struct TrajectoryWriter<'a> {
     out: &'a mut dyn Write,
     context: TrajectoryContext<'a>,
-    /// The tokens that no step has.
+    /// The tokens that are not assigned to a step.
     remaining: Usage,
     /// The last reading of a meter.
     meter: Usage,
     /// Steps that wait for results, and the last step.
     steps: VecDeque<Step>,
-    /// The number of the first of these, and of the next step, from 1.
+    /// The number of the first step in `steps`, from 1.
     first: u64,
+    /// The number of the next step, from 1.
     next: u64,
     /// The steps of calls.
     calls: HashMap<String, u64>,
@@ -81,7 +82,7 @@ impl<'a> TrajectoryWriter<'a> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn message(&mut self, message: Message, is_copied: bool) -> io::Result<()> {
+    pub fn add_message(&mut self, message: Message, is_copied: bool) -> io::Result<()> {
         if message.origin == Origin::Meter {
             if let Some(usage) = message.usage.filter(|_| !is_copied) {
                 self.add_reading(usage, message.model.as_deref());
@@ -101,7 +102,7 @@ impl<'a> TrajectoryWriter<'a> {
             }
         }
         for result in results {
-            self.result(result, time.clone())?;
+            self.add_result(result, time.clone())?;
         }
         if !is_empty && thinking.is_empty() && calls.is_empty() && spoken.is_empty() {
             return Ok(());
@@ -121,13 +122,13 @@ impl<'a> TrajectoryWriter<'a> {
             extra.insert("context_management", boundary);
         }
         let usage = message.usage.filter(|_| is_agent && !is_copied);
-        let metrics = usage.and_then(|usage| self.metrics(usage, message.model.as_deref()));
+        let metrics = usage.and_then(|usage| self.take_metrics(usage, message.model.as_deref()));
         let thinking = thinking.join("\n\n");
         let step = Step {
             timestamp: time,
             source,
             model_name: message.model.filter(|_| is_agent),
-            message: self.content(spoken, "\n\n")?,
+            message: self.convert_blocks(spoken, "\n\n")?,
             reasoning_content: Some(thinking).filter(|text| is_agent && !text.is_empty()),
             metrics,
             is_copied_context: is_copied.then_some(true),
@@ -137,22 +138,22 @@ impl<'a> TrajectoryWriter<'a> {
         self.write_step(step, calls)
     }
 
-    /// Writes the last steps, the totals, and the number of omitted messages. Returns the tokens that no step has.
+    /// Writes the last steps, the totals, and the number of omitted messages. Returns the tokens that are not assigned to a step.
     ///
     /// # Errors
     /// Writing failed.
-    pub fn finish(mut self, total: Option<&Usage>, left_out: u64) -> io::Result<Usage> {
+    pub fn finish(mut self, total: Option<&Usage>, omitted_messages: u64) -> io::Result<Usage> {
         if self.next == 1 {
-            self.system_step(None, Vec::new())?;
+            self.add_system_step(None, Vec::new())?;
         }
-        self.write(0)?;
+        self.write_complete_steps(0)?;
         self.out.write_all(b"]")?;
         let Some(total) = total else {
             return Ok(self.remaining);
         };
         let mut extra = extra_tokens("total_cache_creation_input_tokens", total);
-        if left_out > 0 {
-            extra.insert("omitted_messages", json!(left_out));
+        if omitted_messages > 0 {
+            extra.insert("omitted_messages", json!(omitted_messages));
         }
         let totals = FinalMetrics {
             total_prompt_tokens: total.total() - total.output,
@@ -176,11 +177,11 @@ impl<'a> TrajectoryWriter<'a> {
         step.tool_calls = calls.into_iter().map(tool_call).collect();
         self.next += 1;
         self.steps.push_back(step);
-        self.write(1)
+        self.write_complete_steps(1)
     }
 
-    /// Writes the first steps that are complete, but keeps this many.
-    fn write(&mut self, kept: usize) -> io::Result<()> {
+    /// Writes the complete steps before the first incomplete one, except the last `kept` steps. With 0, writes all steps.
+    fn write_complete_steps(&mut self, kept: usize) -> io::Result<()> {
         let is_last = kept == 0;
         while self.steps.len() > kept
             && (is_last || self.steps[0].waiting == 0 || self.steps.len() > MAX_WAITING)
@@ -199,42 +200,42 @@ impl<'a> TrajectoryWriter<'a> {
     }
 
     /// Adds a result to the step of its call.
-    fn result(&mut self, result: ToolResult, time: Option<String>) -> io::Result<()> {
+    fn add_result(&mut self, result: ToolResult, time: Option<String>) -> io::Result<()> {
         let number = self.calls.get(&result.id).copied();
-        let place = number.and_then(|number| usize::try_from(number - self.first).ok());
+        let index = number.and_then(|number| usize::try_from(number - self.first).ok());
         let text = result.text();
-        let started = find_subagent_page(&result.id, &text, self.context.subagents);
-        let started = started.or_else(|| self.embedded.get(&result.id).copied());
+        let started = find_subagent_page(&result.id, &text, self.context.subagents)
+            .or_else(|| self.embedded.get(&result.id).copied());
         let mut extra = Extra::new();
         if result.failed {
             extra.insert("is_error", json!(true));
         }
         let blocks = result.parts.into_iter().map(Block::from).collect();
-        let mut observed = ObservationResult {
+        let mut observation = ObservationResult {
             source_call_id: Some(result.id),
-            content: self.content(blocks, "\n")?,
+            content: self.convert_blocks(blocks, "\n")?,
             subagent_trajectory_ref: started
                 .map(|id| json!({"trajectory_id": id}))
                 .into_iter()
                 .collect(),
             extra,
         };
-        if let Some(step) = place.and_then(|place| self.steps.get_mut(place)) {
+        if let Some(step) = index.and_then(|index| self.steps.get_mut(index)) {
             if time != step.timestamp
                 && let Some(time) = time
             {
-                observed.extra.insert("timestamp", json!(time));
+                observation.extra.insert("timestamp", json!(time));
             }
             step.waiting = step.waiting.saturating_sub(1);
-            step.observation.results.push(observed);
-            return self.write(1);
+            step.observation.results.push(observation);
+            return self.write_complete_steps(1);
         }
-        let id = observed.source_call_id.take();
-        observed.extra.insert("tool_call_id", json!(id));
-        self.system_step(time, vec![observed])
+        let id = observation.source_call_id.take();
+        observation.extra.insert("tool_call_id", json!(id));
+        self.add_system_step(time, vec![observation])
     }
 
-    fn system_step(
+    fn add_system_step(
         &mut self,
         timestamp: Option<String>,
         results: Vec<ObservationResult>,
@@ -256,31 +257,31 @@ impl<'a> TrajectoryWriter<'a> {
         let Some(reply) = steps.position(|step| step.source == "agent") else {
             return;
         };
-        let place = self.steps.len() - 1 - reply;
-        if self.steps[place].metrics.is_none() {
-            let model = self.steps[place]
+        let index = self.steps.len() - 1 - reply;
+        if self.steps[index].metrics.is_none() {
+            let model = self.steps[index]
                 .model_name
                 .clone()
                 .or(model.map(str::to_owned));
-            self.steps[place].metrics = self.metrics(spent, model.as_deref());
+            self.steps[index].metrics = self.take_metrics(spent, model.as_deref());
         }
     }
 
     /// Takes tokens from the remaining ones. Returns `None` if fewer remain, because they were counted
     /// elsewhere.
-    fn metrics(&mut self, usage: Usage, model: Option<&str>) -> Option<Metrics> {
-        let rest = &mut self.remaining;
+    fn take_metrics(&mut self, usage: Usage, model: Option<&str>) -> Option<Metrics> {
+        let remaining = &mut self.remaining;
         let pairs = [
-            (&mut rest.input, usage.input),
-            (&mut rest.output, usage.output),
-            (&mut rest.cache_read, usage.cache_read),
-            (&mut rest.cache_write, usage.cache_write),
+            (&mut remaining.input, usage.input),
+            (&mut remaining.output, usage.output),
+            (&mut remaining.cache_read, usage.cache_read),
+            (&mut remaining.cache_write, usage.cache_write),
         ];
-        if usage.is_empty() || pairs.iter().any(|(rest, count)| **rest < *count) {
+        if usage.is_empty() || pairs.iter().any(|(left, count)| **left < *count) {
             return None;
         }
-        for (rest, count) in pairs {
-            *rest -= count;
+        for (left, count) in pairs {
+            *left -= count;
         }
         let recorded = usage.cost.filter(|cost| *cost > 0.0);
         let usage = Usage {
@@ -296,8 +297,8 @@ impl<'a> TrajectoryWriter<'a> {
         })
     }
 
-    /// Returns texts and images. Other attachments become a text with their type.
-    fn content(&self, blocks: Vec<Block>, separator: &str) -> io::Result<Content> {
+    /// Converts texts and images, and saves the images. Other attachments become a text with their type.
+    fn convert_blocks(&self, blocks: Vec<Block>, separator: &str) -> io::Result<Content> {
         let mut parts = Vec::new();
         let mut has_images = false;
         for block in blocks {
@@ -316,7 +317,7 @@ impl<'a> TrajectoryWriter<'a> {
                         parts.push(ContentPart::Image { source });
                         continue;
                     }
-                    media_word(&media)
+                    media_placeholder(&media)
                 }
                 Block::Thinking(_) | Block::Call(_) | Block::Result(_) => continue,
             };

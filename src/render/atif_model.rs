@@ -158,8 +158,8 @@ impl Default for Content {
 /// Converts a call. Wraps arguments that are not an object, because the format requires one.
 pub(super) fn tool_call(call: Call) -> ToolCall {
     let is_object = call.input.get().starts_with('{');
-    let wrapped = || to_raw_value(&BTreeMap::from([("input", &call.input)])).ok();
-    let arguments = if is_object { None } else { wrapped() };
+    let wrap = || to_raw_value(&BTreeMap::from([("input", &call.input)])).ok();
+    let arguments = if is_object { None } else { wrap() };
     ToolCall {
         id: call.id,
         function_name: call.name,
@@ -172,11 +172,11 @@ pub(super) fn tool_call(call: Call) -> ToolCall {
 pub(super) fn iso_time(text: &str) -> Option<String> {
     let time: Timestamp = text.parse().ok()?;
     let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.TZ+".contains(&byte);
-    let time = match text.as_bytes().get(10) {
+    let formatted = match text.as_bytes().get(10) {
         Some(b'T') if text.bytes().all(is_plain) => text.to_owned(),
         _ => time.to_string(),
     };
-    Some(time).filter(|time| time.starts_with(|first: char| first.is_ascii_digit()))
+    Some(formatted).filter(|time| time.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Returns the counts for which the format has no member.
@@ -186,6 +186,6 @@ pub(super) fn extra_tokens(cache_write: &'static str, usage: &Usage) -> Extra {
         ("ephemeral_1h_input_tokens", usage.cache_write_1h),
         ("web_search_requests", usage.web_searches),
     ];
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    counts.map(|(name, count)| (name, json!(count))).collect()
+    let known = counts.into_iter().filter(|(_, count)| *count > 0);
+    known.map(|(name, count)| (name, json!(count))).collect()
 }

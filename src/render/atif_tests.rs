@@ -16,7 +16,7 @@ fn write(messages: &[Message], total: &Usage) -> String {
     let head = TrajectoryHead::default();
     let mut writer = TrajectoryWriter::new(&mut json, head, *total, context).unwrap();
     for message in messages {
-        writer.message(message.clone(), false).unwrap();
+        writer.add_message(message.clone(), false).unwrap();
     }
     writer.finish(Some(total), 0).unwrap();
     json.push(b'}');

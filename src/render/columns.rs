@@ -35,8 +35,8 @@ pub(super) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     widths
 }
 
-/// Returns the rows as lines.
-pub(crate) fn table(rows: Vec<Vec<String>>, first_right: usize) -> String {
+/// Formats rows as lines, with columns like [`align_cells`].
+pub(crate) fn format_table(rows: Vec<Vec<String>>, first_right: usize) -> String {
     let rows = align_cells(rows, first_right);
     rows.iter().map(|row| row.concat() + "\n").collect()
 }

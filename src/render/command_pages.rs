@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::cost_table::{count_table, fit_table};
 use super::text::Style;
-use super::times::format_minute;
+use super::times::format_recorded_minute;
 use crate::message::CallOutcome;
 use crate::records::{
     DoctorRecord, HookEffect, HookStatusRecord, HookTestRecord, SessionArchiveRecord,
@@ -14,7 +14,7 @@ use crate::records::{
     SessionChecksRecord, SessionDamageRecord, SessionDescription, SessionRemovalRecord,
     SessionRemovedRecord, name_of,
 };
-use crate::text::{append, count_noun, fit_columns, format_byte_size, terminal_safe_line};
+use crate::text::{append, fit_columns, format_byte_size, format_count, terminal_safe_line};
 
 /// Maximum width of a tool's name, in columns.
 const TOOL_COLUMNS: usize = 12;
@@ -37,7 +37,7 @@ pub(crate) fn call_line(
     zone: &TimeZone,
     columns: Option<usize>,
 ) -> String {
-    let time = format_minute(call.timestamp.as_deref(), zone);
+    let time = format_recorded_minute(call.timestamp.as_deref(), zone);
     let (outcome, code) = match call.outcome {
         None => ("no result", "2"),
         Some(CallOutcome::Ok) => ("ok", "2"),
@@ -46,11 +46,10 @@ pub(crate) fn call_line(
         Some(CallOutcome::Interrupted) => ("stopped", "31"),
         Some(CallOutcome::Cancelled) => ("cancelled", "31"),
     };
-    let seconds = call.duration_ms.map(|duration| {
+    let seconds = call.duration_ms.map_or_else(String::new, |duration| {
         let tenths = duration / 100;
         format!("{}.{} s", tenths / 10, tenths % 10)
     });
-    let seconds = seconds.unwrap_or_default();
     let tool = fit_columns(&terminal_safe_line(&call.tool), TOOL_COLUMNS);
     let head = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
     let topic = match (&call.input, &call.field) {
@@ -83,15 +82,15 @@ pub(crate) fn call_count_page(counts: &[SessionCallCountRecord], columns: Option
 /// Maximum number of findings of a kind that a page lists.
 const MAX_FINDINGS: u64 = 3;
 
-/// Returns the verdict about a session file with findings, followed by these. Empty without findings.
+/// Returns the verdict about a session file and its findings. Empty without findings.
 pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord]) -> String {
     if findings.is_empty() {
         return String::new();
     }
     let path = terminal_safe_line(&totals.path);
     let verdict = if totals.ok { "ok" } else { "damaged" };
-    let records = count_noun(totals.records, "record", "records");
-    let lines = count_noun(totals.lines, "line", "lines");
+    let records = format_count(totals.records, "record", "records");
+    let lines = format_count(totals.lines, "line", "lines");
     let mut page = format!("{path}: {verdict}, {records} on {lines}\n");
     let mut counts = BTreeMap::new();
     for finding in findings {
@@ -100,14 +99,14 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
         if *count > MAX_FINDINGS {
             continue;
         }
-        let place = match (finding.line, finding.offset) {
+        let position = match (finding.line, finding.offset) {
             (Some(line), _) => format!("line {line}: "),
             (None, Some(offset)) => format!("byte {offset}: "),
             (None, None) => String::new(),
         };
         let detail = terminal_safe_line(&finding.detail);
         let kind = name_of(finding.kind).replace('_', " ");
-        append!(page, "  {place}{kind}: {detail}\n");
+        append!(page, "  {position}{kind}: {detail}\n");
     }
     for (kind, count) in counts.iter().filter(|(_, count)| **count > MAX_FINDINGS) {
         let (more, kind) = (count - MAX_FINDINGS, kind.replace('_', " "));
@@ -154,7 +153,7 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
     }));
     let page = fit_table(rows, head.len(), columns);
     let problems = findings.iter().map(|found| found.problem.as_deref());
-    with_problems(&page, problems)
+    add_problems(&page, problems)
 }
 
 /// Returns a table of hooks with calls, each row followed by its reason or problem.
@@ -179,15 +178,16 @@ pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) 
         vec![agent, tool, about, decision, status, effect.to_owned()]
     }));
     let page = fit_table(rows, head.len(), columns);
-    let reasons = tests.iter();
-    let reasons = reasons.map(|test| test.problem.as_deref().or(test.reason.as_deref()));
-    with_problems(&page, reasons)
+    let reasons = tests
+        .iter()
+        .map(|test| test.problem.as_deref().or(test.reason.as_deref()));
+    add_problems(&page, reasons)
 }
 
 /// Returns the lines of a table, each below the head followed by its text, if it has one.
-fn with_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>) -> String {
-    let lines = page.lines().zip(std::iter::once(None).chain(problems));
-    let lines = lines.map(|(line, problem)| match problem {
+fn add_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>) -> String {
+    let rows = page.lines().zip(std::iter::once(None).chain(problems));
+    let lines = rows.map(|(line, problem)| match problem {
         Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),
         None => format!("{line}\n"),
     });
@@ -234,7 +234,7 @@ pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
         damaged,
         unreadable,
     } = *totals;
-    let count = count_noun(sessions, "session", "sessions");
+    let count = format_count(sessions, "session", "sessions");
     format!("{count}: {ok} ok, {damaged} damaged, {unreadable} unreadable\n")
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
     } else {
         ("removed", "")
     };
-    let files = count_noun(totals.files, "file", "files");
+    let files = format_count(totals.files, "file", "files");
     let size = format_byte_size(totals.bytes);
     format!(
         "{removed} {verb}, {in_use} in use, {failed} failed, {skipped} skipped; {files}, {size}{hint}\n"

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use super::columns::{table, widths};
+use super::columns::{format_table, widths};
 use super::times::format_duration;
 use crate::message::Usage;
 use crate::records::{RunTotals, Spending};
 use crate::text::{
-    count_noun, display_width, fit_columns, fit_end, format_dollars, terminal_safe_line,
-    with_separators,
+    display_width, fit_columns, fit_end, format_count, format_dollars, format_number,
+    terminal_safe_line,
 };
 
 /// Headings of tokens and costs.
@@ -42,15 +42,15 @@ pub(crate) fn cost_table(
     bars: usize,
     columns: Option<usize>,
 ) -> String {
-    let lines = |heads: &[&str], spelled: fn(u64) -> String| -> Vec<Vec<String>> {
-        let rows = rows.iter().map(|row| line(row, spelled));
+    let lines = |heads: &[&str], format_count: fn(u64) -> String| -> Vec<Vec<String>> {
+        let rows = rows.iter().map(|row| format_row(row, format_count));
         let head = [names, counts, heads].concat();
         let head = head.into_iter().map(str::to_owned).collect();
         std::iter::once(head).chain(rows).collect()
     };
-    let mut page = lines(&HEADS, with_separators);
+    let mut page = lines(&HEADS, format_number);
     if let Some(columns) = columns {
-        let least = |widths: &[usize]| -> usize {
+        let min_width = |widths: &[usize]| -> usize {
             let (names, numbers) = widths.split_at(names.len());
             let names = names.iter().map(|width| *width.min(&NAME_COLUMNS));
             names
@@ -58,12 +58,12 @@ pub(crate) fn cost_table(
                 .map(|width| width + 2)
                 .sum()
         };
-        if least(&widths(&page)) > columns + 2 {
+        if min_width(&widths(&page)) > columns + 2 {
             page = lines(&SHORT_HEADS, shorten_number);
         }
     }
-    let page = fit_table(page, names.len(), columns);
-    with_bars(&page, &rows[..bars], columns.unwrap_or_default())
+    let table = fit_table(page, names.len(), columns);
+    add_bars(&table, &rows[..bars], columns.unwrap_or_default())
 }
 
 /// Returns a table whose first columns are names, which are cut so that the rest of a row fits.
@@ -75,7 +75,7 @@ pub(crate) fn fit_table(
     if let Some(columns) = columns {
         fit_names(&mut page, names, columns);
     }
-    table(page, names)
+    format_table(page, names)
 }
 
 /// Returns a table of names and counts, below headings separated by blanks.
@@ -86,7 +86,7 @@ pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
 ) -> String {
     let rows = rows.into_iter().map(|(names, counts)| {
         let names = names.map(terminal_safe_line).into_iter();
-        names.chain(counts.map(with_separators)).collect()
+        names.chain(counts.map(format_number)).collect()
     });
     let heads = heads.split(' ').map(str::to_owned).collect();
     let page = std::iter::once(heads).chain(rows).collect();
@@ -94,12 +94,12 @@ pub(crate) fn count_table<'a, const NAMES: usize, const COUNTS: usize>(
 }
 
 /// Returns the lines of a table. The first `rows` below the head get bars.
-fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
+fn add_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
     let cost = |row: &CostRow| row.spending.usage.cost.unwrap_or_default();
-    let most = rows.iter().map(cost).fold(0.0, f64::max);
-    let taken = page.lines().map(display_width).max().unwrap_or(0) + 2;
-    let room = columns.saturating_sub(taken).min(*BAR_COLUMNS.end());
-    if !BAR_COLUMNS.contains(&room) || most <= 0.0 {
+    let max_cost = rows.iter().map(cost).fold(0.0, f64::max);
+    let used_columns = page.lines().map(display_width).max().unwrap_or(0) + 2;
+    let bar_columns = columns.saturating_sub(used_columns).min(*BAR_COLUMNS.end());
+    if !BAR_COLUMNS.contains(&bar_columns) || max_cost <= 0.0 {
         return page.to_owned();
     }
     #[allow(
@@ -108,16 +108,17 @@ fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
         clippy::cast_sign_loss,
         reason = "no bar is longer than the terminal is wide"
     )]
-    let bar = |row| "█".repeat((cost(row) / most * room as f64).round() as usize);
+    let bar = |row| "█".repeat((cost(row) / max_cost * bar_columns as f64).round() as usize);
     // The heading and the rows at the end have no bar.
-    let bars = std::iter::once(String::new()).chain(rows.iter().map(bar));
-    let bars = bars.chain(std::iter::repeat(String::new()));
-    let lines = page.lines().zip(bars);
-    let lines = lines.map(|(line, bar)| format!("{line}  {bar}").trim_end().to_owned() + "\n");
+    let bars = std::iter::once(String::new())
+        .chain(rows.iter().map(bar))
+        .chain(std::iter::repeat(String::new()));
+    let rows = page.lines().zip(bars);
+    let lines = rows.map(|(line, bar)| format!("{line}  {bar}").trim_end().to_owned() + "\n");
     lines.collect()
 }
 
-fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
+fn format_row(row: &CostRow, format_count: fn(u64) -> String) -> Vec<String> {
     let usage = &row.spending.usage;
     let tokens = [
         usage.input,
@@ -125,7 +126,7 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
         usage.cache_read,
         usage.cache_write,
     ];
-    let numbers = row.counts.iter().chain(&tokens).copied().map(spelled);
+    let numbers = row.counts.iter().chain(&tokens).copied().map(format_count);
     let names = row.names.iter().map(|name| terminal_safe_line(name));
     let cost = cost_cell(row.spending);
     names.chain(numbers).chain([cost]).collect()
@@ -172,8 +173,8 @@ fn shorten_number(number: u64) -> String {
 fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
     let mut widths = widths(page);
     // Columns are two blanks apart.
-    let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
-    while taken(&widths) > columns + 2
+    let total_width = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
+    while total_width(&widths) > columns + 2
         && let Some(widest) = widths[..names].iter_mut().max()
         && *widest > 1
     {
@@ -211,11 +212,11 @@ pub(crate) fn runs_cell(runs: &RunTotals) -> String {
         1 => terminal_safe_line(reason),
         count => format!("{count} {}", terminal_safe_line(reason)),
     });
-    let turns = (runs.turns > 0).then(|| count_noun(runs.turns, "turn", "turns"));
+    let turns = (runs.turns > 0).then(|| format_count(runs.turns, "turn", "turns"));
     let denials =
-        (runs.denials > 0).then(|| count_noun(runs.denials, "denied call", "denied calls"));
-    let length = duration_cell(runs.duration_ms);
-    let facts = ends.chain(turns).chain(denials).chain(length);
+        (runs.denials > 0).then(|| format_count(runs.denials, "denied call", "denied calls"));
+    let duration = duration_cell(runs.duration_ms);
+    let facts = ends.chain(turns).chain(denials).chain(duration);
     format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
 }
 
@@ -259,7 +260,7 @@ mod tests {
         ];
         for (number, long, short) in rows {
             assert_eq!(
-                (with_separators(number), shorten_number(number)),
+                (format_number(number), shorten_number(number)),
                 (long.into(), short.into())
             );
         }

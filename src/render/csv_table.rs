@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 /// # Errors
 /// A record is not an object.
 pub(crate) fn csv_table<Record: Serialize>(records: &[Record]) -> anyhow::Result<String> {
-    let rows = records.iter().map(|record| {
+    let converted = records.iter().map(|record| {
         let mut row = Map::new();
         collect_columns(serde_json::to_value(record)?, &mut row);
         anyhow::Ok(row)
     });
-    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let rows = converted.collect::<Result<Vec<_>, _>>()?;
     let mut heads: Vec<&String> = Vec::new();
     for head in rows.iter().flat_map(Map::keys) {
         if !heads.contains(&head) {

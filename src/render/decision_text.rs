@@ -6,16 +6,14 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::cost_table::count_table;
-use super::times::format_minute;
+use super::times::format_recorded_minute;
 use crate::message::{DecidedBy, Decision};
 use crate::records::{
     CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, name_of, verdict_access,
 };
 use crate::session::input_gist;
 use crate::shell::{Analysis, GitUse, Verdict};
-use crate::text::{
-    append, display_width, fit_columns, fit_end, terminal_safe_line, with_separators,
-};
+use crate::text::{append, display_width, fit_columns, fit_end, format_number, terminal_safe_line};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
@@ -55,18 +53,22 @@ fn reason(decided: &CheckPermissionRecord, columns: usize) -> String {
     });
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => {
-            let taken = display_width(&terminal_safe_line(rule)) + " ()".len();
-            let source = terminal_safe_line(source);
-            let source = fit_end(&source, columns.saturating_sub(taken));
+            let rule_width = display_width(&terminal_safe_line(rule)) + " ()".len();
+            let source = fit_end(
+                &terminal_safe_line(source),
+                columns.saturating_sub(rule_width),
+            );
             format!("{rule} ({source})")
         }
         DecidedBy::Builtin { builtin } => builtin.effect().to_owned(),
         DecidedBy::Mode { mode } => format!("mode {}", mode.name()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
-            let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
-            let hint = decided.hint.as_ref();
-            let hint = hint.map(|rule| format!("; {rule} would allow it"));
-            format!("no rule{what}{}", hint.unwrap_or_default())
+            let subject = part.map_or(String::new(), |part| format!(" for {}", part.command));
+            let hint = decided
+                .hint
+                .as_ref()
+                .map(|rule| format!("; {rule} would allow it"));
+            format!("no rule{subject}{}", hint.unwrap_or_default())
         }
     };
     fit_columns(&terminal_safe_line(&why), columns)
@@ -85,13 +87,13 @@ pub(crate) fn history_page<'a>(
 ) -> String {
     let mut counts: Vec<_> = counts.collect();
     let sum = |number: fn(&PermissionCountRecord) -> u64| {
-        let whole = counts.iter().filter(|count| count.command.is_none());
-        with_separators(whole.map(|count| number(count)).sum::<u64>())
+        let of_tools = counts.iter().filter(|count| count.command.is_none());
+        format_number(of_tools.map(|count| number(count)).sum::<u64>())
     };
     let mut page = format!(
         "{} calls of {} sessions: {} allowed, {} asked about, {} denied\n\n",
         sum(|count| count.calls),
-        with_separators(sessions),
+        format_number(sessions),
         sum(|count| count.allow),
         sum(|count| count.ask),
         sum(|count| count.deny),
@@ -104,14 +106,14 @@ pub(crate) fn history_page<'a>(
     });
     page += &count_table("TOOL COMMAND CALLS ALLOWED ASKED DENIED", rows, columns);
     if counts.len() > MAX_ROWS {
-        let left = with_separators((counts.len() - MAX_ROWS) as u64);
-        append!(page, "and {left} more rows; `-o jsonl` prints all\n");
+        let more = format_number((counts.len() - MAX_ROWS) as u64);
+        append!(page, "and {more} more rows; `-o jsonl` prints all\n");
     }
     for (index, proposal) in proposals.iter().enumerate() {
         if index == 0 {
             page += "\nRules that would have spared the most questions:\n";
         }
-        let spares = with_separators(proposal.spares);
+        let spares = format_number(proposal.spares);
         let rule = terminal_safe_line(&proposal.rule);
         let also = &proposal.also_allows;
         append!(page, "{spares:>7}  {rule}\n         also: {also}\n");
@@ -125,7 +127,7 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
     let mut start = 0;
     for line in command.split('\n') {
         let end = start + line.len();
-        text.push_str(&terminal_safe(line));
+        text.push_str(&replace_unprintable(line));
         text.push('\n');
         if let Some(span) = &analysis.span
             && (start..=end).contains(&span.start)
@@ -134,8 +136,8 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
             let marked = command
                 .get(span.start..span.end.min(end))
                 .unwrap_or_default();
-            let indent = display_width(&terminal_safe(before));
-            let width = display_width(&terminal_safe(marked)).max(1);
+            let indent = display_width(&replace_unprintable(before));
+            let width = display_width(&replace_unprintable(marked)).max(1);
             text.push_str(&" ".repeat(indent));
             text.push_str(&"^".repeat(width));
             text.push('\n');
@@ -154,32 +156,32 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
 }
 
 /// Returns a terminal-safe line with the same columns: unprintable characters become U+FFFD.
-fn terminal_safe(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
+fn replace_unprintable(line: &str) -> String {
+    let mut replaced = String::with_capacity(line.len());
     for letter in line.chars() {
         let mut buffer = [0; 4];
         let encoded: &str = letter.encode_utf8(&mut buffer);
         if letter == ' ' || terminal_safe_line(encoded) == encoded {
-            shown.push(letter);
+            replaced.push(letter);
         } else {
-            shown.push('\u{fffd}');
+            replaced.push('\u{fffd}');
         }
     }
-    shown
+    replaced
 }
 
-fn text<'a>(record: &'a Value, name: &str) -> &'a str {
+fn text_member<'a>(record: &'a Value, name: &str) -> &'a str {
     record.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the lines about a decision in the log of the hook.
 pub(crate) fn format_logged_decision(record: &Value, zone: &TimeZone, columns: usize) -> String {
-    let shown = |name| terminal_safe_line(text(record, name));
-    let time = format_minute(Some(text(record, "timestamp")), zone);
-    let [decision, tool, about] = ["decision", "tool", "about"].map(shown);
+    let safe_text = |name| terminal_safe_line(text_member(record, name));
+    let time = format_recorded_minute(Some(text_member(record, "timestamp")), zone);
+    let [decision, tool, about] = ["decision", "tool", "about"].map(safe_text);
     let head = fit_columns(&format!("{time}  {decision:5}  {tool}  {about}"), columns);
-    let mut lines = vec![head, format!("  {}", shown("reason"))];
-    let subagent = ["agent_type", "agent_id"].map(shown).join(" ");
+    let mut lines = vec![head, format!("  {}", safe_text("reason"))];
+    let subagent = ["agent_type", "agent_id"].map(safe_text).join(" ");
     if !subagent.trim().is_empty() {
         lines.push(format!("  in the subagent {}", subagent.trim()));
     }

@@ -27,7 +27,7 @@ pub(crate) enum DialogForm {
 }
 
 impl DialogForm {
-    /// Returns what this form usually shows.
+    /// Returns the default options of this form.
     pub(crate) fn options(self) -> DisplayOptions {
         match self {
             Self::Text | Self::Md => DisplayOptions {
@@ -100,7 +100,7 @@ impl DialogPrinter {
 
     /// Prints the start, before the first message. Records have only the facts `about` the session. Only
     /// HTML pages have `links`: words, and the names of pages.
-    pub(crate) fn head(
+    pub(crate) fn print_head(
         &mut self,
         about: &SessionDescription,
         facts: Vec<(&'static str, String)>,
@@ -127,7 +127,7 @@ impl DialogPrinter {
                 self.writer.echo(head.as_bytes())
             }
             DialogForm::Html => {
-                let head = Html::default().head(&PageHead {
+                let head = Html::default().format_head(&PageHead {
                     title: title.to_owned(),
                     facts,
                     links,
@@ -138,7 +138,11 @@ impl DialogPrinter {
     }
 
     /// Prints a whole message of the session or subagent `about`.
-    pub(crate) fn message(&mut self, mut message: Message, about: &MessageContext) -> WriteResult {
+    pub(crate) fn print_message(
+        &mut self,
+        mut message: Message,
+        about: &MessageContext,
+    ) -> WriteResult {
         if self
             .filter
             .as_ref()
@@ -156,10 +160,10 @@ impl DialogPrinter {
             self.cwd.clone_from(&about.cwd);
         }
         let sections = self.outline.push(self.number, message);
-        self.sections(sections)
+        self.print_sections(sections)
     }
 
-    fn sections(&mut self, mut sections: Vec<Section>) -> WriteResult {
+    fn print_sections(&mut self, mut sections: Vec<Section>) -> WriteResult {
         let Look {
             density,
             style,
@@ -182,10 +186,10 @@ impl DialogPrinter {
                     cwd,
                     subagents,
                 }
-                .section(section),
+                .format_section(section),
                 DialogForm::Html => {
                     self.timeline.add_section(section, cwd);
-                    Html { cwd, subagents }.section(section)
+                    Html { cwd, subagents }.format_section(section)
                 }
                 DialogForm::Text | DialogForm::Jsonl => TerminalText {
                     style,
@@ -193,7 +197,7 @@ impl DialogPrinter {
                     tools,
                     cwd,
                 }
-                .section(section),
+                .format_section(section),
             };
             self.writer.echo(page.as_bytes())?;
         }
@@ -203,9 +207,9 @@ impl DialogPrinter {
     /// Prints the end, after the last message.
     pub(crate) fn finish(&mut self) -> WriteResult {
         let sections = self.outline.finish();
-        self.sections(sections)?;
+        self.print_sections(sections)?;
         if self.look.form == DialogForm::Html {
-            let foot = Html::default().page_end(&self.timeline);
+            let foot = Html::default().format_end(&self.timeline);
             self.writer.echo(foot.as_bytes())?;
         }
         self.writer.flush()

@@ -16,26 +16,26 @@ pub(super) const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Escapes tags, images and other links outside code, and closes an open fence.
 pub(super) fn harmless_markdown(text: &str) -> String {
-    let mut text = with_closed_fence(clean_with_tabs(text));
+    let mut text = close_fence(clean_with_tabs(text));
     for round in 0..=MAX_ROUNDS {
         let code = if round < MAX_ROUNDS {
-            code_in(&text)
+            find_code(&text)
         } else {
             Vec::new()
         };
-        let masked = without_markup(&text, &code);
+        let masked = escape_markup(&text, &code);
         if masked == text {
             break;
         }
         text = masked;
     }
-    with_closed_fence(text)
+    close_fence(text)
 }
 
 /// Formats a block quote. Code is escaped too, because parsers differ about code in quotes.
 pub(super) fn harmless_quote(text: &str) -> String {
-    let text = without_markup(&terminal_safe(text), &[]);
-    let lines = with_closed_fence(text);
+    let text = escape_markup(&terminal_safe(text), &[]);
+    let lines = close_fence(text);
     lines.lines().flat_map(|line| ["> ", line, "\n"]).collect()
 }
 
@@ -53,20 +53,21 @@ pub(super) fn harmless_line(text: &str) -> String {
 
 /// Replaces the start of tags, images and links by character references. Unlike backslashes, these also
 /// work after a backslash.
-fn without_markup(text: &str, code: &[Range<usize>]) -> String {
+fn escape_markup(text: &str, code: &[Range<usize>]) -> String {
     let mut masked = String::with_capacity(text.len());
-    let mut code = code.iter().peekable();
+    let mut code_ranges = code.iter().peekable();
     for (at, character) in text.char_indices() {
-        while code.next_if(|range| range.end <= at).is_some() {}
-        let is_code = code.peek().is_some_and(|range| range.start <= at);
+        while code_ranges.next_if(|range| range.end <= at).is_some() {}
+        let is_code = code_ranges.peek().is_some_and(|range| range.start <= at);
         let next_text = &text[at + character.len_utf8()..];
         let next = next_text.chars().next();
-        let begins_tag = |next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
-        let ends_label = at > 0 && text.as_bytes()[at - 1] == b']';
+        let is_tag_start =
+            |next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
+        let is_after_label = at > 0 && text.as_bytes()[at - 1] == b']';
         match character {
-            '(' if !is_code && ends_label && !is_link(next_text) => masked.push_str("&#40;"),
-            ':' if !is_code && ends_label && !is_link(next_text) => masked.push_str("&#58;"),
-            '<' if !is_code && next.is_some_and(begins_tag) => masked.push_str("&lt;"),
+            '(' if !is_code && is_after_label && !is_link(next_text) => masked.push_str("&#40;"),
+            ':' if !is_code && is_after_label && !is_link(next_text) => masked.push_str("&#58;"),
+            '<' if !is_code && next.is_some_and(is_tag_start) => masked.push_str("&lt;"),
             '!' if !is_code && next == Some('[') => masked.push_str("&#33;"),
             '\t' if !is_code => masked.push(' '),
             other => masked.push(other),
@@ -75,7 +76,7 @@ fn without_markup(text: &str, code: &[Range<usize>]) -> String {
     masked
 }
 
-fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+fn parse_events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter()
 }
 
@@ -84,8 +85,8 @@ fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
 fn is_link(text: &str) -> bool {
     let target = text.trim_start_matches(|next: char| next.is_whitespace() || "<>".contains(next));
     let is_bracketed = text[..text.len() - target.len()].contains('<');
-    let ends = |next: char| "/?#)".contains(next) || (next.is_whitespace() && !is_bracketed);
-    let head = target.split(ends).next().unwrap_or_default();
+    let is_end = |next: char| "/?#)".contains(next) || (next.is_whitespace() && !is_bracketed);
+    let head = target.split(is_end).next().unwrap_or_default();
     let is_allowed = |scheme: &&str| {
         let start = target.get(..scheme.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
@@ -95,8 +96,8 @@ fn is_link(text: &str) -> bool {
 
 /// Returns the ranges that every parser treats as code, in order: code within a line, and blocks between
 /// equal fences at the start of lines.
-fn code_in(text: &str) -> Vec<Range<usize>> {
-    events(text)
+fn find_code(text: &str) -> Vec<Range<usize>> {
+    parse_events(text)
         .filter(|(event, range)| match event {
             Event::Code(_) => !text[range.clone()].contains('\n'),
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => is_plain(text, range),
@@ -120,7 +121,7 @@ fn is_plain(text: &str, block: &Range<usize>) -> bool {
 }
 
 /// Closes an open fence.
-fn with_closed_fence(text: String) -> String {
+fn close_fence(text: String) -> String {
     match open_fence(&text) {
         Some(fence) => format!("{text}\n{fence}"),
         None => text,
@@ -131,7 +132,7 @@ fn with_closed_fence(text: String) -> String {
 fn open_fence(text: &str) -> Option<String> {
     let end = text.len();
     let longer = format!("{text}\n\nend");
-    let (_, range) = events(&longer).find(|(event, range)| {
+    let (_, range) = parse_events(&longer).find(|(event, range)| {
         let is_fenced = matches!(
             event,
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_)))
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
 
     fn has_markup(text: &str) -> bool {
-        events(text).any(|(event, _)| {
+        parse_events(text).any(|(event, _)| {
             matches!(
                 event,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Image { .. })
@@ -247,7 +248,7 @@ mod tests {
             let is_plain = |event: &Event<'_>| {
                 matches!(event, Event::Text(_) | Event::Start(Tag::Paragraph) | Event::End(_))
             };
-            prop_assert!(events(&line).all(|(event, _)| is_plain(&event)), "{line}");
+            prop_assert!(parse_events(&line).all(|(event, _)| is_plain(&event)), "{line}");
         }
     }
 }

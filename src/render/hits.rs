@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::text::Style;
-use super::times::format_minute;
+use super::times::format_recorded_minute;
 use crate::message::Role;
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord};
 use crate::text::{MatchExcerpt, fit_columns, terminal_safe_line};
@@ -19,8 +19,7 @@ pub(crate) fn hits_heading(
     style: Style,
 ) -> String {
     let title = fit_columns(&terminal_safe_line(about.heading()), TITLE_COLUMNS);
-    let title = style.style_text("1", &title);
-    let mut heading = format!("{title} · {}\n", about.agent);
+    let mut heading = format!("{} · {}\n", style.style_text("1", &title), about.agent);
     let parent = parent.map(|name| {
         let name = fit_columns(&terminal_safe_line(name), TITLE_COLUMNS);
         format!("subagent of {name}")
@@ -43,7 +42,7 @@ pub(crate) fn hit_line(
     style: Style,
     zone: &TimeZone,
 ) -> String {
-    let who = match (hit.block, hit.role) {
+    let author = match (hit.block, hit.role) {
         (HitBlock::Call, _) => hit.tool.as_deref().unwrap_or("call"),
         (HitBlock::Result, _) => "result",
         (HitBlock::Title, _) => "title",
@@ -53,19 +52,19 @@ pub(crate) fn hit_line(
         (HitBlock::Text, Role::System) => "system",
     };
     let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
-    let time = format_minute(hit.timestamp.as_deref(), zone);
-    let who = terminal_safe_line(who);
-    let head = style.style_text("2", &format!("{line:>7}  {time:16}  {who:10} "));
-    let lines = |text: &str| {
+    let time = format_recorded_minute(hit.timestamp.as_deref(), zone);
+    let shown_author = terminal_safe_line(author);
+    let head = style.style_text("2", &format!("{line:>7}  {time:16}  {shown_author:10} "));
+    let clean_lines = |text: &str| {
         let lines: Vec<String> = text.split('\n').map(clean_part).collect();
         lines.join("\n")
     };
     let text = [
-        lines(&excerpt.before),
+        clean_lines(&excerpt.before),
         style.style_text("1;31", &clean_part(&excerpt.matched)),
-        lines(&excerpt.after),
-    ];
-    let text = text.concat();
+        clean_lines(&excerpt.after),
+    ]
+    .concat();
     if excerpt.has_lines {
         let text = text.replace('\n', "\n    ");
         return format!("{head}\n    {text}\n");
@@ -80,9 +79,9 @@ fn clean_part(text: &str) -> String {
     if inner.is_empty() {
         return blank(text.contains(char::is_whitespace)).to_owned();
     }
-    let starts = blank(text.starts_with(char::is_whitespace));
-    let ends = blank(text.ends_with(char::is_whitespace));
-    format!("{starts}{inner}{ends}")
+    let leading = blank(text.starts_with(char::is_whitespace));
+    let trailing = blank(text.ends_with(char::is_whitespace));
+    format!("{leading}{inner}{trailing}")
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use super::harmless_markdown::SCHEMES;
-use super::outline::{is_image, media_word, result_text};
-use super::page::{block, line, page_head, to_the_second};
+use super::outline::{is_image, media_placeholder, result_text};
+use super::page::{escape_block, escape_line, page_head, trim_fraction};
 use super::selection::fold_line;
-use super::text::{clean_with_tabs, word};
+use super::text::{clean_with_tabs, origin_name};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
@@ -32,27 +32,31 @@ pub struct Html<'a> {
 
 impl Html<'_> {
     /// Returns the page before the first section.
-    pub fn head(self, head: &PageHead) -> String {
+    pub fn format_head(self, head: &PageHead) -> String {
         let mut page = page_head(&head.title, "img-src data:");
         page.push_str("<header>\n");
         for (words, name) in &head.links {
             append!(page, "<a href=\"{name}\">{words}</a>\n");
         }
-        append!(page, "<h1>{}</h1>\n<dl>\n", line(&head.title));
+        append!(page, "<h1>{}</h1>\n<dl>\n", escape_line(&head.title));
         for (name, value) in &head.facts {
-            append!(page, "<div><dt>{name}</dt><dd>{}</dd></div>\n", line(value));
+            append!(
+                page,
+                "<div><dt>{name}</dt><dd>{}</dd></div>\n",
+                escape_line(value)
+            );
         }
         page.push_str("</dl>\n</header>\n<main>\n");
         page
     }
 
     /// Returns the page after the last section. The timeline is displayed above the first section.
-    pub fn page_end(self, timeline: &Timeline) -> String {
+    pub fn format_end(self, timeline: &Timeline) -> String {
         format!("</main>\n{}</body>\n</html>\n", timeline.markup())
     }
 
     /// Formats a section.
-    pub fn section(self, section: &Section) -> String {
+    pub fn format_section(self, section: &Section) -> String {
         match section {
             Section::Text {
                 role,
@@ -65,17 +69,21 @@ impl Html<'_> {
                     (Role::Assistant, Origin::Reply) => "reply",
                     (_, Origin::Error) => "error",
                     _ => {
-                        let summary = format!("{}: {}", word(*origin), line(&fold_line(text)));
+                        let summary = format!(
+                            "{}: {}",
+                            origin_name(*origin),
+                            escape_line(&fold_line(text))
+                        );
                         return fold_html("note", position, &summary, text);
                     }
                 };
-                let time = position.time.as_deref().map(line);
+                let time = position.time.as_deref().map(escape_line);
                 let time = time.map_or_else(String::new, |time| {
-                    format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
+                    format!("<time datetime=\"{time}\">{}</time>", trim_fraction(&time))
                 });
                 let text = match class {
                     "reply" => rich_text(&clean_with_tabs(text.trim_end())),
-                    _ => format!("<div class=\"text\">{}</div>", block(text)),
+                    _ => format!("<div class=\"text\">{}</div>", escape_block(text)),
                 };
                 let (id, link) = anchor(position);
                 format!("<article{id} class=\"{class}\">{link}{time}{text}</article>\n")
@@ -83,36 +91,39 @@ impl Html<'_> {
             Section::Thinking(text, position) => fold_html("thought", position, "thinking", text),
             Section::Media(media, position) => {
                 let (id, link) = anchor(position);
-                format!("<figure{id}>{link}{}</figure>\n", image(media))
+                format!("<figure{id}>{link}{}</figure>\n", format_image(media))
             }
             Section::Tools(group) => {
                 let mut page = format!(
                     "<section class=\"tools\"><h2>{}</h2>\n",
-                    line(&group.header())
+                    escape_line(&group.header())
                 );
                 for tool in &group.calls {
-                    page.push_str(&self.call(tool));
+                    page.push_str(&self.format_call(tool));
                 }
                 page.push_str("</section>\n");
                 page
             }
-            Section::Call(unanswered) => {
+            Section::Call(call) => {
                 let tool = ToolUse {
-                    call: unanswered.clone(),
+                    call: call.clone(),
                     position: Position::default(),
                     result: None,
                     subagent: Vec::new(),
                 };
-                format!("<section class=\"tools\">{}</section>\n", self.call(&tool))
+                format!(
+                    "<section class=\"tools\">{}</section>\n",
+                    self.format_call(&tool)
+                )
             }
             Section::Result(result, position) => format!(
                 "<section class=\"tools\"><details><summary>result</summary>{}</details></section>\n",
-                output(result, position)
+                format_output(result, position)
             ),
         }
     }
 
-    fn call(self, tool: &ToolUse) -> String {
+    fn format_call(self, tool: &ToolUse) -> String {
         let class = match &tool.result {
             Some((result, _)) if result.failed => "failed",
             Some(_) => "done",
@@ -124,21 +135,23 @@ impl Html<'_> {
             format!(" <a href=\"{page}\">subagent</a>")
         });
         let answer = tool.result.as_ref();
-        let sections = tool.subagent.iter().map(|section| self.section(section));
-        let beside: String = sections.collect();
-        let beside = match &*beside {
+        let sections = tool
+            .subagent
+            .iter()
+            .map(|section| self.format_section(section));
+        let nested = match &*sections.collect::<String>() {
             "" => String::new(),
-            beside => format!("<div class=\"subagent\">\n{beside}</div>\n"),
+            sections => format!("<div class=\"subagent\">\n{sections}</div>\n"),
         };
         format!(
             "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
-             </summary>\n<pre class=\"input\">{}</pre>\n{beside}{}</details>\n",
-            line(&tool.call.name),
-            line(&gist(&tool.call, self.cwd)),
-            input(&tool.call),
+             </summary>\n<pre class=\"input\">{}</pre>\n{nested}{}</details>\n",
+            escape_line(&tool.call.name),
+            escape_line(&gist(&tool.call, self.cwd)),
+            format_input(&tool.call),
             answer.map_or_else(
                 || "<p class=\"missing\">no result</p>\n".to_owned(),
-                |(result, position)| output(result, position)
+                |(result, position)| format_output(result, position)
             )
         )
     }
@@ -161,39 +174,41 @@ fn fold_html(class: &str, position: &Position, summary: &str, text: &str) -> Str
     let (id, link) = anchor(position);
     format!(
         "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",
-        block(text)
+        escape_block(text)
     )
 }
 
 /// Returns the input of a call, with added and removed lines marked.
-fn input(call: &Call) -> String {
+fn format_input(call: &Call) -> String {
     let (language, text) = input_in_full(call);
-    let text = block(&text);
+    let text = escape_block(&text);
     if language != "diff" {
         return text;
     }
-    let lines = text.lines().map(|line| match line.as_bytes().first() {
-        Some(b'+') => format!("<ins>{line}</ins>\n"),
-        Some(b'-') => format!("<del>{line}</del>\n"),
-        Some(b'*') => format!("<b>{line}</b>\n"),
-        _ => format!("{line}\n"),
-    });
+    let lines = text
+        .lines()
+        .map(|escape_line| match escape_line.as_bytes().first() {
+            Some(b'+') => format!("<ins>{escape_line}</ins>\n"),
+            Some(b'-') => format!("<del>{escape_line}</del>\n"),
+            Some(b'*') => format!("<b>{escape_line}</b>\n"),
+            _ => format!("{escape_line}\n"),
+        });
     lines.collect()
 }
 
-fn output(result: &ToolResult, position: &Position) -> String {
+fn format_output(result: &ToolResult, position: &Position) -> String {
     let (id, link) = anchor(position);
-    let text = block(&result_text(result));
+    let text = escape_block(&result_text(result));
     let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
     for part in &result.parts {
         if let crate::message::ResultPart::Media(media) = part {
-            page.push_str(&image(media));
+            page.push_str(&format_image(media));
         }
     }
     page
 }
 
-fn image(media: &Media) -> String {
+fn format_image(media: &Media) -> String {
     let is_base64 = |data: &String| {
         data.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
@@ -203,11 +218,11 @@ fn image(media: &Media) -> String {
             "<img alt=\"{0}\" title=\"{0}\" src=\"data:{0};base64,{data}\">",
             media.media_type
         ),
-        _ => line(&media_word(media)),
+        _ => escape_line(&media_placeholder(media)),
     }
 }
 
-/// Converts a text without control and hidden characters.
+/// Converts Markdown without control and hidden characters to HTML.
 pub(super) fn rich_text(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = Parser::new_ext(text, options).filter_map(|event| match event {
@@ -302,14 +317,14 @@ mod tests {
             facts: vec![("model", evil.to_owned())],
             links: Vec::new(),
         };
-        let mut page = Html::default().head(&head);
+        let mut page = Html::default().format_head(&head);
         let mut timeline = Timeline::default();
         for section in &sections {
             timeline.add_section(section, None);
-            page.push_str(&Html::default().section(section));
+            page.push_str(&Html::default().format_section(section));
         }
         assert!(timeline.markup().contains("&lt;script&gt;"));
-        page.push_str(&Html::default().page_end(&timeline));
+        page.push_str(&Html::default().format_end(&timeline));
         assert!(!page.contains("<script"), "{page}");
         assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page}");
         assert!(page.contains("&lt;script&gt;"), "{page}");
@@ -326,7 +341,7 @@ mod tests {
                 .unwrap(),
         };
         assert_eq!(
-            input(&call),
+            format_input(&call),
             "<b>*** Begin Patch</b>\n<b>*** Update File: a</b>\n<del>-&lt;old&gt;</del>\n\
              <ins>+new</ins>\n same\n<b>*** End Patch</b>\n"
         );
@@ -339,14 +354,14 @@ mod tests {
             data: Some("AAAA".to_owned()),
         };
         assert_eq!(
-            image(&png),
+            format_image(&png),
             "<img alt=\"image/png\" title=\"image/png\" src=\"data:image/png;base64,AAAA\">"
         );
         let svg = Media {
             media_type: "image/svg+xml".to_owned(),
             ..png
         };
-        assert_eq!(image(&svg), "[image/svg+xml]");
+        assert_eq!(format_image(&svg), "[image/svg+xml]");
     }
 }
 

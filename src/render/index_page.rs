@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
-use super::page::{line, page_head, source_of};
-use crate::text::{append, count_noun, format_dollars, with_separators};
+use super::page::{escape_line, page_head, source_of};
+use crate::text::{append, format_count, format_dollars, format_number};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -43,7 +43,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Self {
+    fn from_costs<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Self {
         costs.fold(Self::default(), |mut sum, cost| {
             sum.replies += cost.replies;
             if let Some(micros) = cost.micros {
@@ -55,7 +55,7 @@ impl Sum {
     }
 
     /// Formats the cost: `-` without a cost, `?` if it is unknown, followed by a plus if it is incomplete.
-    fn cost(&self) -> String {
+    fn format_cost(&self) -> String {
         match (self.micros, self.is_partial) {
             (None, false) => "-".to_owned(),
             (None, true) => "?".to_owned(),
@@ -69,7 +69,7 @@ impl Sum {
 type NamedRow<'a> = (&'a str, &'a IndexRow);
 
 /// Groups subagents under their sessions. A subagent whose session has no page is listed by itself.
-fn families<'a>(rows: &[NamedRow<'a>]) -> Vec<(NamedRow<'a>, Vec<NamedRow<'a>>)> {
+fn group_families<'a>(rows: &[NamedRow<'a>]) -> Vec<(NamedRow<'a>, Vec<NamedRow<'a>>)> {
     let names: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
     let mut subagents: BTreeMap<&str, Vec<NamedRow<'a>>> = BTreeMap::new();
     let mut sessions = Vec::new();
@@ -138,9 +138,9 @@ const FILTERS: [Filter; 3] = [
 pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
-    let families = families(rows);
+    let families = group_families(rows);
     let costs = families.iter().flat_map(|((_, row), _)| &row.costs);
-    let sum = Sum::of(costs.clone());
+    let sum = Sum::from_costs(costs.clone());
     append!(
         page,
         "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
@@ -153,9 +153,9 @@ pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
         page,
         "</div>\n<output>{}, {}, {}</output>\n</header>\n<main class=\"wide\">\n{}\
          <table class=\"sessions\">\n<thead>\n<tr>\n",
-        count_noun(families.len() as u64, "session", "sessions"),
-        count_noun(sum.replies, "reply", "replies"),
-        sum.cost(),
+        format_count(families.len() as u64, "session", "sessions"),
+        format_count(sum.replies, "reply", "replies"),
+        sum.format_cost(),
         cost_chart(costs)
     );
     for (head, name) in COLUMNS {
@@ -163,39 +163,39 @@ pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
     }
     page.push_str("</tr>\n</thead>\n<tbody>\n");
     for ((name, row), subagents) in families {
-        let prompt = row.first_prompt.as_ref().filter(|_| row.title.is_some());
-        let prompt = prompt.map_or_else(String::new, |prompt| {
-            format!("<p class=\"first\">{}</p>", line(prompt))
+        let first_prompt = row.first_prompt.as_ref().filter(|_| row.title.is_some());
+        let prompt = first_prompt.map_or_else(String::new, |prompt| {
+            format!("<p class=\"first\">{}</p>", escape_line(prompt))
         });
         page.push_str("<tr");
         for (name, value) in FILTERS {
-            append!(page, " data-{name}=\"{}\"", line(value(row)));
+            append!(page, " data-{name}=\"{}\"", escape_line(value(row)));
         }
-        let title = line(row.title());
+        let title = escape_line(row.title());
         append!(page, "><td><a href=\"{name}\">{title}</a>{prompt}");
         for (name, row) in subagents {
-            let title = line(row.title());
+            let title = escape_line(row.title());
             append!(
                 page,
                 "<p class=\"subagent\"><a href=\"{name}\">{title}</a></p>"
             );
         }
-        let time = line(row.last_activity.as_deref().unwrap_or_default());
-        let sum = Sum::of(row.costs.iter());
-        let branch = row.branch.as_deref().map(line).unwrap_or_default();
+        let time = escape_line(row.last_activity.as_deref().unwrap_or_default());
+        let sum = Sum::from_costs(row.costs.iter());
+        let branch = row.branch.as_deref().map(escape_line).unwrap_or_default();
         append!(
             page,
             "</td><td data-value=\"{time}\"><time datetime=\"{time}\">{} UTC</time></td>\
              <td>{}<p class=\"facts\">{branch}</p></td><td>{}</td><td>{}</td>\
              <td data-value=\"{}\">{}</td><td data-value=\"{}\">{}</td></tr>\n",
-            line(&row.time()),
-            line(row.directory()),
-            line(&row.agent),
-            line(row.model.as_deref().unwrap_or_default()),
+            escape_line(&row.time()),
+            escape_line(row.directory()),
+            escape_line(&row.agent),
+            escape_line(row.model.as_deref().unwrap_or_default()),
             sum.replies,
-            with_separators(sum.replies),
+            format_number(sum.replies),
             sum.micros.unwrap_or_default(),
-            sum.cost(),
+            sum.format_cost(),
         );
     }
     append!(
@@ -208,7 +208,7 @@ pub fn html_index(rows: &[NamedRow<'_>], words: &str) -> String {
 
 /// Returns the position of each row's session in the list. Subagents have the position of their session.
 pub fn session_numbers(rows: &[NamedRow<'_>]) -> BTreeMap<String, u32> {
-    let numbered = families(rows).into_iter().zip(0..);
+    let numbered = group_families(rows).into_iter().zip(0..);
     let names = numbered.flat_map(|((session, subagents), number)| {
         let family = std::iter::once(session).chain(subagents);
         family.map(move |(name, _)| (name.to_owned(), number))
@@ -223,7 +223,7 @@ fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'
         "<select id=\"{name}\" aria-label=\"{name}\">\n<option value=\"\">every {name}</option>\n"
     );
     let values: BTreeSet<&str> = values.filter(|value| !value.is_empty()).collect();
-    for value in values.into_iter().map(line) {
+    for value in values.into_iter().map(escape_line) {
         append!(page, "<option value=\"{value}\">{value}</option>\n");
     }
     page.push_str("</select>\n");
@@ -232,7 +232,7 @@ fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'
 /// Formats the index as a Markdown list.
 pub fn markdown_index(rows: &[NamedRow<'_>]) -> String {
     let mut page = "# Sessions\n\n".to_owned();
-    for ((name, row), subagents) in families(rows) {
+    for ((name, row), subagents) in group_families(rows) {
         let facts: Vec<String> = row.facts().map(harmless_line).collect();
         let title = harmless_line(row.title());
         let time = harmless_line(&row.time());
@@ -266,9 +266,9 @@ pub struct CostSlice {
 /// The data of the chart.
 #[derive(Default, Serialize)]
 struct Chart<'a> {
-    /// The most expensive first.
+    /// The most expensive model first.
     models: Vec<&'a str>,
-    /// Quarter, place of the model, cost.
+    /// Quarter, index of the model in `models`, cost in millionths of a dollar.
     costs: Vec<(i64, usize, u64)>,
 }
 
@@ -288,14 +288,14 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
     }
     let mut ranked: Vec<&str> = models.keys().copied().collect();
     ranked.sort_by_key(|model| std::cmp::Reverse(models[model]));
-    let place = |model: &str| {
+    let rank_of = |model: &str| {
         let rank = ranked.iter().position(|known| *known == model);
         rank.unwrap_or(MAX_MODELS).min(MAX_MODELS)
     };
     let sums = sums.iter();
     let mut chart = Chart {
         costs: sums
-            .map(|((quarter, model), micros)| (*quarter, place(model), *micros))
+            .map(|((quarter, model), micros)| (*quarter, rank_of(model), *micros))
             .collect(),
         models: ranked,
     };
@@ -305,7 +305,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Stri
     }
     // Strings and numbers always serialize.
     let data = serde_json::to_string(&chart).unwrap_or_default();
-    format!("<figure data-costs=\"{}\"></figure>\n", line(&data))
+    format!("<figure data-costs=\"{}\"></figure>\n", escape_line(&data))
 }
 
 /// Formats millionths of a dollar.
@@ -348,7 +348,7 @@ mod chart_tests {
             is_partial: true,
             ..cost(7, "a", 0)
         };
-        let spent = |costs: &[&CostSlice]| Sum::of(costs.iter().copied()).cost();
+        let spent = |costs: &[&CostSlice]| Sum::from_costs(costs.iter().copied()).format_cost();
         assert_eq!(spent(&[]), "-");
         assert_eq!(spent(&[&unknown]), "?");
         assert_eq!(spent(&[&unknown, &cost(7, "a", 10_000)]), "$0.01+");

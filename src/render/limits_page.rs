@@ -3,35 +3,35 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::columns::table;
+use super::columns::format_table;
 use super::cost_table::cost_cell;
-use super::times::{format_duration, to_the_minute};
+use super::times::{format_duration, format_minute};
 use crate::records::PlanLimitRecord;
 use crate::text::terminal_safe_line;
 
 /// Width of a bar, in columns.
-const BAR: u32 = 20;
+const BAR_COLUMNS: u32 = 20;
 
-/// Maximum number of rows about what used a window.
+/// Maximum number of rows about the use of a window.
 const MAX_USERS: usize = 5;
 
-/// Returns the windows of plans with bars, each above what used it.
+/// Formats the windows of plans with bars, each followed by the costs of its use.
 pub(crate) fn limits_page(limits: &[PlanLimitRecord], zone: &TimeZone, now: Timestamp) -> String {
     let mut page = String::new();
     for limit in limits {
-        let middle = |step: u32| (f64::from(step) + 0.5) * 100.0 / f64::from(BAR);
+        let middle = |step: u32| (f64::from(step) + 0.5) * 100.0 / f64::from(BAR_COLUMNS);
         let is_used = |step: &u32| middle(*step) <= limit.used_percent;
-        let used_steps = (0..BAR).filter(is_used).count();
-        let bar = "█".repeat(used_steps) + &"░".repeat(BAR as usize - used_steps);
+        let used_steps = (0..BAR_COLUMNS).filter(is_used).count();
+        let bar = "█".repeat(used_steps) + &"░".repeat(BAR_COLUMNS as usize - used_steps);
         let state = match limit.resets_at {
             Some(_) if limit.expired => "reset since".to_owned(),
             Some(end) => format!("resets in {}", format_duration(end.duration_since(now))),
             None => "no reset known".to_owned(),
         };
-        let plan = limit.plan.as_ref().map(|plan| format!(" ({plan})"));
-        let plan = terminal_safe_line(&format!("{}{}", limit.agent, plan.unwrap_or_default()));
+        let suffix = limit.plan.as_ref().map(|plan| format!(" ({plan})"));
+        let plan = terminal_safe_line(&format!("{}{}", limit.agent, suffix.unwrap_or_default()));
         let window = window_name(limit);
-        let read = to_the_minute(limit.read_at, zone);
+        let read = format_minute(limit.read_at, zone);
         let used = limit.used_percent;
         let head = format!("{plan:<14}  {window:>4}  {bar} {used:>3.0}%  {state}, as of {read}");
         page += &(head + "\n");
@@ -43,7 +43,7 @@ pub(crate) fn limits_page(limits: &[PlanLimitRecord], zone: &TimeZone, now: Time
             let cost = format!("    {}", cost_cell(&sum.spending));
             std::iter::once(cost).chain(names).collect()
         });
-        page += &table(rows.collect(), usize::MAX);
+        page += &format_table(rows.collect(), usize::MAX);
     }
     page
 }

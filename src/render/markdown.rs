@@ -1,8 +1,8 @@
 //! A conversation as Markdown.
 
 use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
-use super::outline::{media_word, result_text};
-use super::text::{Density, clean_with_tabs, word};
+use super::outline::{media_placeholder, result_text};
+use super::text::{Density, clean_with_tabs, origin_name};
 use super::{Section, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::session::{gist, input_in_full};
@@ -25,7 +25,11 @@ pub struct Markdown<'a> {
 pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
     let mut page = format!("# {}\n\n", harmless_line(title));
     for (name, value) in facts {
-        append!(page, "- {name}: {}\n", code(&terminal_safe_line(value)));
+        append!(
+            page,
+            "- {name}: {}\n",
+            inline_code(&terminal_safe_line(value))
+        );
     }
     page.push_str(if facts.is_empty() { "" } else { "\n" });
     page
@@ -33,7 +37,7 @@ pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
 
 impl Markdown<'_> {
     /// Formats a section.
-    pub fn section(self, section: &Section) -> String {
+    pub fn format_section(self, section: &Section) -> String {
         let mut page = String::new();
         match section {
             Section::Text {
@@ -45,14 +49,16 @@ impl Markdown<'_> {
                 let heading = match (role, origin) {
                     (Role::User, Origin::Prompt) => "User".to_owned(),
                     (Role::Assistant, Origin::Reply) => "Assistant".to_owned(),
-                    _ => capitalise(word(*origin)),
+                    _ => capitalise(origin_name(*origin)),
                 };
                 if *origin == Origin::Injected && !text.trim().contains('\n') {
                     append!(page, "*{heading}: {}*\n\n", harmless_line(text));
                     return page;
                 }
-                let time = position.time.as_deref().map(harmless_line);
-                let time = time.map_or_else(String::new, |time| format!(" · {time}"));
+                let time = match &position.time {
+                    Some(time) => format!(" · {}", harmless_line(time)),
+                    None => String::new(),
+                };
                 let text = harmless_markdown(text.trim());
                 append!(page, "## {heading}{time}\n\n{text}\n\n");
             }
@@ -61,7 +67,7 @@ impl Markdown<'_> {
                 page.push('\n');
             }
             Section::Media(media, _) => {
-                append!(page, "*{}*\n\n", harmless_line(&media_word(media)));
+                append!(page, "*{}*\n\n", harmless_line(&media_placeholder(media)));
             }
             Section::Tools(group) => {
                 let is_compact = self.density == Density::Compact;
@@ -70,12 +76,12 @@ impl Markdown<'_> {
                     append!(page, "**{header}**\n\n");
                 }
                 for tool in &group.calls {
-                    self.call(&tool.call, &mut page);
+                    self.add_call(&tool.call, &mut page);
                     if let Some(name) = tool.subagent_page(self.subagents) {
                         append!(page, "\n  [subagent]({name})\n");
                     }
                     for section in &tool.subagent {
-                        let text = self.section(section);
+                        let text = self.format_section(section);
                         let lines = text.trim_end().lines().map(|line| format!("> {line}\n"));
                         append!(page, "\n{}\n", lines.collect::<String>().trim_end());
                     }
@@ -95,7 +101,7 @@ impl Markdown<'_> {
                 }
             }
             Section::Call(call) => {
-                self.call(call, &mut page);
+                self.add_call(call, &mut page);
                 page.push('\n');
             }
             Section::Result(result, _) => {
@@ -106,9 +112,9 @@ impl Markdown<'_> {
         page
     }
 
-    fn call(self, call: &Call, page: &mut String) {
+    fn add_call(self, call: &Call, page: &mut String) {
         let name = harmless_line(&call.name);
-        let about = code(&terminal_safe_line(&gist(call, self.cwd)));
+        let about = inline_code(&terminal_safe_line(&gist(call, self.cwd)));
         append!(page, "- **{name}** {about}\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
             let (language, input) = input_in_full(call);
@@ -137,7 +143,7 @@ fn add_block(language: &str, text: &str, page: &mut String) {
 }
 
 /// Formats inline code, which may contain back-ticks.
-pub(super) fn code(text: &str) -> String {
+pub(super) fn inline_code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
@@ -192,11 +198,11 @@ mod tests {
             end: None,
         };
         assert_eq!(
-            FULL.section(&Section::Result(result, Position::default())),
+            FULL.format_section(&Section::Result(result, Position::default())),
             "\n  *failed*\n\n`````text\n````\ncode\n````\n`````\n\n"
         );
-        assert_eq!(code("a`b"), "``a`b``");
-        assert_eq!(code("`a"), "`` `a ``");
+        assert_eq!(inline_code("a`b"), "``a`b``");
+        assert_eq!(inline_code("`a"), "`` `a ``");
     }
 
     #[test]
@@ -216,7 +222,7 @@ mod tests {
             }],
         };
         let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])
-            + &FULL.section(&Section::Tools(group));
+            + &FULL.format_section(&Section::Tools(group));
         let expected = "\
 # Fix \\*it\\* \\<script\\>
 

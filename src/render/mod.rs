@@ -33,7 +33,7 @@ mod word_index;
 
 pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
-pub(crate) use columns::{table, wrap_text};
+pub(crate) use columns::{format_table, wrap_text};
 pub(crate) use command_pages::{
     archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
     doctor_page, hook_tests_page, hooks_page, removal_sum, removed_line,
@@ -48,10 +48,10 @@ pub use index_page::{CostSlice, IndexRow, html_index, markdown_index, session_nu
 pub(crate) use limits_page::{limits_page, window_name};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
-pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+pub(crate) use progress::{CountingReader, ProgressLine, ProgressRow};
 pub(crate) use recap_page::{recap_page, recap_sums};
-pub use report::{github_output, junit, report_as_json, report_as_markdown};
-pub(crate) use run_summary::lane_word;
+pub use report::{report_as_github_output, report_as_json, report_as_junit, report_as_markdown};
+pub(crate) use run_summary::lane_name;
 pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, MessageRange, ThinkingDisplay, ToolDetail};
 pub(crate) use session_table::{TableLook, session_table};

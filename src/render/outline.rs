@@ -70,7 +70,7 @@ pub struct Subagent {
 }
 
 impl ToolUse {
-    /// Whether this is its result, which it does not have yet.
+    /// Whether `result` is the result of this call, which has none yet.
     fn is_answered_by(&self, result: &ToolResult) -> bool {
         self.result.is_none() && self.call.id == result.id
     }
@@ -93,17 +93,17 @@ pub(super) fn find_subagent_page<'a>(
     result: &str,
     subagents: &'a [Subagent],
 ) -> Option<&'a str> {
-    let named = result.lines().find_map(|line| {
+    let printed_id = result.lines().find_map(|line| {
         let id = line.strip_prefix("agentId: ")?;
         id.split_ascii_whitespace().next()
     });
-    let started = |subagent: &&Subagent| match named {
+    let is_started = |subagent: &&Subagent| match printed_id {
         Some(id) => subagent.id == id,
         None => !call.is_empty() && subagent.id.ends_with(call),
     };
     subagents
         .iter()
-        .find(started)
+        .find(is_started)
         .map(|subagent| subagent.page.as_str())
 }
 
@@ -130,8 +130,8 @@ pub struct Outline {
     depth: usize,
     group: ToolGroup,
     /// Sections that wait, in order.
-    held: VecDeque<Section>,
-    /// The size of the messages in `group` and `held`.
+    pending: VecDeque<Section>,
+    /// The size of the messages in `group` and `pending`.
     size: usize,
     /// The outlines of subagents, by the calls that started them.
     subagents: HashMap<String, Self>,
@@ -146,7 +146,7 @@ impl Outline {
             grouping,
             depth: 0,
             group: ToolGroup::default(),
-            held: VecDeque::new(),
+            pending: VecDeque::new(),
             size: 0,
             subagents: HashMap::new(),
             callers: HashMap::new(),
@@ -168,7 +168,7 @@ impl Outline {
 
     /// Returns the remaining sections.
     pub fn finish(&mut self) -> Vec<Section> {
-        self.close();
+        self.close_group();
         self.release(true)
     }
 
@@ -176,14 +176,15 @@ impl Outline {
     fn caller_of(&mut self, message: &Message) -> Option<String> {
         let call = message.parent_call.as_ref()?;
         let caller = self.callers.get(call).unwrap_or(call).clone();
-        let is_known = self.depth < MAX_DEPTH && self.tool(|tool| tool.call.id == caller).is_some();
+        let is_known =
+            self.depth < MAX_DEPTH && self.find_tool(|tool| tool.call.id == caller).is_some();
         is_known.then_some(caller)
     }
 
     fn pass_to_subagent(&mut self, number: u64, mut message: Message, caller: &str) {
         let calls = message.calls();
-        let calls = calls.map(|call| (call.id.clone(), caller.to_owned()));
-        self.callers.extend(calls);
+        self.callers
+            .extend(calls.map(|call| (call.id.clone(), caller.to_owned())));
         message.parent_call.take_if(|call| *call == caller);
         let subagent = self.subagents.entry(caller.to_owned());
         let outline = subagent.or_insert_with(|| Self {
@@ -191,7 +192,7 @@ impl Outline {
             ..Self::new(self.grouping)
         });
         let sections = outline.push(number, message);
-        if let Some(tool) = self.tool(|tool| tool.call.id == caller) {
+        if let Some(tool) = self.find_tool(|tool| tool.call.id == caller) {
             tool.subagent.extend(sections);
         }
     }
@@ -200,7 +201,7 @@ impl Outline {
         if message.origin == Origin::Label {
             let label = message.text();
             if self.group.calls.is_empty() {
-                self.held.push_back(Section::Tools(ToolGroup {
+                self.pending.push_back(Section::Tools(ToolGroup {
                     label: Some(label),
                     calls: Vec::new(),
                 }));
@@ -212,7 +213,7 @@ impl Outline {
         let ends_batch = self.grouping == Grouping::Batches && !self.group.is_waiting();
         let is_full = self.group.calls.len() >= MAX_WAITING;
         if message.role == Role::Assistant && (ends_batch || is_full) {
-            self.close();
+            self.close_group();
         }
         let Message {
             role, origin, time, ..
@@ -235,13 +236,15 @@ impl Outline {
                     });
                     continue;
                 }
-                Block::Result(result) => match self.tool(|tool| tool.is_answered_by(&result)) {
-                    Some(tool) => {
-                        tool.result = Some((result, position()));
-                        continue;
+                Block::Result(result) => {
+                    match self.find_tool(|tool| tool.is_answered_by(&result)) {
+                        Some(tool) => {
+                            tool.result = Some((result, position()));
+                            continue;
+                        }
+                        None => Section::Result(result, position()),
                     }
-                    None => Section::Result(result, position()),
-                },
+                }
                 Block::Text(text) if text.trim().is_empty() => continue,
                 Block::Thinking(thought) if thought.text().trim().is_empty() => continue,
                 Block::Text(text) => Section::Text {
@@ -255,18 +258,18 @@ impl Outline {
                 }
                 Block::Media(media) => Section::Media(media, position()),
             };
-            self.close();
-            self.held.push_back(section);
+            self.close_group();
+            self.pending.push_back(section);
         }
     }
 
-    /// Returns the first such call of the last group with one. Some calls have no ids, and some ids are used again.
-    fn tool(&mut self, is_wanted: impl Fn(&ToolUse) -> bool) -> Option<&mut ToolUse> {
-        let held = self.held.iter_mut().filter_map(|section| match section {
+    /// Returns the first wanted call of the last group that has one. Ids of calls can be missing or repeated.
+    fn find_tool(&mut self, is_wanted: impl Fn(&ToolUse) -> bool) -> Option<&mut ToolUse> {
+        let pending = self.pending.iter_mut().filter_map(|section| match section {
             Section::Tools(group) => Some(group),
             _ => None,
         });
-        let groups = held.chain(std::iter::once(&mut self.group));
+        let groups = pending.chain(std::iter::once(&mut self.group));
         let mut found = groups.rev().map(|group| &mut group.calls);
         found.find_map(|calls| calls.iter_mut().find(|tool| is_wanted(tool)))
     }
@@ -274,10 +277,10 @@ impl Outline {
     /// Returns the sections before the first one that waits; all of them if `is_last`, or if too many wait.
     fn release(&mut self, is_last: bool) -> Vec<Section> {
         let mut sections = Vec::new();
-        while let Some(mut section) = self.held.pop_front() {
+        while let Some(mut section) = self.pending.pop_front() {
             if let Section::Tools(group) = &mut section {
-                if group.is_waiting() && !is_last && self.held.len() < MAX_WAITING {
-                    self.held.push_front(section);
+                if group.is_waiting() && !is_last && self.pending.len() < MAX_WAITING {
+                    self.pending.push_front(section);
                     break;
                 }
                 for tool in &mut group.calls {
@@ -288,16 +291,16 @@ impl Outline {
             }
             sections.push(section);
         }
-        if self.held.is_empty() && self.group.calls.is_empty() {
+        if self.pending.is_empty() && self.group.calls.is_empty() {
             self.size = 0;
         }
         sections
     }
 
-    fn close(&mut self) {
+    fn close_group(&mut self) {
         if !self.group.calls.is_empty() {
             let group = mem::take(&mut self.group);
-            self.held.push_back(Section::Tools(group));
+            self.pending.push_back(Section::Tools(group));
         }
     }
 }
@@ -313,7 +316,7 @@ impl ToolGroup {
         let count = self.calls.len();
         let name = match &self.label {
             Some(label) => label.clone(),
-            None => self.names(),
+            None => self.tool_names(),
         };
         match count {
             0 => name,
@@ -323,7 +326,7 @@ impl ToolGroup {
     }
 
     /// Returns the distinct names of the tools.
-    fn names(&self) -> String {
+    fn tool_names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for ToolUse { call, .. } in &self.calls {
             if !names.contains(&call.name.as_str()) {
@@ -341,7 +344,7 @@ pub(super) fn result_text(result: &ToolResult) -> String {
         .iter()
         .map(|part| match part {
             ResultPart::Text(text) => text.clone(),
-            ResultPart::Media(media) => media_word(media),
+            ResultPart::Media(media) => media_placeholder(media),
         })
         .collect();
     parts.join("\n")
@@ -356,7 +359,7 @@ pub(super) fn is_image(media: &Media) -> bool {
 }
 
 /// Returns the placeholder of an attachment.
-pub(super) fn media_word(media: &Media) -> String {
+pub(super) fn media_placeholder(media: &Media) -> String {
     match media.media_type.as_str() {
         "" => "[attachment]".to_owned(),
         kind => format!("[{kind}]"),

@@ -23,7 +23,7 @@ pub(super) fn page_head(title: &str, allowed: &str) -> String {
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
         source_of(STYLE),
-        line(title)
+        escape_line(title)
     )
 }
 
@@ -33,18 +33,18 @@ pub(super) fn source_of(text: &str) -> String {
 }
 
 /// Removes fractions of seconds, and separates date, time and zone by spaces.
-pub(super) fn to_the_second(time: &str) -> String {
+pub(super) fn trim_fraction(time: &str) -> String {
     let zone = if time.ends_with('Z') { " UTC" } else { "" };
     time.get(..19).unwrap_or(time).replace('T', " ") + zone
 }
 
 /// Escapes a text of several lines.
-pub(super) fn block(text: &str) -> String {
+pub(super) fn escape_block(text: &str) -> String {
     escape(&clean_with_tabs(text.trim_end()))
 }
 
 /// Escapes a line.
-pub(super) fn line(text: &str) -> String {
+pub(super) fn escape_line(text: &str) -> String {
     escape(&terminal_safe_line(text))
 }
 

@@ -59,38 +59,38 @@ struct Lines {
 
 impl ProgressLine {
     /// Creates a line for work without a known end, e.g. `searching`.
-    pub(crate) fn spinner(what: &'static str, io: &Io) -> Self {
-        Self::begin(what, None, "{spinner} {msg} {elapsed}", io)
+    pub(crate) fn new_spinner(activity: &'static str, io: &Io) -> Self {
+        Self::begin(activity, None, "{spinner} {msg} {elapsed}", io)
     }
 
     /// Creates a line for work on `count` sessions, e.g. `reading`.
-    pub(crate) fn of_sessions(what: &'static str, count: usize, io: &Io) -> Self {
+    pub(crate) fn for_sessions(activity: &'static str, count: usize, io: &Io) -> Self {
         if count < 2 {
-            return Self::spinner(what, io);
+            return Self::new_spinner(activity, io);
         }
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let template = "{msg} {bar:20} {pos}/{len} sessions, {rate}, {eta} left";
-        Self::begin(what, Some(count), template, io)
+        Self::begin(activity, Some(count), template, io)
     }
 
     /// Creates a line for work on input read through [`Self::count_bytes`]: these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
-    pub(crate) fn of_input(what: &'static str, files: &[PathBuf], io: &Io) -> Self {
-        let Some(length) = length(files, &io.stdin) else {
+    pub(crate) fn for_input(activity: &'static str, files: &[PathBuf], io: &Io) -> Self {
+        let Some(total) = input_length(files, &io.stdin) else {
             return Self::new_hidden(io);
         };
         let template = "{msg} {bar:20} {bytes}, {eta} left";
-        Self::begin(what, Some(length), template, io)
+        Self::begin(activity, Some(total), template, io)
     }
 
-    fn begin(what: &'static str, length: Option<u64>, template: &str, io: &Io) -> Self {
+    fn begin(activity: &'static str, length: Option<u64>, template: &str, io: &Io) -> Self {
         let mut line = Self::new(length, template, io);
-        line.show(what, Vec::new());
+        line.show(activity, Vec::new());
         line
     }
 
     /// Creates a line for concurrent calls; see [`Self::show`].
-    pub(crate) fn of_calls(io: &Io) -> Self {
+    pub(crate) fn for_calls(io: &Io) -> Self {
         Self::new(None, "{spinner} {wide_msg}", io)
     }
 
@@ -114,13 +114,17 @@ impl ProgressLine {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let hidden = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
         let bar = all.add(hidden);
-        let styled = match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
+        let line_bar = match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(
+                style
+                    .with_key("bytes", format_bytes)
+                    .with_key("rate", format_rate),
+            ),
             Err(_) => bar,
         };
         let lines = Arc::new(Lines {
             all,
-            line: styled,
+            line: line_bar,
             rows: Mutex::default(),
             done: line.counter(),
             is_due: AtomicBool::new(false),
@@ -131,8 +135,8 @@ impl ProgressLine {
     }
 
     /// Counts the bytes that `source` reads as done.
-    pub(crate) fn count_bytes<Source: Read>(&self, source: Source) -> Counting<Source> {
-        Counting {
+    pub(crate) fn count_bytes<Source: Read>(&self, source: Source) -> CountingReader<Source> {
+        CountingReader {
             source,
             done: self.counter(),
         }
@@ -187,12 +191,12 @@ impl Lines {
     /// Replaces the message and the rows. The lines must not be drawn.
     fn set(&self, message: Cow<'static, str>, rows: Vec<ProgressRow>) {
         self.line.set_message(message);
-        let mut shown = self.rows.lock_anyway();
-        shown.drain(..).for_each(|row| self.all.remove(&row));
+        let mut bars = self.rows.lock_anyway();
+        bars.drain(..).for_each(|row| self.all.remove(&row));
         let Ok(style) = ProgressStyle::with_template("  {prefix:8} {wide_msg} {elapsed:>4}") else {
             return;
         };
-        shown.extend(rows.into_iter().take(MAX_ROWS).map(|row| {
+        bars.extend(rows.into_iter().take(MAX_ROWS).map(|row| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
                 .with_style(style.clone())
                 .with_prefix(row.name)
@@ -225,35 +229,35 @@ impl Footer for Lines {
 }
 
 /// Returns the total number of bytes to read, if all inputs are files.
-fn length(files: &[PathBuf], stdin: &InputStream) -> Option<u64> {
-    let of_file = |metadata: io::Result<Metadata>| {
+fn input_length(files: &[PathBuf], stdin: &InputStream) -> Option<u64> {
+    let file_length = |metadata: io::Result<Metadata>| {
         let metadata = metadata.ok()?;
         metadata.is_file().then_some(metadata.len())
     };
     match (files, stdin) {
-        ([], InputStream::Descriptor(file)) => of_file(file.metadata()),
+        ([], InputStream::Descriptor(file)) => file_length(file.metadata()),
         ([], InputStream::Closed) => None,
-        (files, _) => files.iter().map(|path| of_file(path.metadata())).sum(),
+        (files, _) => files.iter().map(|path| file_length(path.metadata())).sum(),
     }
 }
 
 /// A reader that counts its bytes.
-pub(crate) struct Counting<Source> {
+pub(crate) struct CountingReader<Source> {
     source: Source,
     done: Arc<AtomicU64>,
 }
 
-impl<Source: Read> Read for Counting<Source> {
+impl<Source: Read> Read for CountingReader<Source> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.done.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+        let length = self.source.read(buffer)?;
+        self.done.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
     }
 }
 
 /// Formats the bytes done, the total, and the rate.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
+fn format_bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
     let [done, all, rate] = [
         state.pos(),
         state.len().unwrap_or_default(),
@@ -264,6 +268,6 @@ fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
 }
 
 /// Formats the number of sessions per second.
-fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
+fn format_rate(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{:.0}/s", state.per_sec());
 }

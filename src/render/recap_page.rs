@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::cost_table::cost_cell;
 use crate::agent::timestamp;
 use crate::records::{ReportedSession, SessionReportRecord, Spending};
-use crate::text::{append, count_noun, display_width, fit_columns, terminal_safe_line};
+use crate::text::{append, display_width, fit_columns, format_count, terminal_safe_line};
 
 /// Returns one or two lines for each session below the name of its project, and a line with the sums. Lines are at most
 /// as wide as the terminal. The sessions are sorted by project.
@@ -73,8 +73,8 @@ pub(crate) fn recap_sums(report: &SessionReportRecord) -> String {
     let (added, removed) = (sum(|one| one.lines_added), sum(|one| one.lines_removed));
     let count = format!(
         "{} in {}",
-        count_noun(sessions.len() as u64, "session", "sessions"),
-        count_noun(projects.len() as u64, "project", "projects")
+        format_count(sessions.len() as u64, "session", "sessions"),
+        format_count(projects.len() as u64, "project", "projects")
     );
     let changes = changes(report.files.len() as u64, added, removed);
     let parts = [Some(count), changes, cost(&report.spending)];
@@ -94,7 +94,12 @@ fn times(session: &ReportedSession, zone: &TimeZone) -> Option<(DayTime, DayTime
 }
 
 fn changes(files: u64, added: u64, removed: u64) -> Option<String> {
-    (files > 0).then(|| format!("{} +{added} −{removed}", count_noun(files, "file", "files")))
+    (files > 0).then(|| {
+        format!(
+            "{} +{added} −{removed}",
+            format_count(files, "file", "files")
+        )
+    })
 }
 
 /// Returns a cost, unless it is unknown or below a cent.

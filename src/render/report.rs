@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::cost_table::{cost_cell, duration_cell, runs_cell, tokens_cell};
 use super::harmless_markdown::harmless_line;
-use super::markdown::code;
-use super::page::line;
+use super::markdown::inline_code;
+use super::page::escape_line;
 use crate::records::{ReportedCall, SessionReportRecord};
 use crate::text::{
-    append, count_noun, escape_hidden, fit_columns, format_dollars, terminal_safe_line,
+    append, escape_hidden, fit_columns, format_count, format_dollars, terminal_safe_line,
 };
 
 /// Maximum number of rows of a list or table in Markdown.
@@ -31,11 +31,11 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
         let about = &session.about;
         let prompt = about.first_prompt.as_deref();
         let title = about.title.as_deref().unwrap_or("Session");
-        append!(page, "## {}\n\n", text(title));
+        append!(page, "## {}\n\n", escape_text(title));
         let outcome = session.outcome.as_deref();
         for (name, value) in [("Task", prompt), ("Outcome", outcome)] {
             if let Some(value) = value {
-                append!(page, "**{name}:** {}\n\n", text(value));
+                append!(page, "**{name}:** {}\n\n", escape_text(value));
             }
         }
     }
@@ -45,17 +45,17 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
     }
     page.push_str("| | |\n|---|---|\n");
     for (name, value) in facts(report) {
-        append!(page, "| {name} | {} |\n", text(&value));
+        append!(page, "| {name} | {} |\n", escape_text(&value));
     }
     let gates = report.gates.iter().map(|gate| {
         let result = if gate.passed { "passed" } else { "**failed**" };
         format!(
             "| {} | {result} | {} |",
             code_span(&gate.gate),
-            text(&gate.message)
+            escape_text(&gate.message)
         )
     });
-    table(
+    add_table(
         &mut page,
         "Gates",
         "| gate | | |\n|---|---|---|",
@@ -69,7 +69,7 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
         let name = code_span(&below.unwrap_or(path).to_string_lossy());
         format!("| {name} | +{} | −{} |", file.added, file.removed)
     });
-    table(
+    add_table(
         &mut page,
         "Changed files",
         "| file | | |\n|---|--:|--:|",
@@ -82,13 +82,13 @@ pub fn report_as_markdown(report: &SessionReportRecord) -> String {
         ("Failed calls", ReportedCall::has_failed),
         ("Commands", |_| true),
     ];
-    for (heading, belongs) in sections {
-        let listed = calls.extract_if(.., |call| belongs(call));
-        table(
+    for (heading, is_listed) in sections {
+        let listed = calls.extract_if(.., |call| is_listed(call));
+        add_table(
             &mut page,
             heading,
             "",
-            &listed.map(item).collect::<Vec<_>>(),
+            &listed.map(format_call).collect::<Vec<_>>(),
         );
     }
     page
@@ -101,12 +101,12 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
         0 => None,
         count if failed > 0 => Some(format!(
             "{failed} of {} failed",
-            count_noun(count, "gate", "gates")
+            format_count(count, "gate", "gates")
         )),
-        count => Some(format!("{} passed", count_noun(count, "gate", "gates"))),
+        count => Some(format!("{} passed", format_count(count, "gate", "gates"))),
     };
     let abouts = || report.sessions.iter().map(|session| &session.about);
-    let joined = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
+    let join = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
     let mut agents: Vec<String> = abouts().map(|about| about.agent.clone()).collect();
     let mut models: Vec<String> = abouts().filter_map(|about| about.model.clone()).collect();
     agents.dedup();
@@ -118,7 +118,7 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
     let changes = match report.files.len() as u64 {
         0 => "none".to_owned(),
         count => {
-            let files = count_noun(count, "file", "files");
+            let files = format_count(count, "file", "files");
             let (added, removed) = line_counts(report);
             format!("{files}, +{added} −{removed}")
         }
@@ -128,8 +128,8 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
     let unpriced = report.spending.unpriced_models.iter().cloned().collect();
     let rows = [
         ("Result", result),
-        ("Agent", joined(agents)),
-        ("Model", joined(models)),
+        ("Agent", join(agents)),
+        ("Model", join(models)),
         ("Calls", Some(calls)),
         ("Changes", Some(changes)),
         ("Tokens", tokens),
@@ -138,12 +138,12 @@ fn facts(report: &SessionReportRecord) -> Vec<(&'static str, String)> {
             "Recorded cost",
             report.spending.recorded_cost.map(format_dollars),
         ),
-        ("Without a price", joined(unpriced)),
+        ("Without a price", join(unpriced)),
         ("Duration", duration_cell(report.duration_ms)),
         ("Run", report.runs.as_ref().map(runs_cell)),
     ];
-    let rows = rows.into_iter();
-    rows.filter_map(|(name, value)| Some((name, value?)))
+    rows.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
         .collect()
 }
 
@@ -155,7 +155,7 @@ fn line_counts(report: &SessionReportRecord) -> (u64, u64) {
 }
 
 /// Appends a section with the first rows, unless there are none.
-fn table(page: &mut String, heading: &str, head: &str, rows: &[String]) {
+fn add_table(page: &mut String, heading: &str, head: &str, rows: &[String]) {
     if rows.is_empty() {
         return;
     }
@@ -170,31 +170,38 @@ fn table(page: &mut String, heading: &str, head: &str, rows: &[String]) {
     }
 }
 
-fn item(call: &ReportedCall) -> String {
-    let mut item = format!("- {} {}", text(&call.tool), code_span(&call.about));
+fn format_call(call: &ReportedCall) -> String {
+    let mut item = format!("- {} {}", escape_text(&call.tool), code_span(&call.about));
     let rules = call
         .forbidden_by
         .iter()
         .map(|rule| format!("matches {}", code_span(rule)));
-    let status = call.exit_status.filter(|status| *status != 0);
-    let status = status.map(|status| format!("exit status {status}"));
-    let time = call.duration_ms.filter(|duration| *duration >= 1000);
-    let time = time.map(|duration| format!("{} s", duration / 1000));
+    let status = call
+        .exit_status
+        .filter(|status| *status != 0)
+        .map(|status| format!("exit status {status}"));
+    let time = call
+        .duration_ms
+        .filter(|duration| *duration >= 1000)
+        .map(|duration| format!("{} s", duration / 1000));
     let outcome = match call.outcome {
         None => Some("no result"),
         Some(_) if call.forbidden_by.is_empty() => None,
         Some(_) if call.is_denied() => Some("denied"),
         Some(_) => call.has_failed().then_some("failed"),
     };
-    let outcome = outcome.map(str::to_owned);
-    for fact in rules.chain(outcome).chain(status).chain(time) {
+    for fact in rules
+        .chain(outcome.map(str::to_owned))
+        .chain(status)
+        .chain(time)
+    {
         append!(item, " · {fact}");
     }
     item
 }
 
 /// Formats untrusted text within a line.
-fn text(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     harmless_line(&fit_columns(&terminal_safe_line(text), MAX_COLUMNS))
 }
 
@@ -205,15 +212,15 @@ fn code_span(text: &str) -> String {
     if safe.contains(COMMAND_MARK) || safe.contains('|') {
         harmless_line(&safe)
     } else {
-        code(&safe)
+        inline_code(&safe)
     }
 }
 
 /// Formats a report as lines for the file in `GITHUB_OUTPUT`: `name=value`, each value on one line. Unknown values
 /// are omitted.
-pub fn github_output(report: &SessionReportRecord) -> String {
+pub fn report_as_github_output(report: &SessionReportRecord) -> String {
     let failed = report.gates.iter().filter(|gate| !gate.passed);
-    let failed: Vec<&str> = failed.map(|gate| gate.gate.as_str()).collect();
+    let failed_gates: Vec<&str> = failed.map(|gate| gate.gate.as_str()).collect();
     let result = if report.passed { "passed" } else { "failed" };
     let (added, removed) = line_counts(report);
     let numbers: [(&str, u64); 10] = [
@@ -232,7 +239,7 @@ pub fn github_output(report: &SessionReportRecord) -> String {
     let first = report.sessions.first();
     let words = [
         ("result", Some(result.to_owned())),
-        ("failed_gates", Some(failed.join(", "))),
+        ("failed_gates", Some(failed_gates.join(", "))),
         ("cost_usd", report.cost().map(|cost| format!("{cost:.4}"))),
         (
             "task",
@@ -251,8 +258,8 @@ pub fn github_output(report: &SessionReportRecord) -> String {
 
 /// Makes a line harmless for a step that prints it.
 fn escape_command(text: &str) -> String {
-    let line = terminal_safe_line(text);
-    let line = line.trim_start_matches([':', ' ']);
+    let safe = terminal_safe_line(text);
+    let line = safe.trim_start_matches([':', ' ']);
     if line.contains(COMMAND_MARK) {
         line.replace('#', "# ")
     } else {
@@ -261,7 +268,7 @@ fn escape_command(text: &str) -> String {
 }
 
 /// Formats the gates of a report as `JUnit` XML, with a test case for each.
-pub fn junit(report: &SessionReportRecord) -> String {
+pub fn report_as_junit(report: &SessionReportRecord) -> String {
     let count = report.gates.len();
     let failed = report.gates.iter().filter(|gate| !gate.passed).count();
     let mut page = format!(
@@ -269,7 +276,7 @@ pub fn junit(report: &SessionReportRecord) -> String {
          <testsuite name=\"turnpipe session report\" tests=\"{count}\" failures=\"{failed}\" errors=\"0\">\n"
     );
     for gate in &report.gates {
-        let (name, message) = (line(&gate.gate), line(&gate.message));
+        let (name, message) = (escape_line(&gate.gate), escape_line(&gate.message));
         append!(page, "<testcase classname=\"turnpipe\" name=\"{name}\"");
         if gate.passed {
             page += "/>\n";
@@ -455,7 +462,7 @@ mod tests {
         fn texts_of_models_are_not_commands_outputs_or_markup(hostile in hostile_texts()) {
             let report = report(&hostile);
             let page = report_as_markdown(&report);
-            let (outputs, xml) = (github_output(&report), junit(&report));
+            let (outputs, xml) = (report_as_github_output(&report), report_as_junit(&report));
             let json = report_as_json(&report).unwrap();
             for form in [&page, &outputs, &xml] {
                 prop_assert!(!has_command(form), "{form}");

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::json::object;
 use crate::records::{Lane, Outcome};
-use crate::text::count_noun;
+use crate::text::format_count;
 
 object! {
     /// Token counts.
@@ -29,7 +29,7 @@ impl Tally {
     }
 
     /// Adds the tokens and the cost of a reply.
-    pub(super) fn reply(&mut self, usage: Option<&RawValue>, cost: Option<&RawValue>) {
+    pub(super) fn add_reply(&mut self, usage: Option<&RawValue>, cost: Option<&RawValue>) {
         let tokens = Tokens::of(usage).unwrap_or_default();
         for (sum, number) in self
             .tokens
@@ -55,7 +55,7 @@ impl Tally {
             let outcomes: Vec<String> = outcomes.collect();
             parts.push(format!(
                 "{}: {}",
-                count_noun(calls, "call", "calls"),
+                format_count(calls, "call", "calls"),
                 outcomes.join(", ")
             ));
         }
@@ -69,7 +69,7 @@ impl Tally {
 }
 
 /// Returns the name of a lane; empty if there is none.
-pub(crate) fn lane_word(lane: Option<Lane>) -> &'static str {
+pub(crate) fn lane_name(lane: Option<Lane>) -> &'static str {
     match lane {
         Some(Lane::Parallel) => "parallel",
         Some(Lane::Serial) => "serial",
@@ -78,7 +78,7 @@ pub(crate) fn lane_word(lane: Option<Lane>) -> &'static str {
 }
 
 /// Returns the name of an outcome.
-pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Ok => "ok",
         Outcome::Error => "failed",
@@ -94,7 +94,7 @@ pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
 }
 
 /// Formats a duration, e.g. `61.3s`.
-pub(super) fn seconds(milliseconds: u64) -> String {
+pub(super) fn format_seconds(milliseconds: u64) -> String {
     let tenths = (milliseconds + 50) / 100;
     format!("{}.{}s", tenths / 10, tenths % 10)
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use aho_corasick::BuildError;
 
 use super::columns::wrap_text;
-use super::outline::{media_word, result_text};
-use super::run_summary::{Tally, lane_word, outcome_word, parse_value, seconds};
+use super::outline::{media_placeholder, result_text};
+use super::run_summary::{Tally, format_seconds, lane_name, outcome_name, parse_value};
 use super::selection::fold_line;
 use super::text::{Style, TerminalText, prefix_lines};
 use super::{Density, ToolDetail};
@@ -138,7 +138,7 @@ impl<Sink: Write> RunText<Sink> {
     fn take_pieces(&mut self) -> io::Result<()> {
         loop {
             match self.reader.next_piece() {
-                Ok(Some(piece)) => self.piece(&piece),
+                Ok(Some(piece)) => self.process_piece(&piece),
                 Ok(None) => break,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
@@ -152,20 +152,20 @@ impl<Sink: Write> RunText<Sink> {
 
     fn write_page(&mut self) -> io::Result<()> {
         let page = std::mem::take(&mut self.page);
-        let written = self.sink.write_all(page.as_bytes());
-        self.has_failed |= written.is_err();
-        written
+        let result = self.sink.write_all(page.as_bytes());
+        self.has_failed |= result.is_err();
+        result
     }
 
-    fn piece(&mut self, piece: &Piece) {
+    fn process_piece(&mut self, piece: &Piece) {
         let (records, damage) = piece.records();
         for record in &records {
-            self.record(record.text(piece.raw()));
+            self.process_record(record.text(piece.raw()));
         }
         match piece {
             Piece::LongLine { .. } => {
                 for damage in damage {
-                    self.paragraph(&format!("[{}]", damage.reason));
+                    self.write_paragraph(&format!("[{}]", damage.reason));
                 }
             }
             Piece::Plain { raw } | Piece::Line { raw, .. } if records.is_empty() => {
@@ -173,7 +173,7 @@ impl<Sink: Write> RunText<Sink> {
                     let line = terminal_safe_line(line.trim());
                     if !(line.is_empty() || EVENT_FIELDS.iter().any(|name| line.starts_with(name)))
                     {
-                        self.paragraph(&fit_columns(&line, self.columns()));
+                        self.write_paragraph(&fit_columns(&line, self.columns()));
                     }
                 }
             }
@@ -181,17 +181,17 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    fn record(&mut self, line: &str) {
+    fn process_record(&mut self, line: &str) {
         let record = RunRecord::read(line).unwrap_or_default();
         let mut messages = Vec::new();
         let (mut parts, shows_messages) = (String::new(), self.look.shows_messages);
-        let mut said = |part: &str| parts.push_str(part);
-        let said = shows_messages.then_some(&mut said as &mut dyn FnMut(&str));
+        let mut append = |part: &str| parts.push_str(part);
+        let listener = shows_messages.then_some(&mut append as &mut dyn FnMut(&str));
         self.dialog
-            .record_live(line, said, &mut |message| messages.push(message));
-        self.part(&parts);
+            .record_live(line, listener, &mut |message| messages.push(message));
+        self.write_live_text(&parts);
         for message in messages {
-            self.message(message, &record);
+            self.process_message(message, &record);
         }
         match (
             text(record.kind).as_deref(),
@@ -199,12 +199,12 @@ impl<Sink: Write> RunText<Sink> {
         ) {
             (Some("result"), _) => {
                 self.write_unanswered();
-                self.tally.reply(record.usage, record.total_cost_usd);
+                self.tally.add_reply(record.usage, record.total_cost_usd);
             }
             (_, Some("plan")) => self.write_plan(&record),
             (_, Some("hook_stopped_continuation")) => {
                 let reason = text(record.content).unwrap_or_default();
-                self.paragraph(&format!(
+                self.write_paragraph(&format!(
                     "stopped by a hook: {}",
                     terminal_safe_line(&reason)
                 ));
@@ -213,7 +213,7 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    fn message(&mut self, message: Message, record: &RunRecord<'_>) {
+    fn process_message(&mut self, message: Message, record: &RunRecord<'_>) {
         let (role, origin) = (message.role, message.origin);
         for block in message.blocks {
             match block {
@@ -228,46 +228,48 @@ impl<Sink: Write> RunText<Sink> {
                         gist: fit_columns(&topic, COLUMNS[1]),
                     });
                 }
-                Block::Result(result) => self.result(&result, record),
+                Block::Result(result) => self.write_result(&result, record),
                 _ if !self.look.shows_messages => {}
                 Block::Text(text) => self.write_message(role, origin, &text),
                 Block::Thinking(thought) => {
                     let thought = prefix_lines(&fold_line(thought.text()), "∴ ", "  ");
                     let line = fit_columns(&thought, self.columns());
                     let line = self.terminal_text().dim(&line);
-                    self.line(Kind::Text, &line);
+                    self.write_line(Kind::Text, &line);
                 }
-                Block::Media(media) => self.paragraph(&terminal_safe_line(&media_word(&media))),
+                Block::Media(media) => {
+                    self.write_paragraph(&terminal_safe_line(&media_placeholder(&media)))
+                }
             }
         }
     }
 
     /// Shows the lines of a text that is still being written, as soon as they are whole.
-    fn part(&mut self, part: &str) {
+    fn write_live_text(&mut self, part: &str) {
         self.live.push_str(part);
-        let Some(lines) = part.contains('\n').then(|| self.live.rfind('\n')) else {
+        let Some(last_break) = part.contains('\n').then(|| self.live.rfind('\n')) else {
             return;
         };
         // Blank lines at the end may be the end of the text.
-        let end = self.live[..lines.unwrap_or_default()]
+        let end = self.live[..last_break.unwrap_or_default()]
             .trim_end_matches('\n')
             .len();
         if end > self.live_shown {
             let text = self.live[self.live_shown..end].to_owned();
-            self.reply(&text);
+            self.write_reply(&text);
             self.live_shown = end + 1;
         }
     }
 
     /// Shows a text of the model, or a part of it.
-    fn reply(&mut self, text: &str) {
-        let text = self.terminal_text().block(text.trim_end());
+    fn write_reply(&mut self, text: &str) {
+        let text = self.terminal_text().clean_block(text.trim_end());
         let text = wrap_text(&text, self.columns(), 0);
         if self.live_shown > 0 {
             self.page.push_str(&text);
             self.page.push('\n');
         } else {
-            self.line(Kind::Text, &text);
+            self.write_line(Kind::Text, &text);
         }
     }
 
@@ -278,18 +280,19 @@ impl<Sink: Write> RunText<Sink> {
         }
         if role == Role::Assistant && origin == Origin::Reply {
             let live = std::mem::take(&mut self.live);
-            let rest = text.strip_prefix(&live[..self.live_shown]);
-            if rest.is_none() {
-                self.live_shown = 0;
-            }
-            let rest = rest.unwrap_or(text);
+            let rest = text
+                .strip_prefix(&live[..self.live_shown])
+                .unwrap_or_else(|| {
+                    self.live_shown = 0;
+                    text
+                });
             if !rest.trim().is_empty() {
-                self.reply(rest);
+                self.write_reply(rest);
             }
             self.live_shown = 0;
             return;
         }
-        let look = self.terminal_text();
+        let text_format = self.terminal_text();
         let (mark, is_dim) = match (role, origin) {
             (_, Origin::Label) => ("● ", true),
             (Role::User, Origin::Prompt) => ("> ", false),
@@ -299,28 +302,28 @@ impl<Sink: Write> RunText<Sink> {
         let safe = if is_dim {
             fold_line(text)
         } else {
-            look.block(text.trim_end())
+            text_format.clean_block(text.trim_end())
         };
         let wrapped = wrap_text(&safe, self.columns().saturating_sub(mark.len()), 0);
         let lines = prefix_lines(&wrapped, mark, if mark.is_empty() { "" } else { "  " });
         let text = match (is_dim, mark) {
-            (true, _) => look.dim(&lines),
-            (false, "> ") => look.bold(&lines),
+            (true, _) => text_format.dim(&lines),
+            (false, "> ") => text_format.bold(&lines),
             (false, _) => lines,
         };
-        self.line(Kind::Text, &text);
+        self.write_line(Kind::Text, &text);
     }
 
     /// Shows a line that is not a call.
-    fn paragraph(&mut self, line: &str) {
+    fn write_paragraph(&mut self, line: &str) {
         if self.look.shows_messages {
             let line = wrap_text(line, self.columns(), 0);
-            self.line(Kind::Text, &line);
+            self.write_line(Kind::Text, &line);
         }
     }
 
     /// Shows the result of a call.
-    fn result(&mut self, result: &ToolResult, record: &RunRecord<'_>) {
+    fn write_result(&mut self, result: &ToolResult, record: &RunRecord<'_>) {
         let extension = Extension::of(record.turnpipe).unwrap_or_default();
         let fallback = if result.failed {
             Outcome::Error
@@ -328,24 +331,24 @@ impl<Sink: Write> RunText<Sink> {
             Outcome::Ok
         };
         let outcome = parse_value(extension.outcome).unwrap_or(fallback);
-        let lane = lane_word(parse_value(extension.lane));
+        let lane = lane_name(parse_value(extension.lane));
         let call = self.take_waiting(&result.id);
-        let took: u64 = parse_value(extension.duration_ms).unwrap_or_default();
+        let duration: u64 = parse_value(extension.duration_ms).unwrap_or_default();
         let has_run = matches!(outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
-        let end = match (outcome_word(outcome), seconds(took)) {
-            (word, took) if has_run && !lane.is_empty() => format!("{word} {took}")
+        let end = match (outcome_name(outcome), format_seconds(duration)) {
+            (word, seconds) if has_run && !lane.is_empty() => format!("{word} {seconds}")
                 .trim_start_matches("ok ")
                 .to_owned(),
             _ if outcome == Outcome::Ok => String::new(),
             (word, _) => word.to_owned(),
         };
         let mark = if outcome == Outcome::Ok { "✓" } else { "✗" };
-        self.call_line(mark, lane, &call, &end);
-        self.tally.count(outcome_word(outcome));
+        self.write_call_line(mark, lane, &call, &end);
+        self.tally.count(outcome_name(outcome));
         if outcome != Outcome::Ok {
             let reason = fold_reason(&result_text(result), self.columns());
             let reason = self.terminal_text().dim(&reason);
-            self.line(Kind::Call, &reason);
+            self.write_line(Kind::Call, &reason);
         }
     }
 
@@ -361,13 +364,13 @@ impl<Sink: Write> RunText<Sink> {
 
     /// Shows the calls of a plan.
     fn write_plan(&mut self, record: &RunRecord<'_>) {
-        let lane = lane_word(parse_value(record.lane));
+        let lane = lane_name(parse_value(record.lane));
         for planned in PlannedCall::list(record.calls) {
             let outcome: Option<Outcome> = parse_value(planned.outcome);
             let call = self.take_waiting(&text(planned.tool_use_id).unwrap_or_default());
-            let end = outcome.map_or("", outcome_word);
+            let end = outcome.map_or("", outcome_name);
             let mark = if outcome.is_some() { "✗" } else { "→" };
-            self.call_line(mark, lane, &call, end);
+            self.write_call_line(mark, lane, &call, end);
             self.tally
                 .count(if outcome.is_some() { end } else { "planned" });
         }
@@ -382,13 +385,13 @@ impl<Sink: Write> RunText<Sink> {
 
     fn drop_oldest(&mut self) {
         if let Some(call) = self.waiting.pop_front() {
-            self.call_line("→", "", &call, "");
+            self.write_call_line("→", "", &call, "");
             self.tally.count("not run here");
         }
     }
 
     /// Shows a call on one line: with its lane, tool, topic and end.
-    fn call_line(&mut self, mark: &str, lane: &str, call: &PendingCall, end: &str) {
+    fn write_call_line(&mut self, mark: &str, lane: &str, call: &PendingCall, end: &str) {
         let columns = self.columns().clamp(COLUMNS[0], COLUMNS[1]);
         let lane = format!("{lane:8}");
         let start = format!("{mark} {lane}  {}  ", call.name);
@@ -398,10 +401,10 @@ impl<Sink: Write> RunText<Sink> {
         let look = self.terminal_text();
         let (lane, name) = (look.dim(&lane), look.bold(&call.name));
         let shown = format!("{mark} {lane}  {name}  {topic}{gap}{end}");
-        self.line(Kind::Call, shown.trim_end());
+        self.write_line(Kind::Call, shown.trim_end());
     }
 
-    fn line(&mut self, kind: Kind, line: &str) {
+    fn write_line(&mut self, kind: Kind, line: &str) {
         let is_apart = kind != Kind::Call || self.last != Some(kind);
         if self.last.is_some() && is_apart {
             self.page.push('\n');
@@ -411,19 +414,19 @@ impl<Sink: Write> RunText<Sink> {
         self.page.push('\n');
     }
 
-    /// Writes the rest and the summary.
+    /// Writes the messages and the summary.
     fn finish(&mut self) -> io::Result<()> {
         self.reader.source_mut().is_over = true;
         self.take_pieces()?;
-        let mut rest = Vec::new();
-        self.dialog.finish(&mut |message| rest.push(message));
-        for message in rest {
-            self.message(message, &RunRecord::default());
+        let mut messages = Vec::new();
+        self.dialog.finish(&mut |message| messages.push(message));
+        for message in messages {
+            self.process_message(message, &RunRecord::default());
         }
         self.write_unanswered();
         if let Some(summary) = self.tally.summary() {
             let summary = wrap_text(&summary, self.columns(), 0);
-            self.line(Kind::Summary, &summary);
+            self.write_line(Kind::Summary, &summary);
         }
         self.write_page()?;
         self.sink.flush()

@@ -70,7 +70,7 @@ impl DisplayOptions {
         });
         let is_folded =
             self.context == InjectedDetail::Folded && message.origin == Origin::Injected;
-        // Before a secret can be truncated.
+        // First, because a truncated secret may not be recognised.
         if self.redact {
             message.redact();
         }
@@ -111,12 +111,12 @@ fn shorten(result: &mut ToolResult) {
             (Some(code), Some(time)) => format!("exit code {code}, {time}\n{}", shell.output),
         };
     }
-    let mut left = SUMMARY_UNITS;
+    let mut remaining = SUMMARY_UNITS;
     for part in &mut result.parts {
         match part {
             ResultPart::Text(text) => {
-                let kept = truncate_utf16(text, left);
-                left -= kept.encode_utf16().count();
+                let kept = truncate_utf16(text, remaining);
+                remaining -= kept.encode_utf16().count();
                 if kept.len() < text.len() {
                     *text = format!("{kept}…");
                 }
@@ -137,23 +137,23 @@ impl FromStr for MessageRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| match text.parse::<i64>() {
+        let parse_number = |text: &str| match text.parse::<i64>() {
             Ok(0) => Err("messages are numbered from 1".to_owned()),
             Ok(number) => Ok(number),
             Err(_) => Err("not a range of messages, such as 3..7".to_owned()),
         };
         let Some((first, last)) = text.split_once("..") else {
-            let only = number(text)?;
+            let only = parse_number(text)?;
             return Ok(Self {
                 first: only,
                 last: only,
             });
         };
-        let end = |text: &str, open: i64| match text {
-            "" => Ok(open),
-            text => number(text),
+        let parse_end = |text: &str, default: i64| match text {
+            "" => Ok(default),
+            text => parse_number(text),
         };
-        let (first, last) = (end(first, 1)?, end(last, i64::MAX)?);
+        let (first, last) = (parse_end(first, 1)?, parse_end(last, i64::MAX)?);
         if last < first && (last < 0) == (first < 0) {
             return Err("the range ends before it starts".to_owned());
         }
@@ -169,7 +169,7 @@ impl MessageRange {
 
     /// Returns the range in a dialog of `total` messages.
     #[must_use]
-    pub fn of(self, total: u64) -> Self {
+    pub fn resolve(self, total: u64) -> Self {
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         let from_start = |number: i64| {
             if number < 0 {
@@ -190,7 +190,7 @@ impl MessageRange {
     }
 
     /// Whether the message comes after the range.
-    pub fn is_behind(self, number: u64) -> bool {
+    pub fn is_after(self, number: u64) -> bool {
         i64::try_from(number).is_ok_and(|number| number > self.last)
     }
 }
@@ -231,8 +231,8 @@ mod tests {
         ];
         for (text, expected) in rows {
             let range: MessageRange = text.parse().unwrap();
-            let range = range.of(5);
-            let inside = |number: &u64| !range.is_before(*number) && !range.is_behind(*number);
+            let range = range.resolve(5);
+            let inside = |number: &u64| !range.is_before(*number) && !range.is_after(*number);
             let kept: Vec<u64> = (1..=5).filter(inside).collect();
             assert_eq!(kept, expected, "{text}");
         }

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::columns::{align_cells, widths};
-use super::times::{ago, to_the_minute};
+use super::times::{format_age, format_minute};
 use crate::agent::timestamp;
 use crate::records::{SessionActivity, SessionCounts, SessionRecord};
 use crate::text::{
-    append, fit_columns, fit_end, format_byte_size, format_dollars, terminal_safe_line,
-    with_separators,
+    append, fit_columns, fit_end, format_byte_size, format_dollars, format_number,
+    terminal_safe_line,
 };
 
 /// Maximum width of the title column.
@@ -21,8 +21,8 @@ const WIDE: usize = 160;
 /// A table of this many columns has room for the commands that resume sessions.
 const VERY_WIDE: usize = 200;
 
-/// Minimum joint width of titles and directories. Until they have it, other columns are dropped,
-/// the first of these first.
+/// Minimum joint width of titles and directories. Until they have it, the [`DISPENSABLE`] columns are dropped, the
+/// first one first.
 const MIN_TITLE_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
@@ -48,7 +48,7 @@ pub(crate) struct TableLook {
 
 /// Returns a line for each session, with its shortened id, below a heading. Lines are at most as wide as the terminal.
 pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &TableLook) -> String {
-    let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
+    let has_room = |min_columns| look.columns.is_some_and(|columns| columns >= min_columns);
     let has_counts = sessions.iter().any(|session| session.counts.is_some());
     let mut head = vec!["ID", "AGENT", "LAST ACTIVE", "SIZE"];
     if sessions.iter().any(|session| session.state.is_some()) {
@@ -70,38 +70,39 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
         let cells = head.iter();
         cells.map(|name| cell(name, session, id, look)).collect()
     }));
-    let mut title = head.iter().take_while(|name| **name != "TITLE").count();
-    let mut below = Vec::new();
+    let mut title_column = head.iter().take_while(|name| **name != "TITLE").count();
+    let mut commands = Vec::new();
     if let Some(columns) = look.columns {
         if head.last() == Some(&"RESUME")
-            && room_for_title(&rows, title, columns) < ROOM_BEFORE_RESUME
+            && room_for_title(&rows, title_column, columns) < ROOM_BEFORE_RESUME
         {
-            below = rows.iter_mut().filter_map(Vec::pop).skip(1).collect();
+            commands = rows.iter_mut().filter_map(Vec::pop).skip(1).collect();
         }
         for name in DISPENSABLE {
-            let given_up = rows[0].iter().position(|head| head == name);
+            let position = rows[0].iter().position(|head| head == name);
             if let Some(column) =
-                given_up.filter(|_| room_for_title(&rows, title, columns) < MIN_TITLE_ROOM)
+                position.filter(|_| room_for_title(&rows, title_column, columns) < MIN_TITLE_ROOM)
             {
                 for row in &mut rows {
                     row.remove(column);
                 }
-                title -= 1;
+                title_column -= 1;
             }
         }
-        fit_rows(&mut rows, title, columns);
+        fit_rows(&mut rows, title_column, columns);
     }
     let mut rows = align_cells(rows, head.len());
     for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
         let is_chosen = session.about.title_source.as_deref() == Some("manual");
         if look.colored && !is_chosen {
-            let text = row[title].trim().to_owned();
-            row[title] = row[title].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
+            let text = row[title_column].trim().to_owned();
+            row[title_column] =
+                row[title_column].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
         }
     }
     let mut page = String::new();
     for (number, row) in rows.iter().enumerate() {
-        let command = number.checked_sub(1).and_then(|place| below.get(place));
+        let command = number.checked_sub(1).and_then(|index| commands.get(index));
         page.extend([row.concat(), "\n".to_owned()]);
         if let Some(command) = command.filter(|command| *command != "-") {
             append!(page, "    {command}\n");
@@ -114,8 +115,8 @@ pub(crate) fn session_table(sessions: &[SessionRecord], ids: &[&str], look: &Tab
 fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> String {
     let about = &session.about;
     let count = |number: fn(&SessionCounts) -> u64| {
-        let number = session.counts.as_ref().map(number);
-        number.map_or_else(|| "-".to_owned(), with_separators)
+        let count = session.counts.as_ref().map(number);
+        count.map_or_else(|| "-".to_owned(), format_number)
     };
     let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
     match head {
@@ -127,8 +128,8 @@ fn cell(head: &str, session: &SessionRecord, id: &str, look: &TableLook) -> Stri
         "LAST ACTIVE" => {
             let time = timestamp(session.last_activity.as_deref());
             match (time, look.columns) {
-                (Some(time), Some(_)) => ago(time, look.now, &look.zone),
-                (Some(time), None) => to_the_minute(time, &look.zone),
+                (Some(time), Some(_)) => format_age(time, look.now, &look.zone),
+                (Some(time), None) => format_minute(time, &look.zone),
                 (None, _) => "-".to_owned(),
             }
         }
@@ -171,8 +172,8 @@ fn room_for_title(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
 fn fit_rows(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let room = room_for_title(rows, title, columns);
     let widths = widths(rows);
-    let width = widths[title + 1].min(room / 3);
-    let width = widths[title].min(room - width);
+    let min_directory_width = widths[title + 1].min(room / 3);
+    let width = widths[title].min(room - min_directory_width);
     for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fit_columns(&row[title], width);
         // The end of a directory is the most specific part.

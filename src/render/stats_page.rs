@@ -9,9 +9,9 @@ use super::cost_table::{CostRow, cost_cell, cost_table, count_table, fit_table, 
 use super::times::format_duration;
 use crate::agent::timestamp;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
-use crate::text::{count_noun, format_dollars, terminal_safe_line, with_separators};
+use crate::text::{format_count, format_dollars, format_number, terminal_safe_line};
 
-fn heads(by: &[Dimension]) -> Vec<String> {
+fn dimension_heads(by: &[Dimension]) -> Vec<String> {
     let heads = by.iter().map(|dimension| match dimension {
         Dimension::Cwd => "DIRECTORY".to_owned(),
         Dimension::AgentType => "AGENT TYPE".to_owned(),
@@ -24,11 +24,14 @@ fn heads(by: &[Dimension]) -> Vec<String> {
 const UNKNOWN: &str = "(unknown)";
 
 /// Returns the names of a group. The group of all requests is the total.
-fn names<'a>(by: &[Dimension], group: &'a BTreeMap<Dimension, Option<String>>) -> Vec<&'a str> {
-    let names = by.iter().enumerate().map(|(place, dimension)| {
-        let name = group.get(dimension);
-        let name = name.map(|name| name.as_deref().unwrap_or(UNKNOWN));
-        name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
+fn group_names<'a>(
+    by: &[Dimension],
+    group: &'a BTreeMap<Dimension, Option<String>>,
+) -> Vec<&'a str> {
+    let names = by.iter().enumerate().map(|(index, dimension)| {
+        let known = group.get(dimension);
+        let name = known.map(|name| name.as_deref().unwrap_or(UNKNOWN));
+        name.unwrap_or(if index == 0 { "TOTAL" } else { "" })
     });
     names.collect()
 }
@@ -39,7 +42,7 @@ pub(crate) fn tool_page(
     tools: &[SessionToolRecord],
     columns: Option<usize>,
 ) -> String {
-    let mut head = heads(by);
+    let mut head = dimension_heads(by);
     head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
     let mut page = vec![head];
     let mut sum = SessionToolRecord::default();
@@ -58,9 +61,9 @@ pub(crate) fn tool_page(
             tool.result_bytes,
             tool.result_tokens,
         ];
-        let names = names(by, &tool.dimensions).into_iter();
+        let names = group_names(by, &tool.dimensions).into_iter();
         let names = names.map(terminal_safe_line);
-        names.chain(numbers.map(with_separators)).collect()
+        names.chain(numbers.map(format_number)).collect()
     }));
     fit_table(page, by.len(), columns)
 }
@@ -72,13 +75,13 @@ pub(crate) fn cost_page(
     all: &SessionCostRecord,
     columns: Option<usize>,
 ) -> String {
-    let heads = heads(by);
+    let dimensions = dimension_heads(by);
     let rows = costs.iter().chain([all]).map(|cost| CostRow {
-        names: names(by, &cost.dimensions),
+        names: group_names(by, &cost.dimensions),
         counts: Vec::new(),
         spending: &cost.spending,
     });
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let heads: Vec<&str> = dimensions.iter().map(String::as_str).collect();
     let bars = match by {
         [Dimension::Day | Dimension::Week | Dimension::Month | Dimension::Block] => costs.len(),
         _ => 0,
@@ -90,9 +93,9 @@ pub(crate) fn cost_page(
 pub(crate) fn block_line(costs: &[SessionCostRecord], zone: &TimeZone) -> String {
     let current = costs.iter().find_map(|cost| {
         let name = cost.dimensions.get(&Dimension::Block)?.as_ref()?;
-        let left = i64::try_from(cost.left_ms?).ok()?;
+        let remaining = SignedDuration::from_millis(i64::try_from(cost.left_ms?).ok()?);
         let end = end_of_block(timestamp(cost.block_end.as_deref())?, zone);
-        let left = format_duration(SignedDuration::from_millis(left));
+        let left = format_duration(remaining);
         Some(format!(
             "\nThe block of {name} lasts until {end}, {left} left.\n"
         ))
@@ -107,15 +110,15 @@ pub(crate) fn end_of_block(end: Timestamp, zone: &TimeZone) -> String {
 
 /// Returns a page of all counts, by model, day, prompt id and tool.
 pub(crate) fn stats_page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
-    let recorded = stats.spending.recorded_cost;
+    let recorded_cost = stats.spending.recorded_cost;
     let recorded =
-        recorded.map(|cost| format!("recorded by the agents: {}\n", format_dollars(cost)));
+        recorded_cost.map(|cost| format!("recorded by the agents: {}\n", format_dollars(cost)));
     let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
         "{}, {}, {}, {}\n{}{}",
-        count_noun(stats.sessions, "session", "sessions"),
-        count_noun(stats.prompts, "prompt", "prompts"),
-        count_noun(stats.replies, "reply", "replies"),
+        format_count(stats.sessions, "session", "sessions"),
+        format_count(stats.prompts, "prompt", "prompts"),
+        format_count(stats.replies, "reply", "replies"),
         cost_cell(&stats.spending),
         recorded.unwrap_or_default(),
         runs.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! A conversation as text.
 
-use super::outline::{media_word, result_text};
+use super::outline::{media_placeholder, result_text};
 use super::selection::fold_line;
 use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
@@ -56,7 +56,7 @@ pub enum Density {
 #[derive(Debug, Clone, Copy)]
 pub struct TerminalText<'a> {
     pub style: Style,
-    /// Groups.
+    /// The form of groups of calls.
     pub density: Density,
     /// The detail of calls.
     pub tools: ToolDetail,
@@ -66,13 +66,13 @@ pub struct TerminalText<'a> {
 
 impl TerminalText<'_> {
     /// Formats a section.
-    pub fn section(self, section: &Section) -> String {
+    pub fn format_section(self, section: &Section) -> String {
         let mut page = String::new();
         match section {
             Section::Text {
                 role, origin, text, ..
             } => {
-                let text = self.block(text.trim_end());
+                let text = self.clean_block(text.trim_end());
                 let line = match (role, origin) {
                     (Role::User, Origin::Prompt) => {
                         format!("{}\n", self.bold(&prefix_lines(&text, "> ", "  ")))
@@ -81,7 +81,7 @@ impl TerminalText<'_> {
                         format!("{}\n", self.dim(&prefix_lines(&text, "※ ", "  ")))
                     }
                     (Role::User | Role::System, _) => {
-                        let first = format!("[{}] ", word(*origin));
+                        let first = format!("[{}] ", origin_name(*origin));
                         format!("{}\n", self.dim(&prefix_lines(&text, &first, "  ")))
                     }
                     (Role::Assistant, _) => format!("{text}\n"),
@@ -89,11 +89,11 @@ impl TerminalText<'_> {
                 page.push_str(&line);
             }
             Section::Thinking(text, _) => {
-                let text = self.block(text.trim_end());
+                let text = self.clean_block(text.trim_end());
                 append!(page, "{}\n", self.dim(&prefix_lines(&text, "∴ ", "  ")));
             }
             Section::Media(media, _) => {
-                append!(page, "{}\n", terminal_safe_line(&media_word(media)));
+                append!(page, "{}\n", terminal_safe_line(&media_placeholder(media)));
             }
             Section::Tools(group) => {
                 if self.density == Density::Compact {
@@ -101,15 +101,15 @@ impl TerminalText<'_> {
                     append!(page, "{}\n", self.bold(&header));
                 }
                 for tool in &group.calls {
-                    self.call(&tool.call, &mut page);
+                    self.add_call(&tool.call, &mut page);
                     for section in &tool.subagent {
-                        for line in self.section(section).trim_end().lines() {
+                        for line in self.format_section(section).trim_end().lines() {
                             append!(page, "    ┆ {line}\n");
                         }
                     }
                     if self.density != Density::Compact {
                         match &tool.result {
-                            Some((result, _)) => self.result(result, &mut page),
+                            Some((result, _)) => self.add_result(result, &mut page),
                             None => page.push_str("    ⎿ no result\n"),
                         }
                     }
@@ -120,28 +120,28 @@ impl TerminalText<'_> {
                     append!(page, "{}\n", self.dim(&label));
                 }
             }
-            Section::Call(call) => self.call(call, &mut page),
-            Section::Result(result, _) => self.result(result, &mut page),
+            Section::Call(call) => self.add_call(call, &mut page),
+            Section::Result(result, _) => self.add_result(result, &mut page),
         }
         page.push('\n');
         page
     }
 
-    fn call(self, call: &Call, page: &mut String) {
+    fn add_call(self, call: &Call, page: &mut String) {
         let name = terminal_safe_line(&call.name);
         let gist = fit_columns(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
         append!(page, "  {name}({gist})\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            let input = self.block(input_in_full(call).1.trim_end());
+            let input = self.clean_block(input_in_full(call).1.trim_end());
             append!(page, "{}\n", prefix_lines(&input, "    ", "    "));
         }
     }
 
-    fn result(self, result: &ToolResult, page: &mut String) {
-        let text = result_text(result);
+    fn add_result(self, result: &ToolResult, page: &mut String) {
+        let whole = result_text(result);
         let text = match self.density {
-            Density::Folded => fold_line(&text),
-            Density::Full | Density::Compact => self.block(text.trim_end()),
+            Density::Folded => fold_line(&whole),
+            Density::Full | Density::Compact => self.clean_block(whole.trim_end()),
         };
         let first = if result.failed {
             "    ⎿ failed: "
@@ -156,7 +156,7 @@ impl TerminalText<'_> {
     }
 
     /// Returns safe text of several lines. Tabs are expanded on terminals.
-    pub(super) fn block(self, text: &str) -> String {
+    pub(super) fn clean_block(self, text: &str) -> String {
         let safe = clean_with_tabs(text);
         match self.style {
             Style::Ansi => expand_tabs(&safe),
@@ -188,7 +188,7 @@ pub(super) fn prefix_lines(text: &str, first: &str, further: &str) -> String {
 }
 
 /// Returns the name of an origin.
-pub(super) fn word(origin: Origin) -> &'static str {
+pub(super) fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::Prompt => "prompt",
         Origin::Reply => "reply",
@@ -298,7 +298,7 @@ mod tests {
             ),
         ];
         for (section, expected) in rows {
-            assert_eq!(plain.section(&section), expected);
+            assert_eq!(plain.format_section(&section), expected);
         }
         let ansi = TerminalText {
             style: Style::Ansi,
@@ -306,9 +306,9 @@ mod tests {
             tools: ToolDetail::Summary,
             cwd: None,
         };
-        let prompt = ansi.section(&text_section(Role::User, Origin::Prompt, "a"));
+        let prompt = ansi.format_section(&text_section(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
-        let reply = ansi.section(&text_section(Role::Assistant, Origin::Reply, "\tb"));
+        let reply = ansi.format_section(&text_section(Role::Assistant, Origin::Reply, "\tb"));
         assert_eq!(reply, "        b\n\n");
     }
 }

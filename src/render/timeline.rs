@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::page::{line, to_the_second};
+use super::page::{escape_line, trim_fraction};
 use super::{Section, ToolUse};
 use crate::agent::timestamp;
 use crate::session::gist;
@@ -46,7 +46,7 @@ impl Timeline {
             return;
         };
         for tool in &group.calls {
-            self.bars.extend(bar(tool, cwd));
+            self.bars.extend(bar_of_call(tool, cwd));
             tool.subagent
                 .iter()
                 .for_each(|section| self.add_section(section, cwd));
@@ -104,12 +104,12 @@ impl Timeline {
     }
 }
 
-fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
+fn bar_of_call(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     let time = |time: &Option<String>| timestamp(time.as_deref());
     let start = time(&tool.position.time)?;
     let answer = tool.result.as_ref();
-    let end = answer.and_then(|(_, position)| time(&position.time));
-    let end = end.unwrap_or(start).max(start);
+    let answered = answer.and_then(|(_, position)| time(&position.time));
+    let end = answered.unwrap_or(start).max(start);
     let gist = fit_columns(&gist(&tool.call, cwd), GIST_COLUMNS);
     let seconds = end.duration_since(start).as_secs_f64();
     Some(Bar {
@@ -120,10 +120,10 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
             _ => "done",
         },
         message: tool.position.message,
-        about: line(&format!(
+        about: escape_line(&format!(
             "{} {gist} · {seconds:.1} s · {}",
             tool.call.name,
-            to_the_second(&start.to_string())
+            trim_fraction(&start.to_string())
         )),
     })
 }

@@ -7,7 +7,7 @@ use crate::agent::timestamp;
 use crate::text::terminal_safe_line;
 
 /// Returns the time since `time` as text; the date if it is older than two weeks.
-pub(crate) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn format_age(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let minutes = now.duration_since(time).as_mins();
     match minutes {
         0 => "just now".to_owned(),
@@ -31,15 +31,15 @@ pub(crate) fn format_duration(length: SignedDuration) -> String {
 }
 
 /// Returns the time in a record as terminal-safe text, without seconds; unchanged if it is not RFC 3339.
-pub(crate) fn format_minute(time: Option<&str>, zone: &TimeZone) -> String {
+pub(crate) fn format_recorded_minute(time: Option<&str>, zone: &TimeZone) -> String {
     match timestamp(time) {
-        Some(time) => to_the_minute(time, zone),
+        Some(time) => format_minute(time, zone),
         None => terminal_safe_line(time.unwrap_or_default()),
     }
 }
 
 /// Returns a time as text, without seconds.
-pub(crate) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn format_minute(time: Timestamp, zone: &TimeZone) -> String {
     let zoned = time.to_zoned(zone.clone());
     zoned.strftime("%Y-%m-%d %H:%M").to_string()
 }
@@ -83,7 +83,7 @@ mod tests {
         ];
         for (time, expected) in rows {
             let time = time.parse().unwrap();
-            assert_eq!(ago(time, now, &TimeZone::UTC), expected, "{time}");
+            assert_eq!(format_age(time, now, &TimeZone::UTC), expected, "{time}");
         }
     }
 }

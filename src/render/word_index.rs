@@ -66,7 +66,7 @@ impl WordIndex {
                 continue;
             }
             let pairs = last.chars().zip(word.chars()).take(MAX_SHARED);
-            let same = pairs.take_while(|(one, other)| one == other);
+            let same = pairs.take_while(|(first, second)| first == second);
             let (count, length) = same.fold((0, 0), |(count, length), (letter, _)| {
                 (count + 1, length + letter.len_utf8())
             });
@@ -74,12 +74,12 @@ impl WordIndex {
             append!(text, "{} ", &word[length..]);
             let mut next = 0;
             for session in sessions {
-                let mut rest = session - next;
-                while rest >= 32 {
-                    text.push(char::from(DIGITS[32 + (rest % 32) as usize]));
-                    rest /= 32;
+                let mut number = session - next;
+                while number >= 32 {
+                    text.push(char::from(DIGITS[32 + (number % 32) as usize]));
+                    number /= 32;
                 }
-                text.push(char::from(DIGITS[rest as usize]));
+                text.push(char::from(DIGITS[number as usize]));
                 next = session + 1;
             }
             text.push('\n');
@@ -107,17 +107,17 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
         }
     }
     words.end_word();
-    Ok(words.found)
+    Ok(words.words)
 }
 
 /// Collects the words of a page outside tags and after its head.
 #[derive(Default)]
 struct Words {
-    found: HashSet<String>,
+    words: HashSet<String>,
     word: String,
     characters: usize,
     /// The character that ends the current tag or entity.
-    until: Option<char>,
+    end_character: Option<char>,
     tag: String,
     has_body: bool,
     /// The last character, if words are not separated in its script.
@@ -126,9 +126,9 @@ struct Words {
 
 impl Words {
     fn add_letter(&mut self, letter: char) {
-        if let Some(end) = self.until {
+        if let Some(end) = self.end_character {
             if letter == end {
-                self.until = None;
+                self.end_character = None;
                 self.has_body |= self.tag == "main";
             } else if self.tag.len() < 8 {
                 self.tag.push(letter);
@@ -139,14 +139,14 @@ impl Words {
             '<' | '&' => {
                 self.end_word();
                 self.tag.clear();
-                self.until = Some(if letter == '<' { '>' } else { ';' });
+                self.end_character = Some(if letter == '<' { '>' } else { ';' });
             }
             _ if !self.has_body => {}
             _ if has_no_spaces(letter) => {
                 let last = self.last;
                 self.end_word();
                 if let Some(last) = last {
-                    self.found.insert(String::from_iter([last, letter]));
+                    self.words.insert(String::from_iter([last, letter]));
                 }
                 self.last = Some(letter);
             }
@@ -162,8 +162,8 @@ impl Words {
     }
 
     fn end_word(&mut self) {
-        if WORD_CHARACTERS.contains(&self.characters) && !self.found.contains(&self.word) {
-            self.found.insert(self.word.clone());
+        if WORD_CHARACTERS.contains(&self.characters) && !self.words.contains(&self.word) {
+            self.words.insert(self.word.clone());
         }
         self.word.clear();
         (self.characters, self.last) = (0, None);

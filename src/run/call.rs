@@ -30,7 +30,7 @@ pub(super) struct RunCall {
     pub(super) cancel: CancelToken,
     pub(super) cancel_reason: Option<CancelReason>,
     pub(super) times: CallTimes,
-    /// Its last description of its progress.
+    /// The last description of the call's progress.
     pub(super) note: Option<String>,
 }
 
@@ -61,10 +61,10 @@ pub(super) struct Profile {
 /// Points in time of a call, on the run's clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallTimes {
-    pub(super) arrived: Duration,
+    pub(super) arrival: Duration,
     /// The start of the permission check, if it had to wait for one.
-    pub(super) checked: Option<Duration>,
-    pub(super) started: Option<Duration>,
+    pub(super) check_start: Option<Duration>,
+    pub(super) start: Option<Duration>,
 }
 
 /// A call whose tool is unknown until an MCP server has started.
@@ -86,10 +86,10 @@ pub(super) struct ReadyCall {
     /// Its access, with the reason.
     pub(super) assessment: Assessment,
     /// The tool name as the model wrote it.
-    pub(super) called: String,
+    pub(super) written_name: String,
     /// The feedback of hooks so far.
     pub(super) feedback: HookFeedback,
-    /// The decision that it may run; `None` until it is made.
+    /// The permission to run; `None` before the decision.
     pub(super) permission: Option<Permission>,
     /// The calls before it, for the judge.
     pub(super) earlier: Vec<String>,
@@ -116,7 +116,7 @@ impl RunCall {
 
     /// Returns the time since its start.
     pub(super) fn elapsed(&self, now: Duration) -> Duration {
-        now.saturating_sub(self.times.started.unwrap_or(now))
+        now.saturating_sub(self.times.start.unwrap_or(now))
     }
 
     /// Whether a thread resolves the call or checks its permission.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::ReadyCall;
 use super::call_result::{HookFeedback, strip_error_tags};
 use crate::io::{CancelToken, milliseconds};
-use crate::json::spelling;
+use crate::json::text_or_json;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
 use crate::run::hooks::{HookContext, HookDecision, HookEvent, MergedResponse, SessionHooks};
@@ -42,7 +42,7 @@ impl CallHooks {
     }
 
     /// Runs the hooks before a call, or the hooks that may decide instead of the user.
-    pub(super) fn before_call(
+    pub(super) fn run_before_call(
         &self,
         event: HookEvent,
         call: HookedCall<'_>,
@@ -57,16 +57,16 @@ impl CallHooks {
     }
 
     /// Whether hooks run after a call with this reply.
-    pub(super) fn update_session(&self, reply: &ToolReply) -> bool {
+    pub(super) fn has_hooks_after(&self, reply: &ToolReply) -> bool {
         event_after(reply.status).is_some_and(|event| self.has(event))
     }
 
     /// Runs the hooks after a call. They may change its reply.
-    pub(super) fn after_call(
+    pub(super) fn run_after_call(
         &self,
         call: HookedCall<'_>,
         reply: &mut ToolReply,
-        took: Duration,
+        duration: Duration,
         feedback: &mut HookFeedback,
     ) {
         let Some(event) = event_after(reply.status) else {
@@ -75,7 +75,7 @@ impl CallHooks {
         let ready = call.ready;
         let mut members = json!({
             "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.context.id,
-            "duration_ms": milliseconds(took),
+            "duration_ms": milliseconds(duration),
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {
@@ -107,7 +107,7 @@ impl CallHooks {
     }
 
     /// Runs the hooks after a turn with these calls.
-    pub(super) fn after_turn(
+    pub(super) fn run_after_turn(
         &self,
         calls: &[Value],
         context: &ToolContext,
@@ -142,7 +142,7 @@ impl CallHooks {
             context,
             session,
         } = call;
-        let names = [ready.tool.name(), &ready.called];
+        let names = [ready.tool.name(), &ready.written_name];
         let request = ready.request(&ready.assessment, context.session);
         let context = self.context(context.session, session, context.cancel);
         let run = hooks.run(event, Some((&names, &request)), members, &context);
@@ -170,8 +170,8 @@ impl HookFeedback {
         self.reports.extend(merged.reports.iter().cloned());
         self.messages.extend(merged.messages.iter().cloned());
         let contexts = merged.additional_context.iter();
-        let contexts = contexts.map(|text| format!("{} hook: {text}", event.name()));
-        self.contexts.extend(contexts);
+        self.contexts
+            .extend(contexts.map(|text| format!("{} hook: {text}", event.name())));
         self.stop = self.stop.take().or_else(|| merged.stop.clone());
         merged
     }
@@ -210,9 +210,9 @@ fn text_of(output: &Value) -> String {
         (Some(stdout), Some(stderr)) if !stderr.is_empty() => format!("{stdout}\n{stderr}"),
         (Some(stdout), _) => stdout.to_owned(),
         _ => {
-            let read = text("/file/content").or(text("/result"));
-            let found = read.or(text("/mode").and(text("/content")));
-            found.map_or_else(|| spelling(output), str::to_owned)
+            let printed = text("/file/content").or(text("/result"));
+            let contents = printed.or(text("/mode").and(text("/content")));
+            contents.map_or_else(|| text_or_json(output), str::to_owned)
         }
     }
 }

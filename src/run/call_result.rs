@@ -24,7 +24,7 @@ pub(super) struct CallResult {
     /// The file with the full text, if the content is only an excerpt.
     pub(super) persisted: Option<PersistedResult>,
     /// Whether the turn's budget may replace the content: `false` if the tool declares no limit.
-    pub(super) replaceable: bool,
+    pub(super) is_replaceable: bool,
     pub(super) phases: Phases,
     /// The permission decision; `None` if the call ended before the decision.
     pub(super) permission: Option<Permission>,
@@ -91,7 +91,7 @@ impl CallResult {
             changes: Vec::new(),
             cancels_siblings: false,
             persisted: None,
-            replaceable: true,
+            is_replaceable: true,
             phases: Phases::default(),
             permission: None,
             denial: None,
@@ -233,10 +233,10 @@ fn weight(value: &Value) -> usize {
         Value::String(text) => OVERHEAD + text.len(),
         Value::Array(values) => OVERHEAD + values.iter().map(weight).sum::<usize>(),
         Value::Object(members) => {
-            let members = members
+            let sizes = members
                 .iter()
                 .map(|(name, value)| OVERHEAD + name.len() + weight(value));
-            OVERHEAD + members.sum::<usize>()
+            OVERHEAD + sizes.sum::<usize>()
         }
     }
 }

@@ -56,7 +56,7 @@ impl OpenCalls {
 
     /// Cancels the running calls, except those whose tools always finish. Returns whether there were any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
-        let mut any = false;
+        let mut has_running = false;
         for index in self.schedule.started_calls() {
             if let Some(call) = self.by_index.get_mut(&index)
                 && let CallState::Running(ready) = &call.state
@@ -64,10 +64,10 @@ impl OpenCalls {
                     || *reason == CancelReason::TimeUp)
             {
                 call.cancel(reason);
-                any = true;
+                has_running = true;
             }
         }
-        any
+        has_running
     }
 
     /// Completes running calls before they end. Their processes are still killed.
@@ -99,11 +99,11 @@ impl OpenCalls {
 impl OnError {
     /// Whether this result cancels the siblings of its call.
     pub(super) fn cancels_siblings(self, result: &CallResult) -> bool {
-        let failed = matches!(result.outcome, Outcome::Error | Outcome::Timeout);
+        let has_failed = matches!(result.outcome, Outcome::Error | Outcome::Timeout);
         match self {
             Self::Continue => false,
-            Self::CancelShell => failed && result.cancels_siblings,
-            Self::CancelAll => failed,
+            Self::CancelShell => has_failed && result.cancels_siblings,
+            Self::CancelAll => has_failed,
         }
     }
 }

@@ -50,9 +50,9 @@ impl ResultWriter {
         calls: &mut OpenCalls,
         session: &mut RunSession,
     ) -> Result<bool, WriteError> {
-        let mut any = false;
+        let mut has_written = false;
         while let Some(call) = calls.take_finished() {
-            any = true;
+            has_written = true;
             match self.emit {
                 Emit::Result => self.write(call, calls, session)?,
                 Emit::Turn => self.waiting.push_back(call),
@@ -61,7 +61,7 @@ impl ResultWriter {
         while let Some(turn) = self.waiting.front().map(|call| call.turn)
             && calls.is_complete(turn)
         {
-            any = true;
+            has_written = true;
             let end = self.waiting.partition_point(|call| call.turn == turn);
             let mut results: Vec<FinishedCall> = self.waiting.drain(..end).collect();
             self.apply_budget(&mut results, session)?;
@@ -70,7 +70,7 @@ impl ResultWriter {
             }
         }
         while let Some(turn) = calls.turns.pop_finished() {
-            self.emitter.turn_end(turn)?;
+            self.emitter.end_turn(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()
             {
@@ -78,7 +78,7 @@ impl ResultWriter {
                     .error(&format!("cannot save session state: {error}"));
             }
         }
-        Ok(any)
+        Ok(has_written)
     }
 
     fn apply_budget(
@@ -117,7 +117,7 @@ impl ResultWriter {
         if replaced.is_empty() {
             return Ok(());
         }
-        self.emitter.content_replacement(replaced)
+        self.emitter.write_replacements(replaced)
     }
 
     /// Saves a result to a file. Returns the text that replaces it, or `None` if that failed.
@@ -126,13 +126,16 @@ impl ResultWriter {
             return None;
         };
         let id: &ToolUseId = &call.id;
-        let failed = |error: &dyn std::fmt::Display| {
+        let report_failure = |error: &dyn std::fmt::Display| {
             self.messages
                 .warn(&format!("cannot save the result of {id}: {error}"));
         };
-        let directory = session.directory().map_err(|error| failed(&error)).ok()?;
+        let directory = session
+            .directory()
+            .map_err(|error| report_failure(&error))
+            .ok()?;
         let persisted = persist(directory, id, |sink| sink.write_all(text.as_bytes()))
-            .map_err(|error| failed(&error))
+            .map_err(|error| report_failure(&error))
             .ok()?;
         let text = persisted.replacement(text);
         call.result.persisted = Some(persisted);
@@ -149,28 +152,28 @@ impl ResultWriter {
         if self.dedup == Dedup::On
             && !result.is_error()
             && let Content::Text(text) = &result.content
-            && let Some(reference) = session.seen.reference(&call.name, &call.id, text)
+            && let Some(reference) = session.seen.remember(&call.name, &call.id, text)
         {
             result.content = Content::Text(reference);
         }
         self.failed_calls += u64::from(result.is_error());
         calls.record_written(call.turn, call.weight);
-        self.emitter.result(call)
+        self.emitter.write_result(call)
     }
 }
 
 fn candidate(call: &FinishedCall) -> BudgetCandidate {
     let result = &call.result;
-    let (text, replaceable) = match &result.content {
+    let (text, is_replaceable) = match &result.content {
         Content::Text(text) => {
-            let replaceable = result.persisted.is_none() && result.replaceable;
-            (text.as_str(), replaceable)
+            let is_replaceable = result.persisted.is_none() && result.is_replaceable;
+            (text.as_str(), is_replaceable)
         }
         Content::Blocks(_) => ("", false),
     };
     BudgetCandidate {
         key: decision_key(&call.id, text),
         units: utf16_length(text),
-        replaceable,
+        is_replaceable,
     }
 }

@@ -35,9 +35,9 @@ pub(super) struct Emitter {
     /// Prefix of the ids of calls that have none.
     call_ids: String,
     listener: Option<Listener>,
-    /// The results of the turn. The listener gets them at its end, so that their order does not depend on
+    /// The results of the turn. The listener gets them at the end of the turn, so that their order does not depend on
     /// the speed of calls.
-    unheard: Vec<String>,
+    unsent_results: Vec<String>,
 }
 
 impl Emitter {
@@ -60,7 +60,7 @@ impl Emitter {
             api: options.results.map(VerbatimReply::of),
             call_ids: options.call_ids.clone(),
             listener,
-            unheard: Vec::new(),
+            unsent_results: Vec::new(),
         }
     }
 
@@ -87,7 +87,7 @@ impl Emitter {
     }
 
     /// Notes a call of the reply.
-    pub(super) fn call(&mut self, id: &ToolUseId) {
+    pub(super) fn record_call(&mut self, id: &ToolUseId) {
         if let Some(api) = &mut self.api {
             api.call(id.clone());
         }
@@ -96,10 +96,10 @@ impl Emitter {
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> WriteResult {
         let reply = self.api.as_mut().map(VerbatimReply::take_reply);
-        self.messages(reply.filter(|_| self.echo == Echo::Everything))
+        self.write_messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
-    fn messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {
+    fn write_messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {
         let mut messages = messages.into_iter().flatten();
         messages.try_for_each(|message| self.writer.record(&message))
     }
@@ -108,12 +108,14 @@ impl Emitter {
         self.writer.flush()
     }
 
-    pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> WriteResult {
+    pub(super) fn end_turn(&mut self, ids: Vec<ToolUseId>) -> WriteResult {
         if let Some(listener) = &mut self.listener {
-            self.unheard.drain(..).for_each(|record| listener(&record));
+            self.unsent_results
+                .drain(..)
+                .for_each(|record| listener(&record));
         }
         let results = self.api.as_mut().map(VerbatimReply::take_results);
-        self.messages(results)?;
+        self.write_messages(results)?;
         self.write(TurnEndRecord {
             subtype: TurnEndSubtype::Only,
             tool_use_ids: ids,
@@ -123,7 +125,7 @@ impl Emitter {
     }
 
     /// Writes the result of a call.
-    pub(super) fn result(&mut self, call: FinishedCall) -> WriteResult {
+    pub(super) fn write_result(&mut self, call: FinishedCall) -> WriteResult {
         let result = call.result;
         let is_error = result.is_error();
         let turnpipe = ToolResultExtension {
@@ -150,7 +152,7 @@ impl Emitter {
         if self.listener.is_some() {
             let message = ResultMessage::new(block.clone());
             let record = json!({"type": "user", "message": message});
-            self.unheard.push(record.to_string());
+            self.unsent_results.push(record.to_string());
         }
         if let Some(api) = &mut self.api {
             let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
@@ -181,7 +183,7 @@ impl Emitter {
     }
 
     /// Reports that a call still runs, with its own description of its progress if it has one.
-    pub(super) fn progress(
+    pub(super) fn write_progress(
         &mut self,
         call: &RunCall,
         elapsed: Duration,
@@ -200,7 +202,7 @@ impl Emitter {
         self.write(record)
     }
 
-    pub(super) fn content_replacement(&mut self, replacements: Vec<Replacement>) -> WriteResult {
+    pub(super) fn write_replacements(&mut self, replacements: Vec<Replacement>) -> WriteResult {
         let record = ContentReplacementRecord {
             session_id: self.session.clone(),
             replacements,
@@ -220,7 +222,7 @@ impl Emitter {
     }
 
     /// Writes the cost of a request to another model.
-    pub(super) fn model_cost(&mut self, cost: SideExtension) -> WriteResult {
+    pub(super) fn write_model_cost(&mut self, cost: SideExtension) -> WriteResult {
         let session = Some(self.session.clone());
         self.write(UsageRecord::new(self.uuid(), session, cost))
     }

@@ -38,7 +38,7 @@ impl Lifecycle {
         on_tool_done: impl FnOnce(),
     ) -> CallResult {
         let clock = &context.session.clock;
-        let arrived = clock.elapsed();
+        let arrival = clock.elapsed();
         let permission = match &ready.permission {
             Some(permission) => permission.clone(),
             None => match self.permission_by_rules(ready, context) {
@@ -50,23 +50,24 @@ impl Lifecycle {
         let read_log = &context.session.read_log;
         let may_write = !ready.assessment.access.is_read_only();
         let stale_before = may_write.then(|| read_log.stale_files());
-        let begun = clock.elapsed();
+        let run_start = clock.elapsed();
         let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
             let text = failure.to_string();
             let output = error_output(&text);
             ToolReply::with_status(CallStatus::Error, tool_use_error(&text), output)
         });
-        let ended = clock.elapsed();
+        let run_end = clock.elapsed();
         let mut feedback = ready.feedback.clone();
-        if self.hooks.update_session(&reply) {
+        if self.hooks.has_hooks_after(&reply) {
             on_tool_done();
-            let took = ended.saturating_sub(begun);
+            let duration = run_end.saturating_sub(run_start);
             let call = HookedCall {
                 ready,
                 context,
                 session: &session.id,
             };
-            self.hooks.after_call(call, &mut reply, took, &mut feedback);
+            self.hooks
+                .run_after_call(call, &mut reply, duration, &mut feedback);
         }
         let mut result = self.limit_reply(ready, context.id, reply, session);
         result.add_feedback(feedback);
@@ -80,13 +81,13 @@ impl Lifecycle {
                 Some(_) => WORKSPACE_HINT,
                 None => SANDBOX_HINT,
             };
-            let named = match (&result.content, &context.session.sandbox) {
+            let protected_files = match (&result.content, &context.session.sandbox) {
                 (Content::Text(text), Some(sandbox)) => sandbox.protected_files_in(text),
                 _ => Vec::new(),
             };
             add_text(
                 &mut result,
-                &format!("{hint}{}", protected_sentence(&named)),
+                &format!("{hint}{}", protected_sentence(&protected_files)),
             );
         }
         if let Some(before) = stale_before
@@ -95,9 +96,9 @@ impl Lifecycle {
             add_stale_hint(&mut result, hint);
         }
         result.phases = Phases {
-            check: begun.saturating_sub(arrived),
-            run: ended.saturating_sub(begun),
-            map: clock.elapsed().saturating_sub(ended),
+            check: run_start.saturating_sub(arrival),
+            run: run_end.saturating_sub(run_start),
+            map: clock.elapsed().saturating_sub(run_end),
         };
         result
     }
@@ -117,11 +118,13 @@ impl Lifecycle {
             CallStatus::TimedOut => Outcome::Timeout,
             CallStatus::Cancelled => Outcome::Interrupted,
         };
-        let limit = self.limits.of(ready.tool.name(), ready.tool.result_limit());
+        let limit = self
+            .limits
+            .limit_of(ready.tool.name(), ready.tool.result_limit());
         let mut result = CallResult {
             changes: reply.changes,
             cancels_siblings: reply.cancels_siblings,
-            replaceable: limit.is_some(),
+            is_replaceable: limit.is_some(),
             ..CallResult::new(outcome, reply.content, reply.structured)
         };
         let Content::Text(text) = &result.content else {
@@ -135,13 +138,13 @@ impl Lifecycle {
         if !is_excerpt && limit.is_none_or(|limit| utf16_length(text) <= limit) {
             return result;
         }
-        let written = self.state_root.session(session).and_then(|session| {
+        let saved = self.state_root.open_session(session).and_then(|session| {
             persist(&session, id, |sink| match &reply.full {
                 Some(full) => full.write_to(sink).map(drop),
                 None => sink.write_all(text.as_bytes()),
             })
         });
-        match written {
+        match saved {
             Ok(persisted) => {
                 result.content = Content::Text(persisted.replacement(text));
                 result.persisted = Some(persisted);

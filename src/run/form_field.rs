@@ -14,18 +14,20 @@ pub(super) struct FormField<'a> {
 
 impl<'a> FormField<'a> {
     /// Returns the fields of a form with this schema.
-    pub(super) fn all(schema: &'a Map<String, Value>) -> impl Iterator<Item = Self> {
+    pub(super) fn parse_schema(schema: &'a Map<String, Value>) -> impl Iterator<Item = Self> {
         let required = schema.get("required").and_then(Value::as_array);
         let properties = schema.get("properties").and_then(Value::as_object);
-        let properties = properties.into_iter().flatten();
-        properties.map(move |(name, schema)| Self {
-            name,
-            schema,
-            is_required: required.is_some_and(|names| names.iter().any(|one| one == name)),
-        })
+        properties
+            .into_iter()
+            .flatten()
+            .map(move |(name, schema)| Self {
+                name,
+                schema,
+                is_required: required.is_some_and(|names| names.iter().any(|known| known == name)),
+            })
     }
 
-    /// Returns its name, and what to type.
+    /// Returns the prompt: the title, and the expected value.
     pub(super) fn label(&self) -> String {
         let title = self.schema["title"].as_str().unwrap_or(self.name);
         let description = self.schema["description"].as_str().map(str::to_owned);
@@ -37,14 +39,17 @@ impl<'a> FormField<'a> {
             Some(kind @ ("integer" | "number")) => Some(kind.to_owned()),
             _ => None,
         };
-        let default = self.schema.get("default");
-        let default = default.map(|default| format!("default {default}"));
+        let default = self
+            .schema
+            .get("default")
+            .map(|value| format!("default {value}"));
         let optional = (!self.is_required && default.is_none()).then(|| "optional".to_owned());
         let facts = [description, kind, default, optional].into_iter().flatten();
-        let facts = facts.collect::<Vec<_>>().join("; ");
-        let facts = Some(facts).filter(|facts| !facts.is_empty());
-        let facts = facts.map(|facts| format!(" ({facts})"));
-        terminal_safe_line(&format!("{title}{}:", facts.unwrap_or_default())) + " "
+        let note = match &*facts.collect::<Vec<_>>().join("; ") {
+            "" => String::new(),
+            facts => format!(" ({facts})"),
+        };
+        terminal_safe_line(&format!("{title}{note}:")) + " "
     }
 
     /// Returns the value of a typed line; `None` if the field stays empty. The error says what is expected.
@@ -56,13 +61,16 @@ impl<'a> FormField<'a> {
             };
         }
         let choices = self.choices();
-        let chosen = |word: &str| {
+        let parse_choice = |word: &str| {
             let is_open = choices.is_empty() || choices.contains(&word);
             let expected = || format!("expected one of {}", choices.join(", "));
             is_open.then(|| Value::from(word)).ok_or_else(expected)
         };
         let value = match self.schema["type"].as_str() {
-            Some("array") => line.split(',').map(|word| chosen(word.trim())).collect(),
+            Some("array") => line
+                .split(',')
+                .map(|word| parse_choice(word.trim()))
+                .collect(),
             Some("boolean") => match line {
                 "y" | "yes" | "true" => Ok(true.into()),
                 "n" | "no" | "false" => Ok(false.into()),
@@ -74,10 +82,11 @@ impl<'a> FormField<'a> {
             }
             Some("number") => {
                 let number = line.parse().ok().and_then(serde_json::Number::from_f64);
-                let number = number.map(Value::Number);
-                number.ok_or_else(|| "expected a number".to_owned())
+                number
+                    .map(Value::Number)
+                    .ok_or_else(|| "expected a number".to_owned())
             }
-            _ => chosen(line),
+            _ => parse_choice(line),
         };
         value.map(Some)
     }
@@ -88,10 +97,11 @@ impl<'a> FormField<'a> {
             Some(items) => items,
             None => self.schema,
         };
-        let named = |name: &str| schema[name].as_array().into_iter().flatten();
-        let titled = named("oneOf").chain(named("anyOf"));
-        let titled = titled.map(|choice| &choice["const"]);
-        named("enum")
+        let elements = |name: &str| schema[name].as_array().into_iter().flatten();
+        let titled = elements("oneOf")
+            .chain(elements("anyOf"))
+            .map(|choice| &choice["const"]);
+        elements("enum")
             .chain(titled)
             .filter_map(Value::as_str)
             .collect()

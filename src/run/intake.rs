@@ -101,7 +101,7 @@ impl Backlog {
         self.items.extend(items);
     }
 
-    /// No more items will be added.
+    /// Records that no more items will be added.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }
@@ -140,12 +140,12 @@ pub(super) fn read_all(
 ) {
     loop {
         let mut items: Vec<InputItem> = Vec::new();
-        let mut ended = None;
+        let mut end_event = None;
         let (mut bytes, mut has_calls) = (0, false);
         loop {
             match reader.next_piece() {
                 Ok(Some(piece)) => {
-                    let item = item(piece, &mut decoder);
+                    let item = decode_item(piece, &mut decoder);
                     bytes += item.piece.raw().len();
                     has_calls |= item
                         .events
@@ -161,16 +161,16 @@ pub(super) fn read_all(
                         damage: Vec::new(),
                         boundary: Boundary::Line,
                     });
-                    ended = Some(InputEvent::End);
+                    end_event = Some(InputEvent::End);
                     break;
                 }
                 Err(error) => {
-                    ended = Some(InputEvent::Failed(error));
+                    end_event = Some(InputEvent::Failed(error));
                     break;
                 }
             }
-            let continues = has_calls && bytes < MAX_READ_AHEAD && has_input();
-            if !reader.has_piece() && !continues {
+            let must_continue = has_calls && bytes < MAX_READ_AHEAD && has_input();
+            if !reader.has_piece() && !must_continue {
                 break;
             }
         }
@@ -184,23 +184,23 @@ pub(super) fn read_all(
         if !items.is_empty() && !deliver(InputEvent::Items(items)) {
             return;
         }
-        if let Some(ended) = ended {
-            deliver(ended);
+        if let Some(end_event) = end_event {
+            deliver(end_event);
             return;
         }
     }
 }
 
 /// Returns the events of the records in a piece, and its damage.
-fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
+fn decode_piece(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
     let damage = piece
         .visit_records(|record| decoder.decode(record, |decoded| events.extend(decoded.events)));
     (events, damage)
 }
 
-fn item(piece: Piece, decoder: &mut Decoder) -> InputItem {
-    let (events, damage) = events(&piece, decoder);
+fn decode_item(piece: Piece, decoder: &mut Decoder) -> InputItem {
+    let (events, damage) = decode_piece(&piece, decoder);
     let is_inside = matches!(piece, Piece::LongLine { is_last: false, .. });
     InputItem {
         piece,
@@ -226,7 +226,7 @@ impl ReadAhead {
     ///
     /// # Errors
     /// The type of the file cannot be determined.
-    pub(super) fn of(file: &File) -> io::Result<Option<Self>> {
+    pub(super) fn open(file: &File) -> io::Result<Option<Self>> {
         if !file.metadata()?.is_file() {
             return Ok(None);
         }
@@ -237,11 +237,15 @@ impl ReadAhead {
 
     /// Returns the calls and results of the whole file. `decoder` must be set up like the one of the first
     /// reader.
-    pub(super) fn ledger(self, needles: Prefilter, mut decoder: Decoder) -> io::Result<Ledger> {
+    pub(super) fn read_ledger(
+        self,
+        needles: Prefilter,
+        mut decoder: Decoder,
+    ) -> io::Result<Ledger> {
         let mut ledger = Ledger::default();
         let mut reader = Reader::new(self, needles);
         while let Some(piece) = reader.next_piece()? {
-            for event in events(&piece, &mut decoder).0 {
+            for event in decode_piece(&piece, &mut decoder).0 {
                 ledger.read(&event);
             }
         }

@@ -15,13 +15,13 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The requests to end so far, and the deadlines.
 #[derive(Debug)]
 pub(super) struct Interruption {
-    run_ends: Option<Instant>,
-    time_is_up: bool,
+    run_deadline: Option<Instant>,
+    is_past_deadline: bool,
     signal: Option<EndSignal>,
     /// Whether a second signal arrived.
-    insisted: bool,
+    has_second_signal: bool,
     /// The end of the grace period of cancelled calls.
-    grace_ends: Option<Instant>,
+    grace_deadline: Option<Instant>,
     idle_since: Instant,
 }
 
@@ -38,11 +38,11 @@ impl Interruption {
     pub(super) fn new(timeout: Option<Duration>) -> Self {
         let now = Instant::now();
         Self {
-            run_ends: timeout.map(|timeout| now + timeout),
-            time_is_up: false,
+            run_deadline: timeout.map(|timeout| now + timeout),
+            is_past_deadline: false,
             signal: None,
-            insisted: false,
-            grace_ends: None,
+            has_second_signal: false,
+            grace_deadline: None,
             idle_since: now,
         }
     }
@@ -54,7 +54,7 @@ impl Interruption {
             self.idle_since = now;
             return Demand::Stop;
         }
-        self.insisted = true;
+        self.has_second_signal = true;
         if signal == EndSignal::Terminate {
             self.signal = Some(signal);
         }
@@ -63,7 +63,7 @@ impl Interruption {
 
     /// Returns the reason to refuse calls that arrive now; `None` if they may start.
     pub(super) fn refusal(&self) -> Option<CancelReason> {
-        match (self.signal, self.time_is_up) {
+        match (self.signal, self.is_past_deadline) {
             (Some(_), _) => Some(CancelReason::Interrupt),
             (None, true) => Some(CancelReason::TimeUp),
             (None, false) => None,
@@ -72,22 +72,18 @@ impl Interruption {
 
     /// Starts the grace period of cancelled calls.
     pub(super) fn note_cancelled_calls(&mut self, now: Instant) {
-        self.grace_ends.get_or_insert(now + CANCEL_GRACE);
+        self.grace_deadline.get_or_insert(now + CANCEL_GRACE);
     }
 
-    /// Whether the grace period of cancelled calls is over. Returns `true` once for each cancellation.
-    pub(super) fn is_grace_over(&mut self, now: Instant) -> bool {
-        let over = self.grace_ends.is_some_and(|end| end <= now);
-        if over {
-            self.grace_ends = None;
-        }
-        over
+    /// Returns whether the grace period of cancelled calls is over: `true` only once for each cancellation.
+    pub(super) fn take_end_of_grace(&mut self, now: Instant) -> bool {
+        self.grace_deadline.take_if(|end| *end <= now).is_some()
     }
 
-    /// Whether the run has reached its time limit. Returns `true` once.
-    pub(super) fn is_time_up(&mut self, now: Instant) -> bool {
-        let up = !self.time_is_up && self.run_ends.is_some_and(|end| end <= now);
-        self.time_is_up |= up;
+    /// Returns whether the run has reached its time limit: `true` only once.
+    pub(super) fn take_time_up(&mut self, now: Instant) -> bool {
+        let up = !self.is_past_deadline && self.run_deadline.is_some_and(|end| end <= now);
+        self.is_past_deadline |= up;
         up
     }
 
@@ -98,11 +94,11 @@ impl Interruption {
 
     /// Returns the next time at which to check without an event.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let run_ends = self.run_ends.filter(|_| !self.time_is_up);
+        let run_deadline = self.run_deadline.filter(|_| !self.is_past_deadline);
         let idle_ends = self.signal.map(|_| self.idle_since + IDLE_TIMEOUT);
-        run_ends
+        run_deadline
             .into_iter()
-            .chain(self.grace_ends)
+            .chain(self.grace_deadline)
             .chain(idle_ends)
             .min()
     }
@@ -111,12 +107,12 @@ impl Interruption {
     /// is open.
     pub(super) fn end_of_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
-            return self.time_is_up.then_some(EndCause::TimeUp);
+            return self.is_past_deadline.then_some(EndCause::TimeUp);
         };
         let is_over = match stage {
             StageKind::Active => true,
-            StageKind::History => self.insisted,
-            StageKind::Untouched => self.insisted || now >= self.idle_since + IDLE_TIMEOUT,
+            StageKind::History => self.has_second_signal,
+            StageKind::Untouched => self.has_second_signal || now >= self.idle_since + IDLE_TIMEOUT,
         };
         is_over.then_some(match signal {
             EndSignal::Interrupt => EndCause::Interrupted,
@@ -129,7 +125,7 @@ impl Interruption {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,
             (Some(_), StageKind::Active | StageKind::Untouched) => EndCause::Interrupted,
-            (None, _) if self.time_is_up => EndCause::TimeUp,
+            (None, _) if self.is_past_deadline => EndCause::TimeUp,
             (Some(_), StageKind::History) | (None, _) => EndCause::EndOfInput,
         }
     }
@@ -142,7 +138,7 @@ pub(super) enum StageKind {
     Active,
     /// It copies a recording.
     History,
-    /// Neither so far.
+    /// It has done neither so far.
     Untouched,
 }
 
@@ -164,7 +160,7 @@ mod tests {
     fn the_time_limit_is_a_deadline_until_it_is_reached() {
         let mut state = Interruption::new(Some(Duration::ZERO));
         let deadline = state.next_deadline().unwrap();
-        assert!(state.is_time_up(deadline));
+        assert!(state.take_time_up(deadline));
         assert_eq!(state.next_deadline(), None);
     }
 
@@ -219,8 +215,8 @@ mod tests {
     fn time_is_up_once() {
         let mut state = Interruption::new(Some(Duration::ZERO));
         let now = Instant::now();
-        assert!(state.is_time_up(now));
-        assert!(!state.is_time_up(now));
+        assert!(state.take_time_up(now));
+        assert!(!state.take_time_up(now));
         assert_eq!(state.refusal(), Some(CancelReason::TimeUp));
         let end = state.end_of_run(StageKind::Active, now);
         assert_eq!(end, Some(EndCause::TimeUp));
@@ -233,14 +229,14 @@ mod tests {
     fn cancelled_calls_have_one_grace_period() {
         let now = Instant::now();
         let mut state = Interruption::new(None);
-        assert!(!state.is_grace_over(now + 2 * CANCEL_GRACE));
+        assert!(!state.take_end_of_grace(now + 2 * CANCEL_GRACE));
         state.note_cancelled_calls(now);
         state.note_cancelled_calls(now + CANCEL_GRACE);
         assert_eq!(state.next_deadline(), Some(now + CANCEL_GRACE));
         let almost = now + CANCEL_GRACE.mul_f64(0.9);
-        assert!(!state.is_grace_over(almost));
-        assert!(state.is_grace_over(now + CANCEL_GRACE));
-        assert!(!state.is_grace_over(now + CANCEL_GRACE));
+        assert!(!state.take_end_of_grace(almost));
+        assert!(state.take_end_of_grace(now + CANCEL_GRACE));
+        assert!(!state.take_end_of_grace(now + CANCEL_GRACE));
         assert_eq!(state.next_deadline(), None);
     }
 }

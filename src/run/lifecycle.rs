@@ -158,7 +158,7 @@ impl Lifecycle {
             input,
             call: call.into(),
             assessment,
-            called: name.to_owned(),
+            written_name: name.to_owned(),
             feedback: HookFeedback::default(),
             permission: None,
             earlier: Vec::new(),

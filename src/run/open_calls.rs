@@ -29,6 +29,14 @@ const MAX_CALLS: usize = 1024;
 /// Memory use of calls and results, in bytes, at which reading the input and starting calls pause.
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
+/// The numbers of calls that started, that are executing, and that are open.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CallCounts {
+    started: u64,
+    pub(super) executing: usize,
+    open: usize,
+}
+
 /// The calls of this run whose results are not written yet.
 pub(super) struct OpenCalls {
     lifecycle: Arc<Lifecycle>,
@@ -48,7 +56,7 @@ pub(super) struct OpenCalls {
     turn_hooks: Option<TurnHooks>,
     started: u64,
     /// Whether the first denied call was reported to the user.
-    mentioned_denial: bool,
+    has_mentioned_denial: bool,
 }
 
 impl OpenCalls {
@@ -75,7 +83,7 @@ impl OpenCalls {
             weight: 0,
             turn_hooks: has_turn_hooks.then(TurnHooks::default),
             started: 0,
-            mentioned_denial: !options.mentions_denial,
+            has_mentioned_denial: !options.mentions_denial,
         }
     }
 
@@ -99,9 +107,9 @@ impl OpenCalls {
             cancel: CancelToken::default(),
             cancel_reason: None,
             times: CallTimes {
-                arrived: self.clock.elapsed(),
-                checked: None,
-                started: None,
+                arrival: self.clock.elapsed(),
+                check_start: None,
+                start: None,
             },
             note: None,
         };
@@ -145,12 +153,12 @@ impl OpenCalls {
             let ready = Arc::clone(ready);
             let now = self.clock.elapsed();
             let work = if self.lifecycle.needs_check(&ready) {
-                call.times.checked = Some(now);
+                call.times.check_start = Some(now);
                 call.state = CallState::Checking(Arc::clone(&ready));
                 self.schedule.check(index);
                 Work::Check(ready)
             } else {
-                call.times.started = Some(now);
+                call.times.start = Some(now);
                 call.state = CallState::Running(Arc::clone(&ready));
                 self.started += 1;
                 Work::Run(ready)
@@ -246,7 +254,7 @@ impl OpenCalls {
             let _ = session.directory();
         }
         if let Some(reason) = &result.denial
-            && !std::mem::replace(&mut self.mentioned_denial, true)
+            && !std::mem::replace(&mut self.has_mentioned_denial, true)
         {
             let label = &call.profile.label;
             self.messages.warn(&format!("{label} was denied: {reason}"));
@@ -382,10 +390,13 @@ impl OpenCalls {
         call.is_running().then(|| (&*call, call.elapsed(now)))
     }
 
-    /// Returns the numbers of calls that started, that are executing, and that are open.
-    pub(super) fn counts(&self) -> (u64, usize, usize) {
-        let executing = self.schedule.executing_count();
-        (self.started, executing, self.schedule.len())
+    /// Returns the numbers of calls.
+    pub(super) fn counts(&self) -> CallCounts {
+        CallCounts {
+            started: self.started,
+            executing: self.schedule.executing_count(),
+            open: self.schedule.len(),
+        }
     }
 
     /// Returns the progress of the run.

@@ -43,7 +43,7 @@ enum Resolution {
 
 /// Combines the decisions of hooks and rules. A hook that blocks always wins, a rule that denies beats a hook
 /// that allows, and a rule that asks takes effect even if a hook allows the call.
-fn resolution(hook: Option<HookDecision>, decided: &Decided) -> Resolution {
+fn resolve(hook: Option<HookDecision>, decided: &Decided) -> Resolution {
     let is_open = is_open(&decided.by);
     match (hook, decided.decision) {
         (Some(HookDecision::Block), _) => Resolution::Blocked,
@@ -87,19 +87,22 @@ impl Lifecycle {
         session: &SessionId,
         feedback: &mut HookFeedback,
     ) -> Result<ReadyCall, Box<CallResult>> {
-        let candidate = self.candidate(ready.clone(), call, session);
+        let candidate = self.build_candidate(ready.clone(), call, session);
         // Hooks rarely decide, so the judge does not wait for them.
         let (merged, judgement) = thread::scope(|scope| {
             let is_shell = ready.tool.kind() == ToolKind::Shell;
             let decided = &candidate.decided;
             let is_open = decided.decision == Decision::Ask && is_open(&decided.by);
-            let judging = (is_shell && is_open && self.mode == Mode::Auto)
-                .then(|| scope.spawn(|| self.judgement(&candidate)));
+            let judge_thread = (is_shell && is_open && self.mode == Mode::Auto)
+                .then(|| scope.spawn(|| self.judge_call(&candidate)));
             let event = HookEvent::PreToolUse;
             let merged = self
                 .hooks
-                .before_call(event, candidate.hooked_call(), feedback);
-            (merged, judging.and_then(|judging| judging.join().ok()?))
+                .run_before_call(event, candidate.hooked_call(), feedback);
+            (
+                merged,
+                judge_thread.and_then(|judge_thread| judge_thread.join().ok()?),
+            )
         });
         let (candidate, judgement) = match merged.updated_input {
             None => (candidate, judgement),
@@ -107,7 +110,7 @@ impl Lifecycle {
         };
         let (hook, reason) = merged.decision.unzip();
         let reason = reason.unwrap_or_default();
-        match resolution(hook, &candidate.decided) {
+        match resolve(hook, &candidate.decided) {
             Resolution::Run => Ok(candidate.into_permitted(None)),
             Resolution::RunByHook => {
                 Ok(candidate.into_permitted(Some(hook_decider(HookEvent::PreToolUse))))
@@ -136,7 +139,7 @@ impl Lifecycle {
             && self.mode == Mode::Auto
             && let Some(judge) = &self.judge
         {
-            let judgement = judgement.or_else(|| self.judgement(&candidate));
+            let judgement = judgement.or_else(|| self.judge_call(&candidate));
             if let Some(judgement) = &judgement {
                 judge.count(judgement);
             }
@@ -156,7 +159,7 @@ impl Lifecycle {
         let event = HookEvent::PermissionRequest;
         let merged = self
             .hooks
-            .before_call(event, candidate.hooked_call(), feedback);
+            .run_before_call(event, candidate.hooked_call(), feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
                 let by = hook_decider(HookEvent::PermissionRequest);
@@ -213,7 +216,7 @@ impl Lifecycle {
         }
     }
 
-    fn judgement(&self, candidate: &Candidate<'_>) -> Option<Judgement> {
+    fn judge_call(&self, candidate: &Candidate<'_>) -> Option<Judgement> {
         let judge = self
             .judge
             .as_ref()
@@ -235,7 +238,7 @@ impl Lifecycle {
     ) -> Result<Candidate<'a>, Box<CallResult>> {
         let tool = candidate.ready.tool.name();
         let ready = self.prepare_call(tool, input, candidate.call.session)?;
-        Ok(self.candidate(ready, candidate.call, candidate.session))
+        Ok(self.build_candidate(ready, candidate.call, candidate.session))
     }
 
     /// Returns the call with the permission of `by`. Other arguments, if `by` gives some, may be denied by the rules.
@@ -254,7 +257,7 @@ impl Lifecycle {
         Ok(candidate.into_permitted(Some(by)))
     }
 
-    fn candidate<'a>(
+    fn build_candidate<'a>(
         &self,
         ready: ReadyCall,
         call: &'a CallContext<'a>,
@@ -451,7 +454,7 @@ mod tests {
         ];
         for (hook, rules, expected) in table {
             assert_eq!(
-                resolution(hook, &rule_decision(rules)),
+                resolve(hook, &rule_decision(rules)),
                 expected,
                 "{hook:?}, {rules}"
             );

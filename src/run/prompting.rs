@@ -99,7 +99,7 @@ pub struct ToolPrompter {
 
 impl ToolPrompter {
     /// Calls the tool. The error explains the missing decision.
-    fn decision(
+    fn request_decision(
         &self,
         question: &Question<'_>,
         cancel: &CancelToken,
@@ -110,17 +110,21 @@ impl ToolPrompter {
             ("tool_use_id", json!(question.id)),
         ];
         let input = fields.map(|(name, value)| (name.to_owned(), value));
-        let resolved = self.registry.resolve(&self.tool, Input::from_iter(input));
-        let resolved = resolved.map_err(|error| error.to_string())?;
-        let call = resolved.tool.prepare(&resolved.input);
-        let call = call.map_err(|error| error.to_string())?;
-        let reply = call.run(&CallContext {
+        let resolved = self
+            .registry
+            .resolve(&self.tool, Input::from_iter(input))
+            .map_err(|error| error.to_string())?;
+        let call = resolved
+            .tool
+            .prepare(&resolved.input)
+            .map_err(|error| error.to_string())?;
+        let context = CallContext {
             id: question.id,
             session: &self.session,
             cancel,
             progress: &|_| (),
-        });
-        let reply = reply.map_err(|failure| failure.to_string())?;
+        };
+        let reply = call.run(&context).map_err(|failure| failure.to_string())?;
         let Content::Text(text) = reply.content else {
             return Err("its result is not text".to_owned());
         };
@@ -138,10 +142,11 @@ impl Prompter for ToolPrompter {
     }
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
-        self.decision(question, cancel).unwrap_or_else(|problem| {
-            let problem = fit_columns(&terminal_safe_line(&problem), MAX_PROBLEM);
-            PromptResponse::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
-        })
+        self.request_decision(question, cancel)
+            .unwrap_or_else(|problem| {
+                let problem = fit_columns(&terminal_safe_line(&problem), MAX_PROBLEM);
+                PromptResponse::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
+            })
     }
 }
 
@@ -163,7 +168,7 @@ pub(super) struct OpenQuestions {
 struct Shared {
     by_request: BTreeMap<String, Sender<PromptResponse>>,
     /// Whether the input has ended, so that no response can follow.
-    ended: bool,
+    has_ended: bool,
 }
 
 impl OpenQuestions {
@@ -192,7 +197,7 @@ impl OpenQuestions {
     /// Ends all questions without a response.
     pub(super) fn end(&self) {
         let mut shared = self.shared.lock_anyway();
-        shared.ended = true;
+        shared.has_ended = true;
         shared.by_request.clear();
     }
 }
@@ -216,7 +221,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
         let (sender, answer) = channel();
         {
             let mut open = self.open.shared.lock_anyway();
-            if open.ended {
+            if open.has_ended {
                 return input_ended();
             }
             open.by_request.insert(request_id.clone(), sender);
@@ -336,13 +341,13 @@ impl GuardedJudge {
     /// Adds the next call of the run. Returns the latest calls before it.
     pub(super) fn add_call(&self, name: &str, input: &str) -> Vec<String> {
         let mut earlier = self.earlier.lock_anyway();
-        let before = earlier.iter().cloned().collect();
-        let shown = &input[..input.floor_char_boundary(MAX_EARLIER_INPUT)];
-        earlier.push_back(format!("{name} {shown}"));
+        let previous = earlier.iter().cloned().collect();
+        let excerpt = &input[..input.floor_char_boundary(MAX_EARLIER_INPUT)];
+        earlier.push_back(format!("{name} {excerpt}"));
         if earlier.len() > MAX_EARLIER_CALLS {
             earlier.pop_front();
         }
-        before
+        previous
     }
 }
 

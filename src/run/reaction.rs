@@ -54,7 +54,7 @@ impl Runner<'_> {
             self.damaged_lines += 1;
             self.messages.warn(&damage.to_string());
         }
-        let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
+        let is_first_claim = self.options.mode == RunMode::Execute && !self.is_claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
             for event in &item.events {
                 self.update_session(event);
@@ -62,7 +62,7 @@ impl Runner<'_> {
             if let Some(id) = &self.options.file_id {
                 self.name_session(id);
             }
-            self.claimed = true;
+            self.is_claimed = true;
             self.resume_session();
             let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
             self.output.emitter.write(record)?;
@@ -79,11 +79,11 @@ impl Runner<'_> {
         match event {
             Event::Session(_) | Event::SessionFile(_) => self.update_session(event),
             Event::Call(call) => {
-                self.output.emitter.call(&call.id);
+                self.output.emitter.record_call(&call.id);
                 if self.is_wanted(&call.id) {
                     let weight = call.input.as_ref().map_or(0, |input| input.get().len());
                     let state = self.lifecycle.prepare(call, &self.session.context);
-                    self.enter(&call.id, &call.name, weight, state);
+                    self.admit(&call.id, &call.name, weight, state);
                 }
             }
             Event::TurnEnd(_) => {
@@ -115,7 +115,7 @@ impl Runner<'_> {
     }
 
     /// Plans or admits a call whose input has `weight` bytes.
-    fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
+    fn admit(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
         if self.options.mode == RunMode::Plan {
             let context = &self.session.context;
             let decision = self.lifecycle.planned_decision(&state, context);
@@ -133,8 +133,8 @@ impl Runner<'_> {
     fn update_session(&mut self, event: &Event) {
         match event {
             Event::Session(id) => self.name_session(id),
-            Event::SessionFile(digest) if !self.claimed && self.options.file_id.is_none() => {
-                self.session.key.scope = self.options.session_scope.part(digest);
+            Event::SessionFile(digest) if !self.is_claimed && self.options.file_id.is_none() => {
+                self.session.key.scope = self.options.session_scope.with_digest(digest);
             }
             _ => {}
         }
@@ -145,7 +145,7 @@ impl Runner<'_> {
         if !self.session.has_name() {
             self.session.set_name(id.clone());
             self.output.emitter.session = id.clone();
-            if self.claimed {
+            if self.is_claimed {
                 self.resume_session();
             }
         }

@@ -14,7 +14,7 @@ use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
-use super::open_calls::OpenCalls;
+use super::open_calls::{CallCounts, OpenCalls};
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::schedule::Plan;
 use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunSession};
@@ -49,13 +49,13 @@ pub(super) struct Runner<'a> {
     pub(super) messages: Messages,
     next_heartbeat: Option<Instant>,
     /// Whether the executor record is written.
-    pub(super) claimed: bool,
+    pub(super) is_claimed: bool,
     pub(super) damaged_lines: u64,
     pub(super) understanding: Understanding,
     /// The start of the input.
     pub(super) head: Vec<u8>,
     /// The counts last passed to the observer.
-    shown: (u64, usize, usize),
+    last_counts: CallCounts,
 }
 
 /// Runs the calls of a stream. Returns when the input has ended and every call has its result, or when a
@@ -70,10 +70,10 @@ pub fn run(
     let Dependencies {
         messages, clock, ..
     } = dependencies;
-    let given = options.session_id.clone();
-    let has_name = given.is_some();
+    let given_id = options.session_id.clone();
+    let has_name = given_id.is_some();
     let key = SessionKey {
-        id: given.unwrap_or_else(|| SessionId(dependencies.ids.uuid().to_string())),
+        id: given_id.unwrap_or_else(|| SessionId(dependencies.ids.uuid().to_string())),
         scope: options.session_scope.clone(),
     };
     let lifecycle = Arc::new(lifecycle);
@@ -113,11 +113,11 @@ pub fn run(
         observer: dependencies.observer,
         messages,
         next_heartbeat: None,
-        claimed: false,
+        is_claimed: false,
         damaged_lines: 0,
         understanding: Understanding::default(),
         head: Vec::new(),
-        shown: (0, 0, 0),
+        last_counts: CallCounts::default(),
     };
     let mut cause = match runner.drive() {
         Ok(cause) => cause,
@@ -184,8 +184,8 @@ impl Runner<'_> {
         match deadline.into_iter().chain(self.next_heartbeat).min() {
             None => self.events.recv().ok(),
             Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                self.events.recv_timeout(left).ok()
+                let remaining = deadline.saturating_duration_since(Instant::now());
+                self.events.recv_timeout(remaining).ok()
             }
         }
     }
@@ -217,10 +217,12 @@ impl Runner<'_> {
             RunnerEvent::Control(ControlRecord::Cancel(record)) => {
                 self.output.emitter.write(record)?;
             }
-            RunnerEvent::ModelCost(cost) => self.output.emitter.model_cost(*cost)?,
+            RunnerEvent::ModelCost(cost) => self.output.emitter.write_model_cost(*cost)?,
             RunnerEvent::Progress { call, note } => {
                 if let Some((call, elapsed)) = self.calls.set_note(call, &note) {
-                    self.output.emitter.progress(call, elapsed, Some(note))?;
+                    self.output
+                        .emitter
+                        .write_progress(call, elapsed, Some(note))?;
                     self.observer.update(&self.calls.progress());
                 }
             }
@@ -252,9 +254,9 @@ impl Runner<'_> {
                 self.pass_on(&item)?;
             }
             self.calls.start_ready(&mut self.session);
-            let any = self.output.deliver(&mut self.calls, &mut self.session)?;
+            let has_written = self.output.deliver(&mut self.calls, &mut self.session)?;
             self.show_progress();
-            if !any {
+            if !has_written {
                 return Ok(());
             }
         }
@@ -291,16 +293,16 @@ impl Runner<'_> {
     /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
     fn handle_deadlines(&mut self) -> WriteResult {
         let now = Instant::now();
-        if self.interruption.is_time_up(now) {
+        if self.interruption.take_time_up(now) {
             self.stop(&CancelReason::TimeUp);
         }
-        if self.interruption.is_grace_over(now) {
+        if self.interruption.take_end_of_grace(now) {
             self.calls
                 .end_running(ForcedCalls::IfCancelled, &mut self.session);
         }
         if self.next_heartbeat.is_some_and(|due| due <= now) {
             for (call, elapsed) in self.calls.running_calls() {
-                self.output.emitter.progress(call, elapsed, None)?;
+                self.output.emitter.write_progress(call, elapsed, None)?;
             }
             self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
         }
@@ -309,13 +311,13 @@ impl Runner<'_> {
 
     fn show_progress(&mut self) {
         let counts = self.calls.counts();
-        if counts.1 == 0 {
+        if counts.executing == 0 {
             self.next_heartbeat = None;
         } else if self.next_heartbeat.is_none() {
             self.next_heartbeat = Some(Instant::now() + HEARTBEAT_INTERVAL);
         }
-        if self.shown != counts {
-            self.shown = counts;
+        if self.last_counts != counts {
+            self.last_counts = counts;
             self.observer.update(&self.calls.progress());
         }
     }

@@ -86,7 +86,7 @@ impl Schedule {
         let access = self.at_granularity(access);
         let index = self.first + self.slots.len() as u64;
         self.writers += usize::from(!access.is_side_effect_free());
-        let blockers = self.blockers(self.slots.len(), &access);
+        let blockers = self.count_blockers(self.slots.len(), &access);
         if blockers == 0 {
             self.ready.insert(index);
         }
@@ -154,8 +154,8 @@ impl Schedule {
         let Some(position) = self.position(call) else {
             return;
         };
-        let before = std::mem::replace(&mut self.slots[position].state, SlotState::Completed);
-        match before {
+        let old_state = std::mem::replace(&mut self.slots[position].state, SlotState::Completed);
+        match old_state {
             SlotState::Completed => return,
             SlotState::Executing => self.executing -= 1,
             SlotState::Checking | SlotState::Finishing => {}
@@ -166,7 +166,7 @@ impl Schedule {
         let access = self.slots[position].access.clone();
         if self.writers > 0 {
             // Earlier calls only wait for it if it started before they were known to conflict.
-            let first = if before.has_run() { 0 } else { position + 1 };
+            let first = if old_state.has_run() { 0 } else { position + 1 };
             let waiting = self.slots.range_mut(first..);
             for (index, slot) in (self.first + first as u64..).zip(waiting) {
                 if let SlotState::Queued { blockers } = &mut slot.state
@@ -207,10 +207,10 @@ impl Schedule {
             if let Some(access) = access_of(CallIndex(index)) {
                 let access = self.at_granularity(access);
                 self.writers += usize::from(!access.is_side_effect_free());
-                let before = std::mem::replace(&mut self.slots[position].access, access);
-                self.writers -= usize::from(!before.is_side_effect_free());
+                let old_access = std::mem::replace(&mut self.slots[position].access, access);
+                self.writers -= usize::from(!old_access.is_side_effect_free());
             }
-            let blockers = self.blockers(position, &self.slots[position].access);
+            let blockers = self.count_blockers(position, &self.slots[position].access);
             self.slots[position].state = SlotState::Queued { blockers };
             if blockers == 0 {
                 self.ready.insert(index);
@@ -222,14 +222,14 @@ impl Schedule {
 
     /// Returns the number of calls that keep the one at `position`, with this access, from starting: calls
     /// before it, and calls after it that started before its access was known.
-    fn blockers(&self, position: usize, access: &Access) -> usize {
+    fn count_blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
         }
         let earlier = self.slots.range(..position);
         let later = self.slots.range((position + 1).min(self.slots.len())..);
-        let begun = later.filter(|slot| slot.state.has_run());
-        let others = earlier.chain(begun);
+        let started = later.filter(|slot| slot.state.has_run());
+        let others = earlier.chain(started);
         others.filter(|slot| slot.blocks(access)).count()
     }
 
@@ -255,11 +255,11 @@ impl Schedule {
 
     fn calls_in<'a>(
         &'a self,
-        wanted: impl Fn(SlotState) -> bool + 'a,
+        is_wanted: impl Fn(SlotState) -> bool + 'a,
     ) -> impl Iterator<Item = CallIndex> + 'a {
         (self.first..)
             .zip(&self.slots)
-            .filter(move |(_, slot)| wanted(slot.state))
+            .filter(move |(_, slot)| is_wanted(slot.state))
             .map(|(index, _)| CallIndex(index))
     }
 
@@ -340,8 +340,8 @@ impl Plan {
             let mut lane = Lane::Serial;
             for index in &started {
                 self.schedule.complete(*index);
-                if let Some((of_call, call)) = self.calls.remove(index) {
-                    lane = of_call;
+                if let Some((call_lane, call)) = self.calls.remove(index) {
+                    lane = call_lane;
                     calls.push(call);
                 }
             }

@@ -26,12 +26,12 @@ pub(super) struct RunSession {
     pub(super) key: SessionKey,
     /// Whether the session has a given id, so that a later process can use it.
     has_name: bool,
-    start: StartDirectory,
+    start_directory: StartDirectory,
     pub(super) seen: SeenResults,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
     directory: Option<SessionDirectory>,
-    changed: bool,
+    has_changed: bool,
 }
 
 impl RunSession {
@@ -39,19 +39,19 @@ impl RunSession {
         context: ToolContext,
         key: SessionKey,
         has_name: bool,
-        start: StartDirectory,
+        start_directory: StartDirectory,
         root: StateRoot,
     ) -> Self {
         Self {
             context: Arc::new(context),
             key,
             has_name,
-            start,
+            start_directory,
             seen: SeenResults::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
             directory: None,
-            changed: false,
+            has_changed: false,
         }
     }
 
@@ -70,14 +70,14 @@ impl RunSession {
     /// reads are confined by the lane.
     pub(super) fn context_of_call(&self, call: &ReadyCall) -> Arc<ToolContext> {
         let context = &self.context;
-        let leaving = || {
+        let outside_sandbox = || {
             let request = call.request(&call.assessment, context);
             let sandbox = context.sandbox.as_ref();
             sandbox.filter(|sandbox| sandbox.runs_outside(&request))
         };
         let spawners = if call.assessment.access.is_read_only() {
             &context.lane
-        } else if let Some(sandbox) = leaving() {
+        } else if let Some(sandbox) = outside_sandbox() {
             &sandbox.outside
         } else {
             &context.spawners
@@ -94,15 +94,15 @@ impl RunSession {
         if !(self.has_name && self.root.has_session(&self.key)) {
             return Ok(());
         }
-        let directory = self.root.session(&self.key)?;
+        let directory = self.root.open_session(&self.key)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
-        if self.start == StartDirectory::Kept
-            && let Some(kept) = state
+        if self.start_directory == StartDirectory::Previous
+            && let Some(directory) = state
                 .directory
-                .filter(|kept| context.allows_directory(kept))
+                .filter(|directory| context.allows_directory(directory))
         {
-            context.directory = kept;
+            context.directory = directory;
         }
         if let Some(todos) = state.todos {
             context.todos = Arc::new(todos);
@@ -118,34 +118,34 @@ impl RunSession {
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,
-            None => self.root.session(&self.key)?,
+            None => self.root.open_session(&self.key)?,
         };
         Ok(self.directory.insert(directory))
     }
 
     /// Applies the changes of calls. Returns whether the working directory changed.
     pub(super) fn apply(&mut self, changes: Vec<ContextChange>) -> bool {
-        let mut changed_directory = false;
+        let mut has_changed_directory = false;
         for change in changes {
             let context = Arc::make_mut(&mut self.context);
             match change {
                 ContextChange::Directory(directory) => {
-                    changed_directory |= context.directory != directory;
-                    self.changed |= changed_directory;
+                    has_changed_directory |= context.directory != directory;
+                    self.has_changed |= has_changed_directory;
                     context.directory = directory;
                 }
                 ContextChange::Todos(todos) => {
                     context.todos = Arc::new(todos);
-                    self.changed = true;
+                    self.has_changed = true;
                 }
             }
         }
-        changed_directory
+        has_changed_directory
     }
 
     /// Whether there are changes that a later process needs.
     pub(super) fn has_changes(&self) -> bool {
-        self.changed
+        self.has_changed
     }
 
     /// Saves the state for the next process, unless the session has no name.
@@ -154,7 +154,7 @@ impl RunSession {
             return Ok(());
         }
         let reads = self.context.read_log.entries();
-        let is_unchanged = !self.changed
+        let is_unchanged = !self.has_changed
             && reads.is_empty()
             && self.replacements.is_empty()
             && self.seen.results.is_empty();
@@ -252,9 +252,9 @@ pub enum RunMode {
 pub enum StartDirectory {
     /// The last working directory of the session's previous run, if there is one.
     #[default]
-    Kept,
+    Previous,
     /// The directory of the context, which the user named.
-    Given,
+    Named,
 }
 
 /// The effect of a failed call on its siblings.
@@ -325,7 +325,7 @@ pub struct RunningCall<'a> {
     pub lane: Lane,
     /// A short description, such as `Bash(npm test)`.
     pub label: &'a str,
-    /// Its last description of its progress.
+    /// The last description of the call's progress.
     pub note: Option<&'a str>,
     /// The time since it started.
     pub elapsed: Duration,

@@ -17,8 +17,8 @@ pub(super) struct Stream {
     messages: Messages,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
-    /// Whether the user was told that the calls of a recording are not run.
-    mentioned_history: bool,
+    /// Whether the user knows that the calls of a recording are not run.
+    has_mentioned_history: bool,
 }
 
 impl Stream {
@@ -28,7 +28,7 @@ impl Stream {
             ownership: StreamOwnership::new(options.history),
             messages,
             call_ids: options.call_ids.clone(),
-            mentioned_history: false,
+            has_mentioned_history: false,
         }
     }
 
@@ -91,14 +91,14 @@ impl Stream {
 
     /// Reports the calls of a recording that have no result. Called at the end of the input.
     pub(super) fn report_unanswered(&self) {
-        let open = self.ledger.unanswered_count();
-        if self.runs_calls() || self.ownership.owner != StreamOwner::Executed || open == 0 {
+        let unanswered = self.ledger.unanswered_count();
+        if self.runs_calls() || self.ownership.owner != StreamOwner::Executed || unanswered == 0 {
             return;
         }
-        let calls = if open == 1 {
+        let calls = if unanswered == 1 {
             "1 call has".to_owned()
         } else {
-            format!("{open} calls have")
+            format!("{unanswered} calls have")
         };
         self.messages.warn(&format!(
             "{calls} no result in this recording and will not be run"
@@ -107,7 +107,7 @@ impl Stream {
     }
 
     fn log_history(&mut self) {
-        if std::mem::replace(&mut self.mentioned_history, true) {
+        if std::mem::replace(&mut self.has_mentioned_history, true) {
             return;
         }
         let kind = match self.ownership.owner {

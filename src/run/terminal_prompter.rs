@@ -52,12 +52,12 @@ impl TerminalPrompter {
             Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no: "),
             None => "[y] yes, once  [n] no: ".to_owned(),
         };
-        let shown = format!("\n{}\n{choices}", format_question(question));
+        let text = format!("\n{}\n{choices}", format_question(question));
         loop {
             // Discard input typed before the question.
             tcflush(&*terminal, QueueSelector::IFlush)?;
             self.has_continued.store(false, Ordering::Relaxed);
-            terminal.write_all(shown.as_bytes())?;
+            terminal.write_all(text.as_bytes())?;
             while let Some(line) = self.read_line(&terminal, cancel)? {
                 return Ok(Some(match (line.trim(), question.rule) {
                     ("y" | "yes", _) => PromptResponse::Allow(None),
@@ -86,7 +86,7 @@ impl TerminalPrompter {
         let [asker, message] = [&form.asker, &form.message].map(|text| terminal_safe_line(text));
         writeln!(terminal, "\n{asker} asks: {message}\n(ctrl-d declines)")?;
         let mut content = Input::new();
-        for field in FormField::all(&form.schema) {
+        for field in FormField::parse_schema(&form.schema) {
             loop {
                 self.has_continued.store(false, Ordering::Relaxed);
                 terminal.write_all(field.label().as_bytes())?;
@@ -164,9 +164,9 @@ fn format_question(question: &Question<'_>) -> String {
         .map(|line| format!("  {}", terminal_safe_line(line)))
         .collect();
     if lines.len() > MAX_LINES {
-        let left_out = lines.len() - MAX_LINES;
+        let omitted = lines.len() - MAX_LINES;
         lines.truncate(MAX_LINES);
-        lines.push(format!("  ... {left_out} more lines"));
+        lines.push(format!("  ... {omitted} more lines"));
     }
     let (tool, why) = (question.tool, terminal_safe_line(question.reason));
     format!("{tool} wants to run ({why}):\n{}", lines.join("\n"))

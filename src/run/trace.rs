@@ -51,30 +51,30 @@ impl Trace {
         result: &CallResult,
         now: Duration,
     ) {
-        let begin = times.started.unwrap_or(now);
+        let begin = times.start.unwrap_or(now);
         let track = match profile.lane {
             Lane::Serial => SERIAL_TRACK,
-            Lane::Parallel => self.slot(begin, now),
+            Lane::Parallel => self.take_slot(begin, now),
         };
         let arguments = json!({
             "tool_use_id": id, "outcome": result.outcome,
         });
-        let checked = times.checked.unwrap_or(begin);
+        let checked = times.check_start.unwrap_or(begin);
         for (name, from, to) in [
-            ("queued", times.arrived, checked),
+            ("queued", times.arrival, checked),
             ("asked", checked, begin),
         ] {
-            if name == "asked" && times.checked.is_none() {
+            if name == "asked" && times.check_start.is_none() {
                 continue;
             }
             for (phase, time) in [("b", from), ("e", to)] {
-                self.event(&json!({
+                self.write_event(&json!({
                     "name": name, "cat": "wait", "ph": phase, "id": index.0, "pid": 1,
                     "tid": track, "ts": micros(time), "args": {"tool_use_id": id},
                 }));
             }
         }
-        self.event(&json!({
+        self.write_event(&json!({
             "name": profile.label, "cat": "call", "ph": "X", "pid": 1, "tid": track,
             "ts": micros(begin), "dur": micros(now.saturating_sub(begin)), "args": arguments,
         }));
@@ -86,7 +86,7 @@ impl Trace {
             ("map", phases.map),
         ] {
             if length > Duration::ZERO {
-                self.event(&json!({
+                self.write_event(&json!({
                     "name": name, "cat": "phase", "ph": "X", "pid": 1, "tid": track,
                     "ts": micros(start), "dur": micros(length),
                 }));
@@ -107,12 +107,12 @@ impl Trace {
         self.sink.flush()
     }
 
-    fn slot(&mut self, begin: Duration, end: Duration) -> usize {
+    fn take_slot(&mut self, begin: Duration, end: Duration) -> usize {
         let free = self.slots.iter().position(|until| *until <= begin);
         let position = free.unwrap_or_else(|| {
             self.slots.push(Duration::ZERO);
             let track = SERIAL_TRACK + self.slots.len();
-            self.event(&json!({
+            self.write_event(&json!({
                 "name": "thread_name", "ph": "M", "pid": 1, "tid": track,
                 "args": {"name": format!("parallel lane {}", self.slots.len())},
             }));
@@ -122,7 +122,7 @@ impl Trace {
         SERIAL_TRACK + 1 + position
     }
 
-    fn event(&mut self, event: &serde_json::Value) {
+    fn write_event(&mut self, event: &serde_json::Value) {
         if self.failure.is_none() {
             self.failure = write!(self.sink, ",\n{event}").err();
         }

@@ -36,7 +36,7 @@ struct Turn {
     /// Calls without a result.
     unfinished: usize,
     /// Whether all its calls are known.
-    ended: bool,
+    has_ended: bool,
     last_batch: Option<(BatchNumber, Lane)>,
     failure: Option<String>,
 }
@@ -44,7 +44,7 @@ struct Turn {
 impl TurnTracker {
     /// Adds a call to the current turn. Returns the number of the turn.
     pub(super) fn add_call(&mut self, id: ToolUseId) -> TurnNumber {
-        let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
+        let mut turn = match self.open.pop_back_if(|turn| !turn.has_ended) {
             Some(turn) => turn,
             None => self.begin(),
         };
@@ -81,7 +81,7 @@ impl TurnTracker {
     /// Ends the current turn: all its calls are known.
     pub(super) fn end(&mut self) {
         if let Some(turn) = self.open.back_mut() {
-            turn.ended = true;
+            turn.has_ended = true;
         }
     }
 
@@ -95,7 +95,7 @@ impl TurnTracker {
     /// Whether all calls of this turn are known and have their results.
     pub(super) fn is_done(&self, number: TurnNumber) -> bool {
         self.find(number)
-            .is_none_or(|turn| turn.ended && turn.unfinished == 0)
+            .is_none_or(|turn| turn.has_ended && turn.unfinished == 0)
     }
 
     /// Whether this is the last known call of its turn.
@@ -106,7 +106,7 @@ impl TurnTracker {
 
     /// Whether all calls of this turn are known.
     pub(super) fn has_ended(&self, number: TurnNumber) -> bool {
-        self.find(number).is_none_or(|turn| turn.ended)
+        self.find(number).is_none_or(|turn| turn.has_ended)
     }
 
     /// Notes that a result of this turn was written.
@@ -130,7 +130,7 @@ impl TurnTracker {
 
     /// Removes the next turn that has ended and whose results are all written. Returns its calls in order.
     pub(super) fn pop_finished(&mut self) -> Option<Vec<ToolUseId>> {
-        let is_finished = |turn: &mut Turn| turn.ended && turn.unanswered == 0;
+        let is_finished = |turn: &mut Turn| turn.has_ended && turn.unanswered == 0;
         self.open.pop_front_if(is_finished).map(|turn| turn.ids)
     }
 

@@ -113,7 +113,7 @@ impl Workers {
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
         let (context, id) = (Arc::clone(&session.context), session.key.id.clone());
         let job = move |(): &()| {
-            let feedback = lifecycle.hooks.after_turn(&calls, &context, &id);
+            let feedback = lifecycle.hooks.run_after_turn(&calls, &context, &id);
             send(&events, RunnerEvent::TurnHooksDone { turn, feedback });
         };
         run(&self.checking, Box::new(job));
@@ -239,16 +239,16 @@ impl Channels {
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
         let file = match &source {
-            InputStream::Descriptor(file) => ReadAhead::of(file)?,
+            InputStream::Descriptor(file) => ReadAhead::open(file)?,
             InputStream::Closed => None,
         };
         std::thread::Builder::new()
             .name("input".to_owned())
             .spawn(move || {
-                let has_input = source.readiness();
+                let has_input = source.readiness_check();
                 let reader = Reader::new(source, needles()).with_unwanted(unwanted);
                 let (first, again) = (decoder(), || decoder());
-                let read_ahead = file.map(|file| move || file.ledger(needles(), again()));
+                let read_ahead = file.map(|file| move || file.read_ledger(needles(), again()));
                 let deliver = |event| sender.send(RunnerEvent::Input(event)).is_ok();
                 read_all(reader, has_input, read_ahead, first, &credit, deliver);
             })?;

@@ -6,7 +6,7 @@ use super::budget::CostLimit;
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::client::model::{Failure, PromptId, Provider, Reply, Request, Turn};
 use crate::io::CancelToken;
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Maximum number of tokens in the reply to a probe; some models think first.
 const PROBE_TOKENS: u32 = 1024;
@@ -24,7 +24,7 @@ pub fn probe_model(provider: &dyn Provider, name: &str) -> (String, Result<(), S
     let reply = provider.complete(&request, &stop);
     // Some servers have no list.
     let listed = provider.models(&stop).unwrap_or_default();
-    let count = count_noun(listed.len() as u64, "model", "models");
+    let count = format_count(listed.len() as u64, "model", "models");
     match (reply, listed.is_empty()) {
         (Ok(_), true) => ("responded".to_owned(), Ok(())),
         (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),

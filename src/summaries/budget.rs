@@ -7,7 +7,7 @@ use crate::client::model::{Delivery, Provider, Request};
 use crate::io::Lock;
 use crate::message::Usage;
 use crate::session::Prices;
-use crate::text::{count_noun, format_dollars, with_separators};
+use crate::text::{format_count, format_dollars, format_number};
 
 /// Bytes of a request per token, which is assumed.
 const TOKEN_BYTES: usize = 4;
@@ -55,9 +55,9 @@ impl fmt::Display for Estimate {
         write!(
             formatter,
             "{}, about {} tokens (4 bytes each), replies of up to {}: {cost}",
-            count_noun(self.requests, "request", "requests"),
-            with_separators(self.usage.input),
-            with_separators(self.usage.output),
+            format_count(self.requests, "request", "requests"),
+            format_number(self.usage.input),
+            format_number(self.usage.output),
         )
     }
 }

@@ -16,7 +16,7 @@ use crate::io::Moment;
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::session::durable::{self, FileSystems, RecordError};
-use crate::session::record::{ForeignSession, Recorded};
+use crate::session::record::{ForeignSession, RecordOutcome};
 use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource, has_agent};
 use crate::state::{SessionDirectory, SessionKey, SessionScope, SessionState, StateRoot};
 
@@ -24,7 +24,7 @@ use crate::state::{SessionDirectory, SessionKey, SessionScope, SessionState, Sta
 const MAX_TITLE_ATTEMPTS: u32 = 3;
 
 /// A text, and where it was written; `None` if writing was not requested.
-pub type Written = (Text, Option<Recorded>);
+pub type Written = (Text, Option<RecordOutcome>);
 
 /// A session with the part of its conversation that titles and recaps need.
 pub struct SessionExcerpt {
@@ -66,9 +66,9 @@ fn state_directory(
 ) -> Result<Option<SessionDirectory>, NoText> {
     let key = session.facts.session_id.as_deref().map(|id| SessionKey {
         id: SessionId::from(id),
-        scope: SessionScope::of(path),
+        scope: SessionScope::from_path(path),
     });
-    let directory = key.map(|key| state.session(&key)).transpose();
+    let directory = key.map(|key| state.open_session(&key)).transpose();
     directory.map_err(NoText::unreadable)
 }
 
@@ -297,11 +297,11 @@ impl Driver {
         // It has no map with other keys than strings, so that it is always JSON.
         let ours = serde_json::to_value(ours).unwrap_or_default();
         let recorded = self.write_into(session, |files| match self.generator.kind {
-            Kind::Title(_) => files.title(&text.text, manual_title, &ours),
-            Kind::Recap => files.recap(&text.text, &ours),
+            Kind::Title(_) => files.write_title(&text.text, manual_title, &ours),
+            Kind::Recap => files.write_recap(&text.text, &ours),
         });
         match recorded {
-            Ok(Recorded::KeptManualTitle) => {
+            Ok(RecordOutcome::KeptManualTitle) => {
                 Err(NoText::from(Reason::ManualTitle).at_cost(text.cost))
             }
             Ok(recorded) => Ok((text, Some(recorded))),
@@ -316,7 +316,7 @@ impl Driver {
         };
         // As above, always JSON.
         let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
-        match self.write_into(session, |files| files.cost(&ours)) {
+        match self.write_into(session, |files| files.write_cost(&ours)) {
             Ok(_) => no_text,
             Err(error) => no_text.because(error.to_string()),
         }
@@ -325,8 +325,8 @@ impl Driver {
     fn write_into(
         &self,
         session: &SessionExcerpt,
-        write: impl FnOnce(&mut ForeignSession) -> Result<Recorded, RecordError>,
-    ) -> Result<Recorded, RecordError> {
+        write: impl FnOnce(&mut ForeignSession) -> Result<RecordOutcome, RecordError>,
+    ) -> Result<RecordOutcome, RecordError> {
         let SessionExcerpt { session, facts, .. } = session;
         let systems = FileSystems::Local;
         let mut files = ForeignSession::new(session, facts, systems, self.moment.clone());

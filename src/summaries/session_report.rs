@@ -27,11 +27,11 @@ use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtect
 use crate::session::SeenCall;
 use crate::session::input_gist;
 use crate::session::{
-    Detail, Listed, Prices, Projects, Scope, Session, SessionCall, Tally, counts_in,
+    Detail, ListedSession, Prices, Projects, Scope, Session, SessionCall, Tally, is_in_period,
     session_description,
 };
 use crate::text::{
-    count_noun, fit_columns, format_dollars, redact, terminal_safe_line, with_separators,
+    fit_columns, format_count, format_dollars, format_number, redact, terminal_safe_line,
 };
 
 /// Ends of runs that are not errors, in the words of agents.
@@ -96,7 +96,7 @@ impl ReportBuilder {
     ) -> Result<Self, NotEnforced> {
         let shell = ShellGuarantees::foreign(WriteProtection::Absent);
         Ok(Self {
-            tally: Tally::within(period.clone(), Detail::Activity),
+            tally: Tally::with_period(period.clone(), Detail::Activity),
             period,
             report: SessionReportRecord::default(),
             files: BTreeMap::new(),
@@ -106,7 +106,7 @@ impl ReportBuilder {
             paths: BTreeSet::new(),
             projects: Arc::default(),
             registry: Registry::builtin(),
-            context: DecisionContext::without_run(Vec::new(), environment, shell)?,
+            context: DecisionContext::for_decisions(Vec::new(), environment, shell)?,
         })
     }
 
@@ -117,7 +117,7 @@ impl ReportBuilder {
     /// The session cannot be read.
     pub fn add_session(
         &mut self,
-        mut listed: Listed,
+        mut listed: ListedSession,
         named_roots: &NamedRoots,
         here: Option<PathBuf>,
     ) -> Result<(), NoText> {
@@ -154,7 +154,7 @@ impl ReportBuilder {
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
         }
         let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
-        let found = session.all_edits().map_err(NoText::unreadable)?;
+        let found = session.read_all_edits().map_err(NoText::unreadable)?;
         self.edits.clear();
         let mut without_calls = Vec::new();
         for edit in found.edits.into_iter().chain(found.detached) {
@@ -238,7 +238,7 @@ impl ReportBuilder {
         for message in session.messages(scope)? {
             let message = message?;
             time = timestamp(message.time.as_deref()).or(time);
-            if counts_in(&self.period, time) {
+            if is_in_period(&self.period, time) {
                 part.times = time.map(|time| (part.times.map_or(time, |(first, _)| first), time));
                 part.excerpt.note(message);
             }
@@ -324,7 +324,7 @@ impl ReportBuilder {
             report.duration_ms = report.duration_ms.max(runs.duration_ms);
             report.runs = Some(runs.clone());
         }
-        let costs = self.tally.costs(&[Dimension::Session], &TimeZone::UTC);
+        let costs = self.tally.sum_costs(&[Dimension::Session], &TimeZone::UTC);
         let ids = costs.iter().filter_map(|cost| {
             let id = cost.dimensions.get(&Dimension::Session)?.as_ref()?;
             Some((id.as_str(), &cost.spending))
@@ -398,7 +398,7 @@ pub fn check_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
         .iter()
         .map(|session| session.spending.usage.total());
     let tokens = tokens.sum();
-    let message = format!("{} tokens", with_separators(tokens));
+    let message = format!("{} tokens", format_number(tokens));
     gate_result(&name, tokens <= limit, message)
 }
 
@@ -415,7 +415,7 @@ pub fn check_events(report: &SessionReportRecord, event: FailOn) -> GateResult {
         ),
     };
     let name = format!("--fail-on {name}");
-    gate_result(&name, count == 0, count_noun(count, one, many))
+    gate_result(&name, count == 0, format_count(count, one, many))
 }
 
 /// Checks that no other files were changed than those of these globs, relative to the directory of a session or absolute.
@@ -436,7 +436,7 @@ pub fn check_changed_files(report: &SessionReportRecord, globs: &[Glob]) -> Opti
     });
     let count = others.count() as u64;
     let names: Vec<&str> = globs.iter().map(Glob::glob).collect();
-    let message = count_noun(count, "other file changed", "other files changed");
+    let message = format_count(count, "other file changed", "other files changed");
     Some(gate_result(
         &format!("--only {}", names.join(" ")),
         count == 0,
@@ -449,6 +449,6 @@ pub fn check_forbidden_calls(report: &SessionReportRecord, rule: &String) -> Gat
     let calls = report.listed_calls.iter();
     let matching = calls.filter(|call| call.forbidden_by.contains(rule));
     let count = matching.count() as u64;
-    let message = count_noun(count, "matching call", "matching calls");
+    let message = format_count(count, "matching call", "matching calls");
     gate_result(&format!("--forbid {rule}"), count == 0, message)
 }

@@ -27,7 +27,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
     };
     let described = ProviderSettings {
         base_url: Some(url.to_owned()),
-        key: KeySource::Given(Secret::new("sk-independent")),
+        key: KeySource::Key(Secret::new("sk-independent")),
         ..ProviderSettings::default()
     };
     settings.providers.insert(provider.to_owned(), described);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use turnpipe::io::{Moment, RandomIds, SystemClock};
 use turnpipe::jsonl::Mapping;
 use turnpipe::session::durable::{FileSystems, Sync};
-use turnpipe::session::record::{ForeignSession, Recorded};
+use turnpipe::session::record::{ForeignSession, RecordOutcome};
 use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, pi, qwen, write};
@@ -39,7 +39,7 @@ fn write_agent_title(path: &Path, record: &Value) {
     file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }
 
-fn write_automatic_title(path: &Path) -> Recorded {
+fn write_automatic_title(path: &Path) -> RecordOutcome {
     let moment = Moment {
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
@@ -47,7 +47,7 @@ fn write_automatic_title(path: &Path) -> Recorded {
     let session = Session::open(path).unwrap();
     let known = session.summary(Mapping::Refused).unwrap();
     let mut files = ForeignSession::new(&session, &known, FileSystems::Local, moment);
-    let title = files.title("Automatic", ManualTitle::Keep, &json!({"v": 1}));
+    let title = files.write_title("Automatic", ManualTitle::Keep, &json!({"v": 1}));
     let recorded = title.unwrap();
     files.finish(Sync::Never).unwrap();
     recorded
@@ -69,11 +69,11 @@ fn a_manual_title_wins_before_and_after_an_automatic_one() {
     for (text, manual) in sessions() {
         let path = write(folder.path(), "s.jsonl", &text);
         write_agent_title(&path, &manual);
-        assert_eq!(write_automatic_title(&path), Recorded::KeptManualTitle);
+        assert_eq!(write_automatic_title(&path), RecordOutcome::KeptManualTitle);
         assert_manual_title(&path);
 
         let path = write(folder.path(), "s.jsonl", &text);
-        assert_eq!(write_automatic_title(&path), Recorded::AgentFile);
+        assert_eq!(write_automatic_title(&path), RecordOutcome::AgentFile);
         write_agent_title(&path, &manual);
         assert_manual_title(&path);
     }

@@ -22,7 +22,7 @@ pub struct Stat {
     pub session: i32,
     /// The start time, in clock ticks since the system's start. With the number it identifies a process,
     /// since a number is not reused within a tick.
-    pub began: u64,
+    pub start_time: u64,
 }
 
 impl Stat {
@@ -70,16 +70,16 @@ pub fn find_living_family(
     if !adopts_orphans {
         return find_living_descendants(&read_table(), is_root);
     }
-    let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
-    family(candidates.into_iter().filter(is_still))
+    let is_root_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
+    find_family(candidates.into_iter().filter(is_root_still))
 }
 
-/// Returns the living processes among these and their descendants, from the lists of children. On a system
+/// Returns the living processes among `roots` and their descendants, from the lists of children. On a system
 /// with many processes this is much faster than reading the table.
-fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
+fn find_family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
-    let mut left: Vec<i32> = roots.into_iter().collect();
-    while let Some(pid) = left.pop() {
+    let mut pending: Vec<i32> = roots.into_iter().collect();
+    while let Some(pid) = pending.pop() {
         let Some(stat) = stat(pid).filter(|_| !family.contains_key(&pid)) else {
             continue;
         };
@@ -88,7 +88,7 @@ fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
         for thread in threads.into_iter().flatten().flatten() {
             let list = fs::read_to_string(thread.path().join("children"));
             // The thread may have ended.
-            left.extend(parse_children(&list.unwrap_or_default()));
+            pending.extend(parse_children(&list.unwrap_or_default()));
         }
     }
     family.retain(|_, stat| !stat.has_ended());
@@ -108,7 +108,7 @@ pub fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) 
     }
 }
 
-/// Returns the current time on the clock of [`Stat::began`].
+/// Returns the current time on the clock of [`Stat::start_time`].
 pub fn clock_ticks() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ticks = rustix::param::clock_ticks_per_second();
@@ -164,7 +164,7 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
         group: fields.next()?.parse().ok()?,
         session: fields.next()?.parse().ok()?,
         // The 22nd field; the state is the third.
-        began: fields.nth(15)?.parse().ok()?,
+        start_time: fields.nth(15)?.parse().ok()?,
     })
 }
 
@@ -180,7 +180,7 @@ mod tests {
             parent,
             group: session,
             session,
-            began: 7,
+            start_time: 7,
         };
         rows.iter()
             .map(|(pid, parent, session)| (*pid, stat(*parent, *session)))
@@ -223,7 +223,7 @@ mod tests {
             parent: 7,
             group: 8,
             session: 9,
-            began: 77,
+            start_time: 77,
         };
         assert_eq!(parse_stat(line), Some(expected));
     }
@@ -246,7 +246,7 @@ mod tests {
             .unwrap();
         let later = read_table()[&child.id().cast_signed()];
         assert!(
-            stat.began <= later.began && later.began <= clock_ticks(),
+            stat.start_time <= later.start_time && later.start_time <= clock_ticks(),
             "{stat:?} {later:?}"
         );
         child.kill().unwrap();
@@ -261,11 +261,11 @@ mod tests {
             .unwrap();
         let number = child.id().cast_signed();
         let own = rustix::process::getpid().as_raw_pid();
-        assert!(family([own]).contains_key(&number));
-        assert!(family([number]).into_keys().eq([number]));
+        assert!(find_family([own]).contains_key(&number));
+        assert!(find_family([number]).into_keys().eq([number]));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(family([number]).is_empty());
+        assert!(find_family([number]).is_empty());
     }
 
     proptest! {

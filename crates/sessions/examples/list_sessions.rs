@@ -12,7 +12,7 @@ use turnpipe_sessions::{Prices, Root, Session, Tally, discover, session_roots};
 pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
     let roots = match directory {
         Some(path) => vec![Root { agent: None, path }],
-        None => session_roots(&Environment::of_process()),
+        None => session_roots(&Environment::from_process()),
     };
     let prices = Prices::built_in();
     let files = discover(&roots).into_iter();
@@ -25,7 +25,7 @@ pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
 
 fn describe(path: &Path, prices: &Prices) -> Result<String, Box<dyn Error>> {
     let session = Session::open(path)?;
-    let total = Tally::of(&session, prices)?.total();
+    let total = Tally::from_session(&session, prices)?.total();
     let usage = total.spending.usage;
     let tokens = usage.total();
     let cost = usage

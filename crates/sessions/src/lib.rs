@@ -27,7 +27,7 @@
 //! |---|---|
 //! | find one session by its id, name or place | [`find`] |
 //! | list by time, directory or agent, quickly | [`list`](fn@list) |
-//! | the calls of sessions with their results | [`calls_of_all`] |
+//! | the calls of sessions with their results | [`visit_all_calls`] |
 //! | the changes of files | [`Session::edits`] |
 //! | follow a session while an agent writes it | [`Follower`] |
 //! | append, without replacing what others wrote | [`durable`] |
@@ -46,20 +46,20 @@ pub mod record;
 pub mod search;
 pub mod state;
 
-pub use calls::events::{CallEvent, MAX_WAITING, SessionCall, calls_of_all};
+pub use calls::events::{CallEvent, MAX_WAITING, SessionCall, visit_all_calls};
 pub use calls::seen_call::{CallCounts, SeenCall};
 pub use count::costs::SubagentCost;
 pub use count::stats::Tally;
 pub use files::dirs::TRAJECTORY_ENDING;
 pub use files::discover::subagent_id;
 pub use files::discover::{
-    Candidate, candidates_at, discover, discover_names, discover_with, subagent_candidates,
+    Candidate, discover, discover_names, discover_paths, discover_with, subagent_candidates,
     subagent_files, subagents_beside,
 };
 pub use files::lines::{Line, Place};
-pub use files::listed::{Listed, SessionFiles, Sessions};
+pub use files::listed::{ListedSession, SessionFiles, Sessions};
 pub use files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
-pub use files::parallel::{each_in_order, processors};
+pub use files::parallel::{process_in_order, processors};
 pub use files::side_file::side_file_path;
 pub use follow::file::Follower;
 pub use follow::sessions::{
@@ -71,7 +71,7 @@ pub use list::in_use::has_agent;
 pub use list::listing::{Depth, Failures, Listing, list};
 pub use list::parts::ids_in;
 pub use list::projects::Projects;
-pub use list::selection::{Selection, counts_in, short_ids};
+pub use list::selection::{Selection, is_in_period, shorten_ids};
 pub use prices::Prices;
 pub use read::check::SecretSearch;
 pub use read::container::holds_only_lines;
@@ -81,7 +81,7 @@ pub use read::gist::command_of;
 pub use read::gist::{CONTENT, file_changes, gist, input_gist};
 pub use read::gist::{input_in_full, patch_in, text_edits};
 pub use read::limits::codex_limits;
-pub use read::patch::patch;
+pub use read::patch::format_patch;
 pub use read::session::Session;
 pub use read::tail::{last_messages, start_of_last_records};
 pub use read::tree::Scope;

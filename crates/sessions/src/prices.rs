@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use turnpipe_core::message::{Tier, Usage};
 use turnpipe_core::text::pattern;
 
-const FILE: &str = include_str!("../data/prices.toml");
+const PRICE_TABLE: &str = include_str!("../data/prices.toml");
 
 /// The part of a recorded model name that has a price: without the provider before it and without
 /// the date, service version, routing variant and context size after it.
@@ -33,7 +33,7 @@ pub struct Prices {
 #[derive(Debug, Clone, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Price {
-    #[serde(deserialize_with = "globs")]
+    #[serde(deserialize_with = "read_globs")]
     models: GlobSet,
     /// Applies only to requests that read more tokens than this.
     above: Option<u64>,
@@ -51,7 +51,7 @@ struct Price {
 #[derive(Debug, Clone, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Adjustment {
-    #[serde(deserialize_with = "globs")]
+    #[serde(deserialize_with = "read_globs")]
     models: GlobSet,
     fast: Option<f64>,
     priority: Option<f64>,
@@ -62,7 +62,7 @@ struct Adjustment {
 }
 
 /// Reads patterns of names, in lower case: without regard to case, each of them would be a regular expression.
-fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error> {
+fn read_globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error> {
     let mut globs = GlobSetBuilder::new();
     for pattern in Vec::<String>::deserialize(deserializer)? {
         globs.add(Glob::new(&pattern.to_ascii_lowercase()).map_err(D::Error::custom)?);
@@ -73,7 +73,7 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error
 impl Prices {
     /// Returns the built-in prices. A test checks that the table can be read.
     pub fn built_in() -> Self {
-        toml::from_str(FILE).unwrap_or_default()
+        toml::from_str(PRICE_TABLE).unwrap_or_default()
     }
 
     /// Returns the names of the models that the built-in table names in full.
@@ -86,14 +86,14 @@ impl Prices {
         struct Models {
             models: Vec<String>,
         }
-        let Names { price } = toml::from_str(FILE).unwrap_or_default();
+        let Names { price } = toml::from_str(PRICE_TABLE).unwrap_or_default();
         let names = price.into_iter().flat_map(|price| price.models);
         names.filter(|name| !name.contains('*')).collect()
     }
 
     /// Combines these prices with `others`, which apply if none of these match.
     #[must_use]
-    pub fn before(mut self, others: Self) -> Self {
+    pub fn with_fallback(mut self, others: Self) -> Self {
         self.price.extend(others.price);
         self.adjustment.extend(others.adjustment);
         self
@@ -102,30 +102,34 @@ impl Prices {
     /// Returns the cost of a request to this model in US dollars: as recorded by the server, or else from the
     /// prices. `None` if the model has no price.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
-        let computed = || self.of(model).cost(usage);
+        let computed = || self.find(model).cost(usage);
         usage.cost.or_else(|| Some(computed()?.0))
     }
 
-    /// Returns the prices of a model, whose name is spelled as by an agent.
-    pub(crate) fn of(&self, model: &str) -> ModelPrices<'_> {
+    /// Returns the prices of a model. `model` is its name as an agent records it.
+    pub(crate) fn find(&self, model: &str) -> ModelPrices<'_> {
         let plain = PLAIN_NAME.captures(model);
         let plain = plain.map_or(model, |parts| {
             parts.get(1).map_or(model, |name| name.as_str())
         });
         // Some services write versions of Claude with a dot.
         let hyphenated = plain.replace('.', "-");
-        let fits = |models: &GlobSet| {
+        let is_match_of = |models: &GlobSet| {
             let is_match = |name: &str| models.is_match(name.to_ascii_lowercase());
             is_match(model)
                 || is_match(plain)
                 || plain.starts_with("claude") && is_match(&hyphenated)
         };
         ModelPrices {
-            prices: self.price.iter().filter(|one| fits(&one.models)).collect(),
+            prices: self
+                .price
+                .iter()
+                .filter(|one| is_match_of(&one.models))
+                .collect(),
             adjustments: self
                 .adjustment
                 .iter()
-                .filter(|one| fits(&one.models))
+                .filter(|one| is_match_of(&one.models))
                 .collect(),
         }
     }
@@ -194,24 +198,24 @@ impl ModelPrices<'_> {
             Tier::Flex => find(|one| one.flex),
             Tier::Batch => find(|one| one.batch),
         };
-        let us = if usage.is_us_only {
+        let us_factor = if usage.is_us_only {
             find(|one| one.us)
         } else {
             Some(1.0)
         };
-        let search = match usage.web_searches {
+        let search_price = match usage.web_searches {
             0 => Some(0.0),
             _ => find(|one| one.web_search),
         };
         let unpriced = [
             (Unpriced::Tier(usage.tier), factor),
-            (Unpriced::UnitedStates, us),
-            (Unpriced::WebSearch, search),
+            (Unpriced::UnitedStates, us_factor),
+            (Unpriced::WebSearch, search_price),
             (Unpriced::LongPrompts, has_one_price.then_some(1.0)),
         ];
         let unpriced = unpriced.into_iter().find(|(_, price)| price.is_none());
-        let searches = dollars((usage.web_searches, search.unwrap_or_default()));
-        let cost = tokens * factor.unwrap_or(1.0) * us.unwrap_or(1.0) + searches;
+        let searches = dollars((usage.web_searches, search_price.unwrap_or_default()));
+        let cost = tokens * factor.unwrap_or(1.0) * us_factor.unwrap_or(1.0) + searches;
         Some((cost, unpriced.map(|(name, _)| name)))
     }
 }
@@ -221,20 +225,20 @@ mod tests {
     use super::*;
 
     fn dollars(model: &str, usage: &Usage) -> Option<String> {
-        let cost = Prices::built_in().of(model).cost(usage);
+        let cost = Prices::built_in().find(model).cost(usage);
         cost.map(|(cost, _)| format!("{cost:.4}"))
     }
 
     #[test]
     fn the_built_in_table_can_be_read() {
-        let prices: Prices = toml::from_str(FILE).unwrap();
+        let prices: Prices = toml::from_str(PRICE_TABLE).unwrap();
         assert!(prices.price.len() > 90);
     }
 
     /// An entry hidden by an earlier one would never apply.
     #[test]
     fn entries_for_long_prompts_precede_ordinary_ones() {
-        let file: toml::Table = toml::from_str(FILE).unwrap();
+        let file: toml::Table = toml::from_str(PRICE_TABLE).unwrap();
         let mut seen: Vec<(&str, i64)> = Vec::new();
         for entry in file["price"].as_array().unwrap() {
             let above = entry
@@ -374,7 +378,7 @@ mod tests {
             ),
         ];
         for (model, usage, dollars, unpriced) in rows {
-            let (cost, part) = Prices::built_in().of(model).cost(&usage).unwrap();
+            let (cost, part) = Prices::built_in().find(model).cost(&usage).unwrap();
             assert_eq!(
                 (format!("{cost:.4}"), part.map(Unpriced::name)),
                 (format!("{dollars:.4}"), unpriced),
@@ -387,12 +391,12 @@ mod tests {
     fn the_first_matching_entry_applies() {
         let own = "[[price]]\nmodels = [\"claude-*\", \"home:*\"]\ninput = 2\noutput = 0\n";
         let own: Prices = toml::from_str(own).unwrap();
-        let prices = own.before(Prices::built_in());
+        let prices = own.with_fallback(Prices::built_in());
         let usage = Usage {
             input: 500_000,
             ..Usage::default()
         };
-        let cost = |model| Some(prices.of(model).cost(&usage)?.0);
+        let cost = |model| Some(prices.find(model).cost(&usage)?.0);
         assert_eq!(cost("claude-opus-4-5-20251101"), Some(1.0));
         assert_eq!(cost("home:small"), Some(1.0));
         assert_eq!(cost("gpt-5"), Some(0.625));

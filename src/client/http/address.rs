@@ -14,7 +14,7 @@ pub struct Address {
     pub(super) url: Url,
 }
 
-/// An error: not a usable server address.
+/// The reason why a text is not a usable server address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableAddress {
     /// Not a URL.
@@ -67,15 +67,15 @@ impl Address {
             Some((path, query)) => (path, Some(query)),
             None => (path, None),
         };
-        let whole = format!(
+        let full_path = format!(
             "{}/{}",
             url.path().trim_end_matches('/'),
             path.trim_start_matches('/')
         );
-        url.set_path(&whole);
+        url.set_path(&full_path);
         let query = match (url.query(), query) {
-            (Some(one), Some(other)) => Some(format!("{one}&{other}")),
-            (one, other) => one.or(other).map(str::to_owned),
+            (Some(existing), Some(added)) => Some(format!("{existing}&{added}")),
+            (existing, added) => existing.or(added).map(str::to_owned),
         };
         url.set_query(query.as_deref());
         Self { url }
@@ -86,7 +86,7 @@ impl Address {
         let parts: Vec<&str> = self.url.path_segments()?.collect();
         (1..=parts.len() / 2).find_map(|length| {
             let mut pairs = parts.windows(2 * length).map(|pair| pair.split_at(length));
-            let (part, _) = pairs.find(|(one, next)| one == next && *one != [""])?;
+            let (part, _) = pairs.find(|(first, second)| first == second && *first != [""])?;
             Some(part.join("/"))
         })
     }
@@ -96,9 +96,9 @@ impl Address {
     /// # Errors
     /// The target is not a usable address.
     pub fn resolve_redirect(&self, location: &str) -> Result<Self, UnusableAddress> {
-        let next = self.url.join(location);
-        let next = next.map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
-        Self::parse(next.as_str())
+        let target = self.url.join(location);
+        let url = target.map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
+        Self::parse(url.as_str())
     }
 
     /// Returns the address with the scheme `https`.
@@ -109,8 +109,8 @@ impl Address {
         self
     }
 
-    /// Whether both have the same host and port. The default ports of `http` and `https` count as equal.
-    pub fn is_beside(&self, other: &Self) -> bool {
+    /// Whether `other` has the same host and port. The default ports of `http` and `https` count as equal.
+    pub fn has_same_server(&self, other: &Self) -> bool {
         self.authority() == other.authority()
     }
 
@@ -162,7 +162,7 @@ impl Address {
     ///
     /// # Errors
     /// The connection would be unencrypted over the public network.
-    pub fn admit_secrets(&self, plain_text: PlainText) -> Result<(), UnusableAddress> {
+    pub fn check_secrets_allowed(&self, plain_text: PlainText) -> Result<(), UnusableAddress> {
         if self.is_encrypted() || plain_text == PlainText::Anywhere || self.is_nearby() {
             return Ok(());
         }
@@ -174,10 +174,10 @@ impl Address {
     /// Whether the host is this machine or in a private network, judging by its name.
     pub fn is_nearby(&self) -> bool {
         match self.host() {
-            Host::Machine(IpAddr::V4(address)) => {
+            Host::Ip(IpAddr::V4(address)) => {
                 address.is_loopback() || address.is_private() || address.is_link_local()
             }
-            Host::Machine(IpAddr::V6(address)) => {
+            Host::Ip(IpAddr::V6(address)) => {
                 address.is_loopback()
                     || address.is_unique_local()
                     || address.is_unicast_link_local()
@@ -193,7 +193,7 @@ impl Address {
         let host = self.url.host_str().unwrap_or_default();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         match bare.parse::<IpAddr>() {
-            Ok(address) => Host::Machine(address.to_canonical()),
+            Ok(address) => Host::Ip(address.to_canonical()),
             Err(_) => Host::Name(bare),
         }
     }
@@ -201,7 +201,7 @@ impl Address {
 
 pub(super) enum Host<'a> {
     /// An IP address. IPv4-mapped IPv6 addresses are converted to IPv4.
-    Machine(IpAddr),
+    Ip(IpAddr),
     Name(&'a str),
 }
 

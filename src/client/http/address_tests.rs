@@ -83,7 +83,11 @@ fn secrets_stay_on_private_networks_or_are_encrypted() {
     ];
     for text in allowed {
         let address = Address::parse(text).unwrap();
-        assert_eq!(address.admit_secrets(PlainText::Nearby), Ok(()), "{text}");
+        assert_eq!(
+            address.check_secrets_allowed(PlainText::Nearby),
+            Ok(()),
+            "{text}"
+        );
     }
     let refused = [
         "http://api.example.com/v1",
@@ -96,7 +100,10 @@ fn secrets_stay_on_private_networks_or_are_encrypted() {
     ];
     for text in refused {
         let address = Address::parse(text).unwrap();
-        assert!(address.admit_secrets(PlainText::Nearby).is_err(), "{text}");
-        assert_eq!(address.admit_secrets(PlainText::Anywhere), Ok(()));
+        assert!(
+            address.check_secrets_allowed(PlainText::Nearby).is_err(),
+            "{text}"
+        );
+        assert_eq!(address.check_secrets_allowed(PlainText::Anywhere), Ok(()));
     }
 }

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
 use super::reach::Guard;
-use super::response::{MAX_MESSAGE_BYTES, chain, error_chain};
+use super::response::{MAX_MESSAGE_BYTES, describe_causes, error_chain};
 use super::{
     Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,
 };
@@ -66,7 +66,7 @@ impl Client {
     /// # Errors
     /// No response arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
-        let client = self.for_address(&outgoing.address)?;
+        let client = self.client_for(&outgoing.address)?;
         let url = outgoing.address.url.clone();
         let mut request = match outgoing.body.as_str() {
             "" => client.get(url),
@@ -92,7 +92,8 @@ impl Client {
             value.set_sensitive(header.value.secret().is_some());
             request = request.header(name, value);
         }
-        self.response(request, &outgoing.address, redaction).await
+        self.await_response(request, &outgoing.address, redaction)
+            .await
     }
 
     /// Sends a GET request. Returns the response when its headers have arrived. Must be called within an
@@ -101,29 +102,29 @@ impl Client {
     /// # Errors
     /// The address is out of reach, or no response arrived in time.
     pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
-        let redaction = Redaction::of(&address.secrets());
-        let request = self.for_address(address)?.get(address.url.clone());
+        let redaction = Redaction::new(&address.secrets());
+        let request = self.client_for(address)?.get(address.url.clone());
         let request = request.header("accept", accept);
-        self.response(request, address, redaction).await
+        self.await_response(request, address, redaction).await
     }
 
-    async fn response(
+    async fn await_response(
         &self,
         request: reqwest::RequestBuilder,
         address: &Address,
         redaction: Redaction,
     ) -> Result<Response, HttpFailure> {
         let idle = self.settings.limits.idle;
-        let answered = async {
+        let exchange = async {
             self.guard
                 .check(address)
                 .await
                 .map_err(|refused| HttpFailure::unusable(refused.to_string()))?;
             // Without compression, responses cannot expand in memory.
-            let sent = request.header("accept-encoding", "identity").send().await;
-            sent.map_err(|error| self.failure(&error, address, &redaction))
+            let result = request.header("accept-encoding", "identity").send().await;
+            result.map_err(|error| self.to_failure(&error, address, &redaction))
         };
-        let response = timeout(idle, answered)
+        let response = timeout(idle, exchange)
             .await
             .map_err(|_| HttpFailure::timed_out(idle))??;
         let headers: Headers = response
@@ -141,12 +142,13 @@ impl Client {
     ///
     /// # Errors
     /// The client cannot be built.
-    pub fn for_address(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
+    pub fn client_for(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
         let client = if address.is_encrypted() || self.settings.proxies.has_encrypted() {
             self.encrypted
-                .get_or_init(|| self.build(with_roots(&self.settings)?))
+                .get_or_init(|| self.build(config_with_roots(&self.settings)?))
         } else {
-            self.plain.get_or_init(|| self.build(without_roots()?))
+            self.plain
+                .get_or_init(|| self.build(config_without_roots()?))
         };
         client.as_ref().map_err(Clone::clone)
     }
@@ -166,10 +168,10 @@ impl Client {
         }
         builder
             .build()
-            .map_err(|error| HttpFailure::unusable(chain(&error)))
+            .map_err(|error| HttpFailure::unusable(describe_causes(&error)))
     }
 
-    fn failure(
+    fn to_failure(
         &self,
         error: &reqwest::Error,
         address: &Address,
@@ -182,7 +184,7 @@ impl Client {
         if let Some(refused) = refused {
             return HttpFailure::unusable(refused.to_string());
         }
-        let mut message = format!("{}: {}", address.authority(), chain(error));
+        let mut message = format!("{}: {}", address.authority(), describe_causes(error));
         if let Some((_, hint)) = TLS_HINTS.iter().find(|(cause, _)| message.contains(cause)) {
             message = format!("{message}: {hint}");
         }
@@ -197,8 +199,8 @@ impl Client {
 }
 
 /// Returns a configuration without certificates, for unencrypted connections. Reads no files.
-pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
-    with_store(RootCertStore::empty())
+pub(super) fn config_without_roots() -> Result<ClientConfig, HttpFailure> {
+    config_with_store(RootCertStore::empty())
 }
 
 /// Returns a configuration that trusts the system's certificates, or their replacement, and the extra ones.
@@ -206,7 +208,7 @@ pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
 ///
 /// # Errors
 /// A configured file cannot be read, or no certificates were found.
-pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
+pub(super) fn config_with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
     let mut store = RootCertStore::empty();
     if let Some(path) = &settings.extra_certificates {
         let unusable = |reason: String| {
@@ -234,16 +236,16 @@ pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFa
     // System stores often have old certificates that cannot be parsed.
     store.add_parsable_certificates(system.certs);
     if store.is_empty() {
-        let why = system.errors.first().map(ToString::to_string);
-        let why = why.unwrap_or_else(|| "the system has no certificates".to_owned());
+        let error = system.errors.first().map(ToString::to_string);
+        let why = error.unwrap_or_else(|| "the system has no certificates".to_owned());
         return Err(HttpFailure::unusable(format!(
             "no root certificates: {why}"
         )));
     }
-    with_store(store)
+    config_with_store(store)
 }
 
-fn with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
+fn config_with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -294,7 +296,7 @@ pub struct Proxies {
     /// For schemes without a proxy.
     pub all: Option<Secret>,
     /// Hosts without a proxy: names, suffixes, IP addresses, networks, or `*`, separated by commas.
-    pub except: Option<String>,
+    pub excluded: Option<String>,
 }
 
 impl Proxies {
@@ -320,7 +322,7 @@ impl Proxies {
 
     /// Builds the proxies of the client. Proxies for a single scheme come first.
     pub(super) fn build(&self) -> Result<Vec<Proxy>, HttpFailure> {
-        let except = self.except.as_deref().and_then(NoProxy::from_string);
+        let excluded = self.excluded.as_deref().and_then(NoProxy::from_string);
         let mut proxies = Vec::new();
         for (kind, address) in [
             ("http", &self.http),
@@ -337,7 +339,7 @@ impl Proxies {
             let proxy = proxy.map_err(|_| {
                 HttpFailure::unusable(format!("the {kind} proxy has no usable address"))
             })?;
-            proxies.push(proxy.no_proxy(except.clone()));
+            proxies.push(proxy.no_proxy(excluded.clone()));
         }
         Ok(proxies)
     }

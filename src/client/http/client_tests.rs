@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::*;
-use crate::client::http::{Address, Engine, Proxies, Secret, Task};
+use crate::client::http::{Address, Engine, MessageSender, Proxies, Secret};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -59,10 +59,10 @@ fn send(settings: HttpSettings, url: &str) -> Result<String, HttpFailure> {
         headers: Vec::new(),
         body: "{}".to_owned(),
     };
-    let task = |_: Task<()>| async move {
+    let task = |_: MessageSender<()>| async move {
         let mut response = client.send(&outgoing).await?;
         let mut body = Vec::new();
-        while let Some(piece) = response.piece().await? {
+        while let Some(piece) = response.next_piece().await? {
             body.extend_from_slice(&piece);
         }
         Ok(String::from_utf8(body).unwrap())

@@ -21,7 +21,7 @@ pub async fn run_unless_cancelled<T>(
     tokio::select! {
         biased;
         () = cancel.wait() => None,
-        done = work => Some(done),
+        output = work => Some(output),
     }
 }
 
@@ -38,17 +38,17 @@ struct Running {
     _alive: oneshot::Sender<()>,
 }
 
-/// Sends messages of a task to its caller.
-pub type Task<Message> = mpsc::Sender<Message>;
+/// The sender of messages from a task to its caller.
+pub type MessageSender<Message> = mpsc::Sender<Message>;
 
 impl Engine {
-    /// Runs a task to completion. Calls `sink` with its messages on the calling thread.
+    /// Runs a task to completion. Calls `sink` with its sender on the calling thread.
     ///
     /// # Errors
     /// The thread cannot be started, or the task panicked.
     pub fn run<Message, Output, Work>(
         &self,
-        task: impl FnOnce(Task<Message>) -> Work,
+        task: impl FnOnce(MessageSender<Message>) -> Work,
         mut sink: impl FnMut(Message),
     ) -> io::Result<Output>
     where
@@ -56,14 +56,14 @@ impl Engine {
         Output: Send + 'static,
         Work: Future<Output = Output> + Send + 'static,
     {
-        let (messages, mut received) = mpsc::channel(MAX_QUEUED_MESSAGES);
-        let (done, output) = oneshot::channel();
-        let work = task(messages);
-        self.handle()?.spawn(async move {
+        let (sender, mut receiver) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        let (output_sender, output) = oneshot::channel();
+        let work = task(sender);
+        self.start()?.spawn(async move {
             // The caller may have stopped waiting.
-            let _ = done.send(work.await);
+            let _ = output_sender.send(work.await);
         });
-        while let Some(message) = received.blocking_recv() {
+        while let Some(message) = receiver.blocking_recv() {
             sink(message);
         }
         output
@@ -71,7 +71,8 @@ impl Engine {
             .map_err(|_| io::Error::other("the request thread died"))
     }
 
-    fn handle(&self) -> io::Result<Handle> {
+    /// Returns the handle of the thread, which is started if necessary.
+    fn start(&self) -> io::Result<Handle> {
         let mut running = self.running.lock_anyway();
         if let Some(running) = &*running {
             return Ok(running.handle.clone());
@@ -95,7 +96,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use crate::client::http::{Engine, Task};
+    use crate::client::http::{Engine, MessageSender};
 
     #[test]
     fn messages_arrive_in_order_and_then_the_output() {
@@ -122,7 +123,7 @@ mod tests {
                 .map(|number| {
                     let engine = engine.clone();
                     scope.spawn(move || {
-                        let task = |_: Task<()>| async move { number * 2 };
+                        let task = |_: MessageSender<()>| async move { number * 2 };
                         engine.run(task, |()| ()).unwrap()
                     })
                 })
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn a_task_that_panics_is_an_error() {
         let engine = Engine::default();
-        let task = |_: Task<()>| async { assert!(std::hint::black_box(false)) };
+        let task = |_: MessageSender<()>| async { assert!(std::hint::black_box(false)) };
         assert!(engine.run(task, |()| ()).is_err());
     }
 }

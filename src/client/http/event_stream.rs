@@ -18,15 +18,15 @@ pub struct Frames {
 
 impl Frames {
     /// Returns a decoder of server-sent events.
-    pub fn events() -> Self {
+    pub fn for_events() -> Self {
         Self {
             event: Some(EventData::default()),
-            ..Self::json_lines()
+            ..Self::for_json_lines()
         }
     }
 
     /// Returns a decoder of lines of JSON.
-    pub fn json_lines() -> Self {
+    pub fn for_json_lines() -> Self {
         Self {
             lines: LineSplitter::new(MAX_LINE_BYTES, LineEnding::Any),
             event: None,
@@ -55,7 +55,7 @@ impl Frames {
 
     /// Returns the event without its final blank line, or the unfinished last line, at the end of the stream.
     /// It may be truncated.
-    pub fn rest(mut self) -> Option<String> {
+    pub fn finish(mut self) -> Option<String> {
         let has_line = self.lines.finish();
         let line = self.lines.line().ok().filter(|_| has_line);
         let Some(mut event) = self.event else {
@@ -88,7 +88,7 @@ impl EventData {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &b""[..]),
         };
-        // Others are comments, event types, reconnection fields, or unknown.
+        // The other fields are comments, event types, reconnection delays, or unknown.
         if name == b"data" {
             let value = value.strip_prefix(b" ").unwrap_or(value);
             match &mut self.data {
@@ -120,12 +120,12 @@ mod tests {
     use super::*;
 
     fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut stream = Frames::events();
+        let mut stream = Frames::for_events();
         let mut events = Vec::new();
         for piece in chunks {
             events.extend(stream.push(piece).unwrap());
         }
-        events.extend(stream.rest());
+        events.extend(stream.finish());
         events
     }
 
@@ -147,12 +147,12 @@ mod tests {
     }
 
     fn json_lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut decoder = Frames::json_lines();
+        let mut decoder = Frames::for_json_lines();
         let mut lines = Vec::new();
         for chunk in chunks {
             lines.extend(decoder.push(chunk).unwrap());
         }
-        lines.extend(decoder.rest());
+        lines.extend(decoder.finish());
         lines
     }
 
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_an_error() {
-        let mut decoder = Frames::json_lines();
+        let mut decoder = Frames::for_json_lines();
         let chunk = vec![b'x'; 1 << 20];
         let error = (0..20).find_map(|_| decoder.push(&chunk).err());
         let limit = MAX_LINE_BYTES;

@@ -13,9 +13,9 @@ mod response;
 
 pub use address::{Address, PlainText, UnusableAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
-pub use engine::{Engine, Task, run_unless_cancelled};
+pub use engine::{Engine, MessageSender, run_unless_cancelled};
 pub use event_stream::Frames;
-pub use reach::{Reach, RefusedAddress, addresses_of};
+pub use reach::{Reach, RefusedAddress, look_up_addresses};
 pub use redaction::{Redaction, Secret, StreamRedaction};
 pub use response::{
     ContentType, Header, HeaderValue, Headers, HttpFailure, Outgoing, Response, retry_after,

@@ -26,26 +26,26 @@ pub enum Reach {
 
 /// An error: the client may not connect to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{address} is {what}, which must not be accessed{hint}")]
+#[error("{address} is {kind}, which must not be accessed{hint}")]
 pub struct RefusedAddress {
     address: IpAddr,
-    what: &'static str,
+    kind: &'static str,
     hint: &'static str,
 }
 
 /// A network that is not public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Network {
-    /// Whether it is this machine or a private network. The others are never accessed: cloud services that
+    /// Whether it is this machine or a private network. All other networks are never accessed: cloud services that
     /// trust their machines, and addresses of no machine.
     is_private: bool,
     /// The kind of its addresses.
-    what: &'static str,
+    kind: &'static str,
 }
 
 const RESERVED: Network = Network {
     is_private: false,
-    what: "a reserved address",
+    kind: "a reserved address",
 };
 
 /// The networks of `networks.txt`.
@@ -53,30 +53,31 @@ static NETWORKS: LazyLock<Vec<(IpNet, Network)>> = LazyLock::new(|| {
     let rows = include_str!("networks.txt").lines();
     let rows = rows.filter(|row| !row.starts_with('#'));
     #[expect(clippy::expect_used, reason = "the table is part of the program")]
-    let parsed = |row: &'static str| {
+    let parse_row = |row: &'static str| {
         let mut words = row.splitn(3, ' ');
         let network = words.next().and_then(|network| network.parse().ok());
         let is_private = words.next() == Some("private");
-        let what = words.next().expect("three columns");
-        (network.expect("a network"), Network { is_private, what })
+        let kind = words.next().expect("three columns");
+        (network.expect("a network"), Network { is_private, kind })
     };
-    rows.map(parsed).collect()
+    rows.map(parse_row).collect()
 });
 
 impl Network {
     /// Returns the network of an address, or `None` if it is public.
-    fn of(address: IpAddr) -> Option<Self> {
+    fn containing(address: IpAddr) -> Option<Self> {
         let address = address.to_canonical();
         let mut networks = NETWORKS.iter();
-        let found = networks.find(|(network, _)| network.contains(&address));
-        let found = found.map(|(_, network)| *network);
+        let found = networks
+            .find(|(network, _)| network.contains(&address))
+            .map(|(_, network)| *network);
         let IpAddr::V6(address) = address else {
             return found;
         };
         if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
             // NAT64: the IPv4 address is in the last 32 bits.
             let [.., a, b, c, d] = address.octets();
-            return Self::of(Ipv4Addr::new(a, b, c, d).into());
+            return Self::containing(Ipv4Addr::new(a, b, c, d).into());
         }
         // Only 2000::/3 is allocated.
         let is_global = address.to_bits() >> 125 == 1;
@@ -88,9 +89,9 @@ impl Reach {
     /// Checks an address.
     ///
     /// # Errors
-    /// It is out of reach.
+    /// The address is out of reach.
     pub fn check(self, address: IpAddr) -> Result<(), RefusedAddress> {
-        let (network, hint) = match (self, Network::of(address)) {
+        let (network, hint) = match (self, Network::containing(address)) {
             (Self::Anywhere, _) | (_, None) => return Ok(()),
             (Self::PublicAndPrivate, Some(network)) if network.is_private => return Ok(()),
             (Self::Public, Some(network)) if network.is_private => {
@@ -100,7 +101,7 @@ impl Reach {
         };
         Err(RefusedAddress {
             address: address.to_canonical(),
-            what: network.what,
+            kind: network.kind,
             hint,
         })
     }
@@ -141,11 +142,13 @@ impl Guard {
             return Ok(());
         }
         match address.host() {
-            Host::Machine(address) => self.reach.check(address),
+            Host::Ip(address) => self.reach.check(address),
             Host::Name(name) if !self.proxies.is_empty() => {
                 // Behind a proxy, local lookups of external names may fail; the proxy then looks them up.
                 let found = resolve_name(name.to_owned()).await.unwrap_or_default();
-                found.iter().try_for_each(|one| self.reach.check(one.ip()))
+                found
+                    .iter()
+                    .try_for_each(|address| self.reach.check(address.ip()))
             }
             Host::Name(_) => Ok(()),
         }
@@ -174,12 +177,12 @@ impl Resolve for Guard {
 ///
 /// # Errors
 /// The system finds none.
-pub fn addresses_of(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+pub fn look_up_addresses(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((name, port).to_socket_addrs()?.collect())
 }
 
 async fn resolve_name(name: String) -> io::Result<Vec<SocketAddr>> {
-    tokio::task::spawn_blocking(move || addresses_of(&name, 0)).await?
+    tokio::task::spawn_blocking(move || look_up_addresses(&name, 0)).await?
 }
 
 #[cfg(test)]
@@ -188,7 +191,7 @@ mod tests {
 
     fn literal(url: &str) -> IpAddr {
         match Address::parse(url).unwrap().host() {
-            Host::Machine(address) => address,
+            Host::Ip(address) => address,
             Host::Name(name) => panic!("{url}: {name} is a name"),
         }
     }

@@ -50,7 +50,7 @@ pub struct Redaction {
 
 impl Redaction {
     /// Creates a redaction of `secrets`.
-    pub fn of<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
         let mut parts: Vec<&str> = Vec::new();
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
@@ -82,7 +82,7 @@ impl Redaction {
         spellings.sort_unstable();
         spellings.dedup();
         // The longest first, for secrets that contain others.
-        spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
+        spellings.sort_by_key(|text_or_json| std::cmp::Reverse(text_or_json.len()));
         Self {
             secrets: parts.into_iter().map(Secret::new).collect(),
             spellings: spellings.into_iter().map(Secret::new).collect(),
@@ -95,16 +95,15 @@ impl Redaction {
             return text.to_owned();
         }
         let mut cleaned = text.to_owned();
-        for spelling in &self.spellings {
-            if cleaned.contains(spelling.expose()) {
-                cleaned = cleaned.replace(spelling.expose(), MASK);
+        for text_or_json in &self.spellings {
+            if cleaned.contains(text_or_json.expose()) {
+                cleaned = cleaned.replace(text_or_json.expose(), MASK);
             }
         }
-        if let Some(masked) = self.without_mixed(&cleaned) {
+        if let Some(masked) = self.mask_mixed(&cleaned) {
             cleaned = masked;
         }
-        self.without_mixed(&terminal_safe(&cleaned))
-            .unwrap_or(cleaned)
+        self.mask_mixed(&terminal_safe(&cleaned)).unwrap_or(cleaned)
     }
 
     /// Masks the secrets in `text` and anything else that looks like a secret. Lines of JSON, also after `data: `, stay
@@ -114,11 +113,11 @@ impl Redaction {
         // Null for text that is not JSON.
         let parse = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
         let is_json = |json: &&mut String| json.starts_with(['{', '[']) && !parse(json).is_null();
-        let lines = cleaned.split('\n').map(|line| {
+        let split = cleaned.split('\n').map(|line| {
             let json = line.strip_prefix("data: ").unwrap_or(line);
             (&line[..line.len() - json.len()], json.to_owned())
         });
-        let mut lines: Vec<(&str, String)> = lines.collect();
+        let mut lines: Vec<(&str, String)> = split.collect();
         let texts = lines.iter_mut().map(|(_, line)| line);
         let (events, mut texts): (Vec<_>, Vec<_>) = texts.partition(is_json);
         redact_parts(&mut texts, &["\n"]);
@@ -127,48 +126,50 @@ impl Redaction {
         redact_strings(&mut masked);
         // A secret may be split over events.
         redact_members(&mut masked, &[""]);
-        for (number, event) in events.into_iter().enumerate() {
-            if masked[number] != parsed[number] {
-                *event = masked[number].to_string();
+        for (index, event) in events.into_iter().enumerate() {
+            if masked[index] != parsed[index] {
+                *event = masked[index].to_string();
             }
         }
-        let lines = lines.iter().map(|(start, line)| format!("{start}{line}"));
-        lines.collect::<Vec<_>>().join("\n")
+        let joined = lines.iter().map(|(start, line)| format!("{start}{line}"));
+        joined.collect::<Vec<_>>().join("\n")
     }
 
     /// Masks secrets that are partly escaped or split by hidden characters. Returns `None` if there are none.
-    fn without_mixed(&self, text: &str) -> Option<String> {
-        let (read, places) = unescape(text);
+    fn mask_mixed(&self, text: &str) -> Option<String> {
+        let (bytes, ranges) = unescape(text);
         let mut found: Vec<Range<usize>> = Vec::new();
         for secret in &self.secrets {
             let secret = secret.expose().as_bytes();
-            found.extend(memmem::find_iter(&read, secret).filter_map(|at| {
-                let last = places.get(at + secret.len() - 1)?;
-                Some(places.get(at)?.start..last.end)
+            found.extend(memmem::find_iter(&bytes, secret).filter_map(|at| {
+                let last = ranges.get(at + secret.len() - 1)?;
+                Some(ranges.get(at)?.start..last.end)
             }));
         }
-        found.sort_by_key(|place| place.start);
+        found.sort_by_key(|range| range.start);
         let mut masked = String::new();
         let mut end = 0;
-        for place in &found {
-            if place.start >= end {
-                masked.push_str(text.get(end..place.start)?);
+        for range in &found {
+            if range.start >= end {
+                masked.push_str(text.get(end..range.start)?);
                 masked.push_str(MASK);
             }
-            end = end.max(place.end);
+            end = end.max(range.end);
         }
         masked.push_str(text.get(end..)?);
         (!found.is_empty()).then_some(masked)
     }
 
     /// Returns the length of the suffix of `text` that may be the start of a secret, in bytes.
-    pub(super) fn partial_secret_at_end(&self, text: &str) -> usize {
-        let longest = |spelling: &Secret| {
-            let spelling = spelling.expose();
-            let most = text.len().min(spelling.len() - 1);
-            let begins =
-                |length: &usize| text.as_bytes().ends_with(&spelling.as_bytes()[..*length]);
-            (1..=most).rev().find(begins).unwrap_or(0)
+    pub(super) fn partial_secret_length(&self, text: &str) -> usize {
+        let longest = |text_or_json: &Secret| {
+            let text_or_json = text_or_json.expose();
+            let max_length = text.len().min(text_or_json.len() - 1);
+            let is_start = |length: &usize| {
+                text.as_bytes()
+                    .ends_with(&text_or_json.as_bytes()[..*length])
+            };
+            (1..=max_length).rev().find(is_start).unwrap_or(0)
         };
         self.spellings.iter().map(longest).max().unwrap_or(0)
     }
@@ -190,11 +191,11 @@ impl Redaction {
 /// Returns the base64 that encodes the text at any alignment, in both alphabets.
 fn base64_spellings(text: &str) -> Vec<String> {
     let mut spellings = Vec::new();
-    for before in 0..3 {
-        let padded = [&vec![0; before], text.as_bytes()].concat();
+    for padding in 0..3 {
+        let padded = [&vec![0; padding], text.as_bytes()].concat();
         let encoded = STANDARD_NO_PAD.encode(&padded);
         // A character encodes six bits.
-        let piece = &encoded[(before * 8).div_ceil(6)..padded.len() * 8 / 6];
+        let piece = &encoded[(padding * 8).div_ceil(6)..padded.len() * 8 / 6];
         if piece.len() >= MIN_BASE64_BYTES {
             spellings.push(piece.replace('+', "-").replace('/', "_"));
             spellings.push(piece.to_owned());
@@ -206,7 +207,7 @@ fn base64_spellings(text: &str) -> Vec<String> {
 /// Returns the bytes of a text without hidden characters, with their ranges in it. `%2F`, `\/` and `\u002f` are
 /// one byte.
 fn unescape(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
-    let (mut read, mut places) = (Vec::new(), Vec::new());
+    let (mut visible, mut ranges) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at + first.len_utf8()..];
@@ -244,18 +245,18 @@ fn unescape(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
             }
             None => &[],
         };
-        read.extend_from_slice(bytes);
-        places.extend(bytes.iter().map(|_| at..at + length));
+        visible.extend_from_slice(bytes);
+        ranges.extend(bytes.iter().map(|_| at..at + length));
         at += length;
     }
-    (read, places)
+    (visible, ranges)
 }
 
-/// Encodes bytes in hexadecimal after `prefix`, unless `stays` is true for them.
-fn encode_hex(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
+/// Encodes bytes as two hexadecimal digits after `prefix`, except bytes for which `is_kept` is true.
+fn encode_hex(text: &str, prefix: &str, is_kept: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
-        if stays(byte) {
+        if is_kept(byte) {
             encoded.push(char::from(byte));
         } else {
             append!(encoded, "{prefix}{byte:02X}");
@@ -284,13 +285,13 @@ impl StreamRedaction {
     pub fn push(&mut self, part: &str) -> String {
         self.delayed.push_str(part);
         let mut shown = self.redaction.clean(&self.delayed);
-        let delayed = self.redaction.partial_secret_at_end(&shown);
+        let delayed = self.redaction.partial_secret_length(&shown);
         self.delayed = shown.split_off(shown.len() - delayed);
         shown
     }
 
     /// Returns the delayed text at the end of the stream.
-    pub fn rest(&mut self) -> String {
+    pub fn take_delayed(&mut self) -> String {
         std::mem::take(&mut self.delayed)
     }
 }
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn all_spellings_of_a_secret_are_masked() {
-        let redaction = Redaction::of(&[
+        let redaction = Redaction::new(&[
             Secret::new("Bearer sk-canary/1\"2"),
             Secret::new("sk-canary"),
             Secret::new("ab"),
@@ -401,13 +402,13 @@ mod tests {
     }
 
     fn redaction() -> Redaction {
-        Redaction::of(&[Secret::new("sk-canary/ä"), Secret::new("canary-2")])
+        Redaction::new(&[Secret::new("sk-canary/ä"), Secret::new("canary-2")])
     }
 
     fn push_all<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         let mut stream = StreamRedaction::new(redaction());
         let mut shown: String = parts.into_iter().map(|part| stream.push(part)).collect();
-        shown.push_str(&stream.rest());
+        shown.push_str(&stream.take_delayed());
         shown
     }
 
@@ -430,7 +431,7 @@ mod tests {
         assert_eq!(stream.push("Fix sk"), "Fix ");
         assert_eq!(stream.push("i"), "ski");
         assert_eq!(stream.push("c"), "");
-        assert_eq!(stream.rest(), "c");
+        assert_eq!(stream.take_delayed(), "c");
     }
 
     proptest! {

@@ -77,7 +77,7 @@ impl Response {
     pub fn content_type(&self) -> ContentType {
         let header = |name| self.headers.get(name).map(String::as_str);
         match header("content-encoding") {
-            None | Some("" | "identity") => ContentType::of(header("content-type")),
+            None | Some("" | "identity") => ContentType::parse(header("content-type")),
             Some(_) => ContentType::Compressed,
         }
     }
@@ -86,7 +86,7 @@ impl Response {
     ///
     /// # Errors
     /// The connection was interrupted, a timeout expired, or the response is too long.
-    pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
+    pub async fn next_piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = match &mut self.body {
             Body::Recorded { pieces, ending } => match pieces.pop_front() {
                 Some(piece) => Some(piece),
@@ -100,7 +100,7 @@ impl Response {
                 .await
                 .map_err(|_| HttpFailure::timed_out(*idle))?
                 .map_err(|error| HttpFailure::Broken {
-                    message: redaction.clean_line(&chain(&error), MAX_MESSAGE_BYTES),
+                    message: redaction.clean_line(&describe_causes(&error), MAX_MESSAGE_BYTES),
                 })?
                 .map(|bytes| bytes.to_vec()),
         };
@@ -116,10 +116,10 @@ impl Response {
     /// Returns the whole body; `None` if it is longer than `limit` bytes.
     ///
     /// # Errors
-    /// As in [`Self::piece`].
-    pub async fn body(&mut self, limit: u64) -> Result<Option<Vec<u8>>, HttpFailure> {
+    /// As in [`Self::next_piece`].
+    pub async fn read_body(&mut self, limit: u64) -> Result<Option<Vec<u8>>, HttpFailure> {
         let mut body = Vec::new();
-        while let Some(piece) = self.piece().await? {
+        while let Some(piece) = self.next_piece().await? {
             body.extend(piece);
             if body.len() as u64 > limit {
                 return Ok(None);
@@ -183,8 +183,8 @@ impl HttpFailure {
     }
 }
 
-/// Returns the causes of an error without the URL, which may contain a key.
-pub(super) fn chain(error: &reqwest::Error) -> String {
+/// Describes the causes of an error without the URL, which may contain a key.
+pub(super) fn describe_causes(error: &reqwest::Error) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cause in error_chain(error) {
         let text = cause.to_string();
@@ -221,7 +221,7 @@ pub struct Header {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderValue {
     /// Not secret.
-    Open(String),
+    Public(String),
     /// Secret: never displayed.
     Secret(Secret),
 }
@@ -230,14 +230,14 @@ impl HeaderValue {
     /// Returns the text to send.
     pub(super) fn expose(&self) -> &str {
         match self {
-            Self::Open(text) => text,
+            Self::Public(text) => text,
             Self::Secret(secret) => secret.expose(),
         }
     }
 
     pub(super) fn secret(&self) -> Option<&Secret> {
         match self {
-            Self::Open(_) => None,
+            Self::Public(_) => None,
             Self::Secret(secret) => Some(secret),
         }
     }
@@ -245,10 +245,10 @@ impl HeaderValue {
 
 impl Header {
     /// Creates a header without a secret.
-    pub fn open(name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn public(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            value: HeaderValue::Open(value.into()),
+            value: HeaderValue::Public(value.into()),
         }
     }
 
@@ -266,7 +266,7 @@ impl Outgoing {
     pub fn redaction(&self) -> Redaction {
         let headers = self.headers.iter();
         let in_headers = headers.filter_map(|header| header.value.secret());
-        Redaction::of(in_headers.chain(&self.address.secrets()))
+        Redaction::new(in_headers.chain(&self.address.secrets()))
     }
 
     /// Whether it contains secrets.
@@ -299,13 +299,12 @@ pub enum ContentType {
 
 impl ContentType {
     /// Parses a `content-type`, ignoring parameters and case.
-    pub fn of(header: Option<&str>) -> Self {
+    pub fn parse(header: Option<&str>) -> Self {
         let Some(header) = header else {
             return Self::Missing;
         };
         let essence = header.split(';').next().unwrap_or_default().trim();
-        let essence = essence.to_ascii_lowercase();
-        match essence.as_str() {
+        match essence.to_ascii_lowercase().as_str() {
             "" => Self::Missing,
             "text/event-stream" => Self::EventStream,
             "application/x-ndjson"
@@ -324,16 +323,16 @@ impl ContentType {
 /// Returns the delay that a response requests: `retry-after-ms`, or `retry-after` in seconds (fractions allowed)
 /// or as a date. A date in the past means no delay. `None` if neither header is valid.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
-    let seconds = |value: &str, unit: f64| {
+    let parse_delay = |value: &str, unit: f64| {
         let number: f64 = value.trim().parse().ok()?;
         Duration::try_from_secs_f64(number * unit).ok()
     };
-    let precise = headers.get("retry-after-ms");
-    if let Some(wait) = precise.and_then(|value| seconds(value, 0.001)) {
+    let milliseconds = headers.get("retry-after-ms");
+    if let Some(wait) = milliseconds.and_then(|value| parse_delay(value, 0.001)) {
         return Some(wait);
     }
     let value = headers.get("retry-after")?;
-    seconds(value, 1.0).or_else(|| duration_until(value.trim(), now))
+    parse_delay(value, 1.0).or_else(|| duration_until(value.trim(), now))
 }
 
 fn duration_until(value: &str, now: Timestamp) -> Option<Duration> {
@@ -377,7 +376,7 @@ mod tests {
             (None, ContentType::Missing),
         ];
         for (header, expected) in rows {
-            assert_eq!(ContentType::of(header), expected, "{header:?}");
+            assert_eq!(ContentType::parse(header), expected, "{header:?}");
         }
     }
 

@@ -78,13 +78,13 @@ pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
         return None;
     };
     let message = message.to_lowercase();
-    let fits = |(words, phrases, _): &&(&[&str], &str, Change)| {
+    let is_match = |(words, phrases, _): &&(&[&str], &str, Change)| {
         words.iter().all(|word| message.contains(word))
             && phrases.split('|').any(|phrase| message.contains(phrase))
     };
     ADAPTATIONS
         .iter()
-        .filter(fits)
+        .filter(is_match)
         .map(|(_, _, change)| {
             let mut adapted = dialect.clone();
             change(&mut adapted);
@@ -128,7 +128,7 @@ fn replace_key(dialect: &mut Dialect, key: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Refused;
+    use super::super::RefusalScope;
     use super::super::key::find_preset;
     use super::*;
 
@@ -136,7 +136,7 @@ mod tests {
         let failure = Failure::Rejected {
             status: Some(400),
             message: message.to_owned(),
-            what: Refused::Request,
+            scope: RefusalScope::Request,
         };
         adapt(dialect, &failure)
     }
@@ -258,7 +258,7 @@ mod tests {
         let failure = Failure::Rejected {
             status: Some(401),
             message: "unknown temperature".to_owned(),
-            what: Refused::Everything,
+            scope: RefusalScope::Everything,
         };
         assert_eq!(adapt(&dialect, &failure), None);
     }

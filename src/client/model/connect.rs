@@ -66,7 +66,7 @@ pub struct ModelDeps {
 
 impl ModelDeps {
     /// Returns the dependencies of the process.
-    pub fn of(io: &Io, children: &Supervisor) -> Self {
+    pub fn from_io(io: &Io, children: &Supervisor) -> Self {
         Self {
             environment: io.environment.clone(),
             clock: Arc::clone(&io.clock),
@@ -115,15 +115,15 @@ impl Connector {
         Ok(match name {
             ModelName::None => Model::None,
             ModelName::Builtin => Model::Builtin,
-            ModelName::Replay(path) => Model::Provider(self.replay(path)?),
-            ModelName::Remote(remote) => Model::Provider(Arc::new(self.remote(remote)?)),
+            ModelName::Replay(path) => Model::Provider(self.open_recording(path)?),
+            ModelName::Remote(remote) => Model::Provider(Arc::new(self.connect_remote(remote)?)),
         })
     }
 
-    fn remote(&self, model: &RemoteModel) -> Result<Remote, ConnectError> {
-        let (preset, settings) = self.provider(&model.provider)?;
+    fn connect_remote(&self, model: &RemoteModel) -> Result<Remote, ConnectError> {
+        let (preset, settings) = self.find_provider(&model.provider)?;
         let base = settings.base_url.as_deref().unwrap_or(&preset.base_url);
-        let target = target(model.clone(), base)?;
+        let target = parse_target(model.clone(), base)?;
         let needs_key = match preset.key {
             KeyScheme::Bearer | KeyScheme::Header(_) => settings.base_url.is_none(),
             KeyScheme::BearerIfAny => false,
@@ -138,10 +138,10 @@ impl Connector {
             let mut names = settings.headers.iter().map(|header| &header.name);
             names.any(|known| known.eq_ignore_ascii_case(name))
         };
-        let fixed = preset.headers.iter().filter(|(name, _)| !is_set(name));
-        let fixed = fixed.map(|(name, value)| Header::open(name, value));
+        let unset = preset.headers.iter().filter(|(name, _)| !is_set(name));
+        let defaults = unset.map(|(name, value)| Header::public(name, value));
         let access = Access {
-            headers: fixed.chain(settings.headers.iter().cloned()).collect(),
+            headers: defaults.chain(settings.headers.iter().cloned()).collect(),
             key: Key {
                 source: settings.key.clone(),
                 scheme: preset.key.clone(),
@@ -155,14 +155,21 @@ impl Connector {
             .dialect(&model.model)
             .with_overrides(&settings.dialect);
         let transport = Transport::Network(Arc::clone(&self.client), self.recorder.clone());
-        Ok(self.model(target, access, dialect, transport))
+        Ok(self.build_model(target, access, dialect, transport))
     }
 
     /// Returns the preset of a provider and its configured settings.
-    fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), ConnectError> {
+    fn find_provider(
+        &self,
+        name: &str,
+    ) -> Result<(&'static Preset, ProviderSettings), ConnectError> {
         let settings = self.settings.providers.get(name);
-        let like = settings.and_then(|settings| settings.preset.as_deref());
-        let reason = match (find_preset(like.unwrap_or(name)), settings, like) {
+        let preset_name = settings.and_then(|settings| settings.preset.as_deref());
+        let reason = match (
+            find_preset(preset_name.unwrap_or(name)),
+            settings,
+            preset_name,
+        ) {
             (Some(preset), settings, _) => {
                 let settings = settings.cloned().unwrap_or_default();
                 if preset.name == name || settings.base_url.is_some() {
@@ -170,14 +177,14 @@ impl Connector {
                 }
                 "a `base_url` is missing".to_owned()
             }
-            (None, Some(_), Some(like)) => format!("unknown preset `{like}`"),
+            (None, Some(_), Some(preset_name)) => format!("unknown preset `{preset_name}`"),
             (None, Some(_), None) => {
                 "a `preset` is missing: the known provider that it resembles".to_owned()
             }
             (None, None, _) => {
                 return Err(ConnectError::UnknownProvider {
                     name: name.to_owned(),
-                    suggestion: suggestion(name),
+                    suggestion: suggest_provider(name),
                 });
             }
         };
@@ -187,7 +194,7 @@ impl Connector {
         })
     }
 
-    fn replay(&self, path: &Path) -> Result<Arc<dyn Provider>, ConnectError> {
+    fn open_recording(&self, path: &Path) -> Result<Arc<dyn Provider>, ConnectError> {
         let recording = Arc::new(Recording::read(path)?);
         let mut models: Vec<Remote> = Vec::new();
         for exchange in recording.exchanges() {
@@ -195,18 +202,18 @@ impl Connector {
                 provider: exchange.provider.clone(),
                 model: exchange.model.clone(),
             };
-            let target = target(model, &exchange.base_url)?;
+            let target = parse_target(model, &exchange.base_url)?;
             // An adapted model occurs in several dialects; the first is the original.
             if models.iter().all(|model| model.shared.target != target) {
                 let transport = Transport::Replayed(Arc::clone(&recording));
                 let dialect = exchange.dialect.clone();
-                models.push(self.model(target, Access::default(), dialect, transport));
+                models.push(self.build_model(target, Access::default(), dialect, transport));
             }
         }
         Ok(Arc::new(Replayed { recording, models }))
     }
 
-    fn model(
+    fn build_model(
         &self,
         target: Target,
         access: Access,
@@ -232,7 +239,7 @@ impl Connector {
     }
 }
 
-fn target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> {
+fn parse_target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> {
     match Address::parse(base) {
         Ok(base) => Ok(Target { model, base }),
         Err(error) => Err(ConnectError::UnusableProvider {
@@ -243,7 +250,7 @@ fn target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> {
 }
 
 /// Returns a known provider with a similar name.
-fn suggestion(name: &str) -> Option<String> {
+fn suggest_provider(name: &str) -> Option<String> {
     most_similar(name, known_providers()).map(str::to_owned)
 }
 
@@ -255,17 +262,17 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn model_for(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
-        let form = |model: &Remote| {
+    fn find_model(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
+        let encode = |model: &Remote| {
             let shared = &model.shared;
             shared.encode_request(&shared.dialect(), request, delivery)
         };
-        let forms: Vec<Outgoing> = self.models.iter().map(form).collect();
-        let mut models = self.models.iter().zip(&forms);
-        let known = models.find(|(_, form)| self.recording.contains(form));
-        known
+        let encoded: Vec<Outgoing> = self.models.iter().map(encode).collect();
+        let mut models = self.models.iter().zip(&encoded);
+        let matching = models.find(|(_, encoded)| self.recording.contains(encoded));
+        matching
             .map(|(model, _)| model)
-            .ok_or_else(|| self.recording.unrecorded_failure(&forms))
+            .ok_or_else(|| self.recording.unrecorded_failure(&encoded))
     }
 }
 
@@ -281,13 +288,13 @@ impl Provider for Replayed {
         stop: &CancelToken,
         sink: &mut dyn FnMut(ReplyEvent),
     ) -> Result<Reply, Failure> {
-        let model = self.model_for(request, delivery)?;
+        let model = self.find_model(request, delivery)?;
         model.ask(request, delivery, stop, sink)
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
         let model = self
-            .model_for(request, delivery)
+            .find_model(request, delivery)
             .ok()
             .or(self.models.first());
         model.map_or_else(String::new, |model| model.body(request, delivery))

@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::outcome::{BodyEnd, complete, malformed_reply, read};
+use super::outcome::{BodyEnd, finish_reply, malformed_reply, read_into_draft};
 use super::server_error::ServerError;
 use super::transport::Incoming;
-use super::{Delivery, Failure, Refused, Reply, ReplyEvent, ReplyPart};
+use super::{Delivery, Failure, RefusalScope, Reply, ReplyEvent, ReplyPart};
 use crate::api::{Api, Delta};
 use crate::assemble::Draft;
 use crate::client::http::{
-    ContentType, Frames, HttpFailure, Redaction, StreamRedaction, Task, retry_after,
+    ContentType, Frames, HttpFailure, MessageSender, Redaction, StreamRedaction, retry_after,
 };
 use crate::io::{Clock, Ids};
 use crate::jsonl::END_OF_EVENTS;
@@ -49,7 +49,7 @@ impl ResponseReader<'_> {
     ///
     /// # Errors
     /// The response is not a complete, usable reply.
-    pub(super) async fn reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
+    pub(super) async fn read_reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
         let mut incoming = check_status(incoming, self.clock).await?;
         let mut body = Vec::new();
         let content_type = incoming.response.content_type();
@@ -57,13 +57,13 @@ impl ResponseReader<'_> {
             if let Some(framing) = detect_framing(self.api, self.delivery, content_type, &body)? {
                 break framing;
             }
-            let piece = incoming.piece().await?;
+            let piece = incoming.next_piece().await?;
             body.extend(piece.ok_or_else(|| malformed_reply(&String::from_utf8_lossy(&body)))?);
         };
         if let Framing::Stream(frames) = framing {
-            return self.stream(incoming, frames, body).await;
+            return self.read_stream(incoming, frames, body).await;
         }
-        incoming.read(&mut body, usize::MAX).await?;
+        incoming.read_body(&mut body, usize::MAX).await?;
         let text = String::from_utf8_lossy(&body);
         self.read_whole(text.trim_start_matches('\u{feff}').trim())
             .await
@@ -78,24 +78,24 @@ impl ResponseReader<'_> {
             }
             return Err(malformed_reply(json));
         }
-        read(self.api, json, Delivery::Whole, &mut draft)?;
+        read_into_draft(self.api, json, Delivery::Whole, &mut draft)?;
         self.listener.forward(draft.take_parts()).await;
         self.listener.finish().await;
-        complete(self.api, draft, BodyEnd::AsOneValue)
+        finish_reply(self.api, draft, BodyEnd::Value)
     }
 
-    async fn stream(
+    async fn read_stream(
         &mut self,
         mut incoming: Incoming,
         mut frames: Frames,
-        mut first: Vec<u8>,
+        mut buffered: Vec<u8>,
     ) -> Result<Reply, Failure> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
-        let mut parts = 0;
+        let mut part_count = 0;
         loop {
-            let piece = match std::mem::take(&mut first) {
-                first if first.is_empty() => incoming.piece().await,
-                first => Ok(Some(first)),
+            let piece = match std::mem::take(&mut buffered) {
+                buffered if buffered.is_empty() => incoming.next_piece().await,
+                buffered => Ok(Some(buffered)),
             };
             let piece = match piece {
                 Ok(Some(piece)) => piece,
@@ -103,7 +103,7 @@ impl ResponseReader<'_> {
                 Err(HttpFailure::Broken { .. }) => {
                     self.listener.forward(draft.take_parts()).await;
                     // The message of the server is more useful than the broken connection.
-                    let reply = complete(self.api, draft, BodyEnd::InPart);
+                    let reply = finish_reply(self.api, draft, BodyEnd::BrokenStream);
                     return reply.map_err(|failure| match failure {
                         Failure::Empty { usage, .. } => cut_off_failure(usage),
                         other => other,
@@ -111,39 +111,39 @@ impl ResponseReader<'_> {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let pushed = frames.push(&piece).map_err(|error| Failure::Malformed {
+            let values = frames.push(&piece).map_err(|error| Failure::Malformed {
                 reason: error.to_string(),
             })?;
-            for json in pushed.iter().filter(|json| !json.trim().is_empty()) {
-                self.part(json, &mut draft)
-                    .map_err(|failure| soften_failure(failure, parts))?;
-                parts += 1;
+            for json in values.iter().filter(|json| !json.trim().is_empty()) {
+                self.read_part(json, &mut draft)
+                    .map_err(|failure| soften_failure(failure, part_count))?;
+                part_count += 1;
                 self.listener.forward(draft.take_parts()).await;
             }
             if draft.closed {
-                while let Ok(Ok(Some(_))) = timeout(DRAIN_TIMEOUT, incoming.piece()).await {}
+                while let Ok(Ok(Some(_))) = timeout(DRAIN_TIMEOUT, incoming.next_piece()).await {}
                 self.listener.finish().await;
-                return complete(self.api, draft, BodyEnd::ToTheEnd);
+                return finish_reply(self.api, draft, BodyEnd::Stream);
             }
         }
-        if let Some(json) = frames.rest().filter(|json| !json.trim().is_empty()) {
+        if let Some(json) = frames.finish().filter(|json| !json.trim().is_empty()) {
             // JSON that ends early was cut off, and is not malformed.
-            let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
-            if !torn || json.trim() == END_OF_EVENTS {
-                self.part(&json, &mut draft)?;
+            let is_torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
+            if !is_torn || json.trim() == END_OF_EVENTS {
+                self.read_part(&json, &mut draft)?;
                 self.listener.forward(draft.take_parts()).await;
             }
         }
         self.listener.finish().await;
-        complete(self.api, draft, BodyEnd::ToTheEnd)
+        finish_reply(self.api, draft, BodyEnd::Stream)
     }
 
-    fn part(&self, json: &str, draft: &mut Draft) -> Result<(), Failure> {
+    fn read_part(&self, json: &str, draft: &mut Draft) -> Result<(), Failure> {
         if json.trim() == END_OF_EVENTS {
             draft.push(Delta::Closed);
             return Ok(());
         }
-        read(self.api, json, Delivery::Streamed, draft)
+        read_into_draft(self.api, json, Delivery::Streamed, draft)
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) async fn check_status(
         ContentType::Compressed => COMPRESSED.to_owned(),
         _ => read_error_body(&mut incoming).await,
     };
-    Err(ServerError::of_body(&body).failure(Some(status), wait))
+    Err(ServerError::from_body(&body).into_failure(Some(status), wait))
 }
 
 fn cut_off_failure(usage: Usage) -> Failure {
@@ -179,7 +179,7 @@ fn cut_off_failure(usage: Usage) -> Failure {
 const COMPRESSED: &str = "the response is compressed, which the request did not allow";
 
 /// Returns the framing by the content type, which may differ from the request, or else by the start of the body.
-/// `None` if that is too short or has no known form.
+/// `None` if more of the body is needed.
 fn detect_framing(
     api: Api,
     delivery: Delivery,
@@ -187,11 +187,13 @@ fn detect_framing(
     body: &[u8],
 ) -> Result<Option<Framing>, Failure> {
     const FIELDS: [&[u8]; 5] = [b":", b"data:", b"event:", b"id:", b"retry:"];
-    let lines = || Framing::Stream(Frames::json_lines());
-    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
-    let body = body.trim_ascii_start();
-    Ok(Some(match (content_type, body.first()) {
-        (ContentType::EventStream, _) => Framing::Stream(Frames::events()),
+    let lines = || Framing::Stream(Frames::for_json_lines());
+    let text = body
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(body)
+        .trim_ascii_start();
+    Ok(Some(match (content_type, text.first()) {
+        (ContentType::EventStream, _) => Framing::Stream(Frames::for_events()),
         (ContentType::JsonLines, _) => lines(),
         (ContentType::Html, _) => {
             let reason =
@@ -206,8 +208,8 @@ fn detect_framing(
         (_, Some(b'{' | b'[')) if api == Api::Ollama => lines(),
         (_, Some(b'{' | b'[')) => Framing::Value,
         // Some servers send events as JSON.
-        _ if FIELDS.iter().any(|field| body.starts_with(field)) => {
-            Framing::Stream(Frames::events())
+        _ if FIELDS.iter().any(|field| text.starts_with(field)) => {
+            Framing::Stream(Frames::for_events())
         }
         _ => return Ok(None),
     }))
@@ -228,20 +230,20 @@ fn soften_failure(failure: Failure, good_parts: usize) -> Failure {
 async fn read_error_body(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
     // A partial body is better than none if the connection breaks.
-    let _ = incoming.read(&mut body, MAX_ERROR_BYTES).await;
+    let _ = incoming.read_body(&mut body, MAX_ERROR_BYTES).await;
     String::from_utf8_lossy(&body).into_owned()
 }
 
 fn redirect_failure(status: u16, incoming: &Incoming) -> Failure {
-    let to = incoming
+    let target = incoming
         .response
         .headers
         .get("location")
         .map_or("nowhere", String::as_str);
     Failure::Rejected {
         status: Some(status),
-        message: format!("redirects are not followed; it points to {to}"),
-        what: Refused::Everything,
+        message: format!("redirects are not followed; it points to {target}"),
+        scope: RefusalScope::Everything,
     }
 }
 
@@ -251,7 +253,7 @@ pub(super) mod tests;
 
 /// Forwards the deltas of one reply.
 pub(super) struct Listener<'a> {
-    task: &'a Task<ReplyEvent>,
+    task: &'a MessageSender<ReplyEvent>,
     redaction: Redaction,
     /// The current text and its redaction state, which holds back possible starts of secrets.
     current: Option<(Channel, StreamRedaction)>,
@@ -269,7 +271,7 @@ enum Channel {
 
 impl<'a> Listener<'a> {
     /// Creates a listener.
-    pub(super) fn new(task: &'a Task<ReplyEvent>, redaction: Redaction) -> Self {
+    pub(super) fn new(task: &'a MessageSender<ReplyEvent>, redaction: Redaction) -> Self {
         Self {
             task,
             redaction,
@@ -314,7 +316,7 @@ impl<'a> Listener<'a> {
     /// Forwards the text held back so far.
     pub(super) async fn finish(&mut self) {
         if let Some((channel, mut text)) = self.current.take() {
-            self.send_text(channel, text.rest()).await;
+            self.send_text(channel, text.take_delayed()).await;
         }
     }
 

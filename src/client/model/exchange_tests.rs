@@ -58,7 +58,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
         listener: Listener::new(&listener, Redaction::default()),
     };
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let outcome = runtime.block_on(reading.reply(Incoming::from_response(response)));
+    let outcome = runtime.block_on(reading.read_reply(Incoming::from_response(response)));
     let mut events = Vec::new();
     while let Ok(event) = heard.try_recv() {
         events.push(event);
@@ -599,7 +599,7 @@ fn a_compressed_response_is_named() {
             listener: Listener::new(&listener, Redaction::default()),
         };
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-        let outcome = runtime.block_on(reading.reply(Incoming::from_response(response)));
+        let outcome = runtime.block_on(reading.read_reply(Incoming::from_response(response)));
         assert_eq!(outcome.unwrap_err().to_string(), expected);
     }
 }

@@ -20,7 +20,7 @@ pub enum Failure {
         /// Message of the server.
         message: String,
         /// Scope of the refusal.
-        what: Refused,
+        scope: RefusalScope,
     },
     /// The provider is overloaded or has an internal error.
     #[error("the provider is overloaded or failing: {}{message}{}", status_prefix(*status), wait_suffix(*retry_after))]
@@ -97,14 +97,14 @@ pub enum Failure {
     /// The request cannot be built: a certificate, key or file is missing.
     #[error("{message}")]
     Unusable {
-        /// The missing item.
+        /// The reason.
         message: String,
     },
 }
 
 /// Scope of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum RefusalScope {
     /// Only this request.
     Request,
     /// Only this request, which exceeds the context window.
@@ -157,7 +157,7 @@ impl Failure {
     /// Whether all other requests to the model would fail too.
     pub fn refuses_everything(&self) -> bool {
         match self {
-            Self::Rejected { what, .. } => *what == Refused::Everything,
+            Self::Rejected { scope, .. } => *scope == RefusalScope::Everything,
             Self::Unusable { .. } => true,
             _ => false,
         }
@@ -199,16 +199,16 @@ impl Failure {
             ..
         } = &mut self
         {
-            let repeats = address.repeated_part().map_or_else(String::new, |part| {
+            let hint = address.repeated_part().map_or_else(String::new, |part| {
                 format!(" (`{part}` occurs twice: shorten the base URL)")
             });
-            *message = format!("{address}{repeats}: {message}");
+            *message = format!("{address}{hint}: {message}");
         }
         self
     }
 
     /// Shortens all texts, puts them on one line and redacts secrets.
-    pub(super) fn into_clean(mut self, redaction: &Redaction) -> Self {
+    pub(super) fn into_redacted(mut self, redaction: &Redaction) -> Self {
         match &mut self {
             Self::Rejected { message, .. }
             | Self::Overloaded { message, .. }
@@ -227,8 +227,8 @@ impl Failure {
                 *difference = redaction.clean(difference);
             }
             Self::OverBudget { partial } => {
-                let whole = std::mem::take(&mut **partial);
-                **partial = whole.into_clean(redaction);
+                let reply = std::mem::take(&mut **partial);
+                **partial = reply.into_redacted(redaction);
             }
             Self::TimedOut { .. }
             | Self::Aborted
@@ -240,10 +240,10 @@ impl Failure {
     }
 }
 
-/// Returns the wait that a server asks for, if no retry of this run waits that long.
+/// Formats the delay that a server requests for the end of a message. Empty if it is shorter than a minute.
 fn wait_suffix(wait: Option<Duration>) -> String {
-    let long = wait.filter(|wait| *wait >= Duration::from_mins(1));
-    long.map_or_else(String::new, |wait| {
+    let long_wait = wait.filter(|wait| *wait >= Duration::from_mins(1));
+    long_wait.map_or_else(String::new, |wait| {
         format!("; it asks to wait {} s", wait.as_secs())
     })
 }

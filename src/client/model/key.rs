@@ -27,7 +27,7 @@ pub enum KeySource {
     #[default]
     None,
     /// A key in the environment.
-    Given(Secret),
+    Key(Secret),
     /// A token for the `authorization` header, in the environment.
     Token(Secret),
     /// First line of a file.
@@ -51,14 +51,14 @@ impl Key {
     ///
     /// # Errors
     /// No usable key was found.
-    pub(super) fn header(&self, limit: Duration) -> Result<Option<Header>, Failure> {
-        self.fetched.get_or_init(|| self.fetch(limit)).clone()
+    pub(super) fn load_header(&self, limit: Duration) -> Result<Option<Header>, Failure> {
+        self.fetched.get_or_init(|| self.read_header(limit)).clone()
     }
 
-    fn fetch(&self, limit: Duration) -> Result<Option<Header>, Failure> {
+    fn read_header(&self, limit: Duration) -> Result<Option<Header>, Failure> {
         let secret = match &self.source {
             KeySource::None => return Ok(None),
-            KeySource::Given(secret) => check_key(secret.expose(), "the key in the environment")?,
+            KeySource::Key(secret) => check_key(secret.expose(), "the key in the environment")?,
             KeySource::Token(secret) => {
                 let secret = check_key(secret.expose(), "the token in the environment")?;
                 return Ok(Some(bearer(&secret)));
@@ -129,7 +129,7 @@ fn bearer(secret: &str) -> Header {
     Header::secret("authorization", format!("Bearer {secret}"))
 }
 
-/// Returns the first line, if it can be a key. The error does not contain it.
+/// Returns the first line, if it can be a key. The error does not contain the line.
 fn check_key(text: &str, source_name: &str) -> Result<String, Failure> {
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
@@ -147,10 +147,11 @@ fn unusable_key(message: String) -> Failure {
     Failure::Unusable { message }
 }
 
-const FILE: &str = include_str!("presets.toml");
+const PRESETS_TOML: &str = include_str!("presets.toml");
 
 /// The presets. A test checks that the file is valid.
-static PRESETS: LazyLock<Presets> = LazyLock::new(|| toml::from_str(FILE).unwrap_or_default());
+static PRESETS: LazyLock<Presets> =
+    LazyLock::new(|| toml::from_str(PRESETS_TOML).unwrap_or_default());
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,8 +200,8 @@ pub fn known_providers() -> impl Iterator<Item = &'static str> {
     PRESETS.provider.iter().map(|preset| preset.name.as_str())
 }
 
-/// Returns the provider whose best-known models have names like this one.
-pub fn known_key_variable(model: &str) -> Option<&'static str> {
+/// Returns the name of the provider whose best-known models have names like this one.
+pub fn guess_provider(model: &str) -> Option<&'static str> {
     let mut providers = PRESETS.provider.iter();
     let is_known_for = |preset: &&Preset| {
         let family = preset.family.as_deref();
@@ -240,7 +241,7 @@ mod tests {
             children: Supervisor::default(),
             fetched: OnceLock::new(),
         };
-        key.header(Duration::from_secs(30))
+        key.load_header(Duration::from_secs(30))
     }
 
     #[test]
@@ -251,7 +252,7 @@ mod tests {
         std::fs::write(&file, "sk-canary\n").unwrap();
         let command = ["sh", "-c", "echo \"$CANARY\"; echo more"].map(str::to_owned);
         for source in [
-            KeySource::Given(Secret::new("sk-canary")),
+            KeySource::Key(Secret::new("sk-canary")),
             KeySource::Token(Secret::new("sk-canary")),
             KeySource::File(file),
             KeySource::Command(command.into()),
@@ -263,7 +264,7 @@ mod tests {
         }
         assert_eq!(header(KeySource::None, KeyScheme::Bearer), Ok(None));
         let named = header(
-            KeySource::Given(Secret::new("sk-canary")),
+            KeySource::Key(Secret::new("sk-canary")),
             KeyScheme::Header("x-api-key".to_owned()),
         );
         assert_eq!(named, Ok(Some(Header::secret("x-api-key", "sk-canary"))));
@@ -278,7 +279,7 @@ mod tests {
             children: Supervisor::default(),
             fetched: OnceLock::new(),
         };
-        let failure = key.header(Duration::from_millis(50)).unwrap_err();
+        let failure = key.load_header(Duration::from_millis(50)).unwrap_err();
         let message = "the key command took more than 50 ms";
         assert_eq!(failure.to_string(), message);
     }
@@ -288,9 +289,9 @@ mod tests {
         let command =
             |script: &str| KeySource::Command(["sh", "-c", script].map(str::to_owned).into());
         for source in [
-            KeySource::Given(Secret::new("sk canary")),
-            KeySource::Given(Secret::new("canary\u{7}")),
-            KeySource::Given(Secret::new("  ")),
+            KeySource::Key(Secret::new("sk canary")),
+            KeySource::Key(Secret::new("canary\u{7}")),
+            KeySource::Key(Secret::new("  ")),
             KeySource::File("/nonexistent/key".into()),
             command("echo canary; exit 3"),
             command(""),
@@ -312,7 +313,7 @@ mod presets_tests {
 
     #[test]
     fn the_file_is_sorted() {
-        let presets: Presets = toml::from_str(FILE).unwrap();
+        let presets: Presets = toml::from_str(PRESETS_TOML).unwrap();
         for provider in presets.models.keys() {
             assert!(find_preset(provider).is_some(), "{provider}");
         }
@@ -323,7 +324,7 @@ mod presets_tests {
         for preset in &PRESETS.provider {
             let address = crate::client::http::Address::parse(&preset.base_url).unwrap();
             address
-                .admit_secrets(crate::client::http::PlainText::Nearby)
+                .check_secrets_allowed(crate::client::http::PlainText::Nearby)
                 .unwrap();
         }
     }

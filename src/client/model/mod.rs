@@ -35,8 +35,8 @@ pub use crate::api::{
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
-pub use failure::{EmptyReply, Failure, Refused, Retryability};
-pub use key::{KeySource, known_key_variable, known_providers};
+pub use failure::{EmptyReply, Failure, RefusalScope, Retryability};
+pub use key::{KeySource, guess_provider, known_providers};
 pub use pace::Pace;
 pub use provider::{
     ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,

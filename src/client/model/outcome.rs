@@ -24,35 +24,35 @@ impl Reply {
     /// # Errors
     /// The reply contains neither.
     pub fn structured_output(&self, function: &str) -> Result<Value, Failure> {
-        let mut called = self
+        let mut matching_calls = self
             .calls
             .iter()
             .filter(|call| call.name == function)
             .peekable();
-        let reason = if called.peek().is_some() {
+        let reason = if matching_calls.peek().is_some() {
             format!("{function}: arguments must be a JSON object")
         } else {
             format!("the reply contains neither a call of {function} nor JSON")
         };
-        let mut usable = called.filter_map(|call| match &call.input {
+        let mut objects = matching_calls.filter_map(|call| match &call.input {
             CallInput::Object(raw) => {
                 let repaired = replace_lone_surrogates(raw.get());
                 serde_json::from_str(repaired.as_deref().unwrap_or(raw.get())).ok()
             }
             CallInput::Unusable(_) => None,
         });
-        usable
+        objects
             .next()
             .or_else(|| {
                 let repaired = replace_lone_surrogates(&self.text);
-                json_object(repaired.as_deref().unwrap_or(&self.text))
+                find_json_object(repaired.as_deref().unwrap_or(&self.text))
             })
             .ok_or(Failure::Malformed { reason })
     }
 }
 
 /// Extracts the first JSON object from text that may contain prose and a code fence.
-fn json_object(text: &str) -> Option<Value> {
+fn find_json_object(text: &str) -> Option<Value> {
     text.match_indices('{')
         .take(MAX_STARTS)
         .find_map(|(start, _)| {
@@ -70,18 +70,18 @@ const MAX_STARTS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyEnd {
     /// One complete JSON value.
-    AsOneValue,
+    Value,
     /// A complete stream.
-    ToTheEnd,
+    Stream,
     /// An incomplete stream.
-    InPart,
+    BrokenStream,
 }
 
 /// Adds a reply or delta to a draft.
 ///
 /// # Errors
 /// The value is an error or does not follow the API.
-pub(super) fn read(
+pub(super) fn read_into_draft(
     api: Api,
     json: &str,
     delivery: Delivery,
@@ -90,7 +90,7 @@ pub(super) fn read(
     let json = json.trim();
     // Errors take precedence over the status.
     if let Some(error) = ServerError::parse(json) {
-        return Err(error.failure(None, None));
+        return Err(error.into_failure(None, None));
     }
     let chunk = api.parse(json, delivery);
     draft.push_chunk(chunk.ok_or_else(|| malformed_reply(json))?);
@@ -117,16 +117,16 @@ const MAX_EXCERPT: usize = 80;
 ///
 /// # Errors
 /// The draft is not a complete, usable reply.
-pub(super) fn complete(api: Api, draft: Draft, delivered: BodyEnd) -> Result<Reply, Failure> {
+pub(super) fn finish_reply(api: Api, draft: Draft, body_end: BodyEnd) -> Result<Reply, Failure> {
     let is_closed = draft.closed;
     let draft = draft.finish();
     let usage = draft.usage;
     let refusal = draft.refusal;
     let is_over_budget = draft.end == Some(EndKind::Budget);
-    let whole = match delivered {
-        BodyEnd::AsOneValue => true,
-        BodyEnd::ToTheEnd => is_closed || draft.end.is_some() && !api.closes_streams(),
-        BodyEnd::InPart => false,
+    let is_whole = match body_end {
+        BodyEnd::Value => true,
+        BodyEnd::Stream => is_closed || draft.end.is_some() && !api.closes_streams(),
+        BodyEnd::BrokenStream => false,
     };
     match draft.end {
         Some(EndKind::Failed(message)) => {
@@ -144,17 +144,17 @@ pub(super) fn complete(api: Api, draft: Draft, delivered: BodyEnd) -> Result<Rep
             };
             return Err(Failure::Declined { reason, usage });
         }
-        Some(EndKind::Regular) | None if !whole => return Err(Failure::Cut { usage }),
+        Some(EndKind::Regular) | None if !is_whole => return Err(Failure::Cut { usage }),
         Some(EndKind::Budget | EndKind::Regular) | None => {}
     }
     let (text, tagged) = without_think_tags(draft.text);
     let thinking = draft.thinking + &tagged;
-    let calls = draft.calls.into_iter().map(|call| ReplyCall {
+    let drafted = draft.calls.into_iter().map(|call| ReplyCall {
         id: call.id,
         name: call.name,
-        input: CallInput::of_text(&call.arguments),
+        input: CallInput::parse(&call.arguments),
     });
-    let calls: Vec<ReplyCall> = calls.collect();
+    let calls: Vec<ReplyCall> = drafted.collect();
     if is_over_budget {
         let partial = Box::new(Reply {
             text,
@@ -199,7 +199,7 @@ mod tests {
                 .map(|(name, input)| ReplyCall {
                     id: "1".to_owned(),
                     name: (*name).to_owned(),
-                    input: CallInput::of_text(input),
+                    input: CallInput::parse(input),
                 })
                 .collect(),
             usage: Usage::default(),

@@ -48,7 +48,10 @@ impl Pace {
     ///
     /// # Errors
     /// An earlier refusal applies to the request.
-    pub(super) async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
+    pub(super) async fn wait_for_turn(
+        &self,
+        permit: &mut Option<SerialPermit>,
+    ) -> Result<(), Failure> {
         loop {
             if permit.is_none() && self.state.lock_anyway().serial_remaining > 0 {
                 *permit = Some(Arc::clone(&self.permit).lock_owned().await);
@@ -78,15 +81,15 @@ impl Pace {
         state.serial_remaining = state.serial_remaining.saturating_sub(1);
     }
 
-    /// Records a failed request. A delay requested by the server is capped at `longest`.
-    pub(super) fn record_failure(&self, failure: &Failure, longest: Duration) {
-        let asked = match failure {
+    /// Records a failed request. A delay requested by the server is capped at `max_wait`.
+    pub(super) fn record_failure(&self, failure: &Failure, max_wait: Duration) {
+        let requested = match failure {
             Failure::Overloaded { retry_after, .. } => *retry_after,
             _ => None,
         };
-        let end = asked.and_then(|asked| Instant::now().checked_add(asked));
+        let end = requested.and_then(|requested| Instant::now().checked_add(requested));
         let mut state = self.state.lock_anyway();
-        if failure.refuses_everything() || asked.is_some_and(|asked| asked > longest) {
+        if failure.refuses_everything() || requested.is_some_and(|requested| requested > max_wait) {
             state.refusal = Some((failure.clone(), end));
         } else if end.is_some() {
             state.serial_remaining = SUCCESSES_TO_RUN_CONCURRENTLY;
@@ -97,7 +100,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Refused;
+    use super::super::RefusalScope;
     use super::*;
 
     const MAX_DELAY: Duration = Duration::from_millis(80);
@@ -123,7 +126,7 @@ mod tests {
             let pace = Pace::per_minute(NonZeroU32::new(6000));
             let start = Instant::now();
             for _ in 0..4 {
-                pace.turn(&mut None).await.unwrap();
+                pace.wait_for_turn(&mut None).await.unwrap();
             }
             assert!(start.elapsed() >= Duration::from_millis(30));
         });
@@ -136,10 +139,10 @@ mod tests {
             let start = Instant::now();
             pace.record_failure(&overload_failure(MAX_DELAY), MAX_DELAY);
             let mut permit = None;
-            pace.turn(&mut permit).await.unwrap();
+            pace.wait_for_turn(&mut permit).await.unwrap();
             assert!(start.elapsed() >= MAX_DELAY);
             let mut other = None;
-            let second = pace.turn(&mut other);
+            let second = pace.wait_for_turn(&mut other);
             tokio::pin!(second);
             let early = tokio::time::timeout(MAX_DELAY, second.as_mut()).await;
             assert!(early.is_err(), "two requests are under way");
@@ -149,7 +152,7 @@ mod tests {
                 pace.record_success();
             }
             let mut third = None;
-            pace.turn(&mut third).await.unwrap();
+            pace.wait_for_turn(&mut third).await.unwrap();
             assert!(third.is_none(), "calm again");
         });
     }
@@ -159,29 +162,29 @@ mod tests {
         let pace = Pace::default();
         pace.record_failure(&overload_failure(MAX_DELAY), Duration::ZERO);
         wait_for(async {
-            assert!(pace.turn(&mut None).await.is_err());
+            assert!(pace.wait_for_turn(&mut None).await.is_err());
             tokio::time::sleep(MAX_DELAY).await;
-            pace.turn(&mut None).await.unwrap();
+            pace.wait_for_turn(&mut None).await.unwrap();
         });
     }
 
     #[test]
     fn nothing_is_sent_after_all_requests_were_refused() {
-        let refused = |what| Failure::Rejected {
+        let refused = |scope| Failure::Rejected {
             status: Some(401),
             message: "no such key".to_owned(),
-            what,
+            scope,
         };
         let rows = [
-            (refused(Refused::Everything), true),
-            (refused(Refused::Request), false),
+            (refused(RefusalScope::Everything), true),
+            (refused(RefusalScope::Request), false),
             (overload_failure(2 * MAX_DELAY), true),
             (overload_failure(MAX_DELAY), false),
         ];
         for (failure, ends) in rows {
             let pace = Pace::default();
             pace.record_failure(&failure, MAX_DELAY);
-            let turn = wait_for(async { pace.turn(&mut None).await });
+            let turn = wait_for(async { pace.wait_for_turn(&mut None).await });
             assert_eq!(turn.is_err(), ends, "{failure:?}");
         }
     }

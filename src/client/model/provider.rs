@@ -95,15 +95,15 @@ pub struct ModelSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenModel {
     pub name: String,
-    /// Origin of the choice: an option, a variable, or `fast_model` or `model` in the configuration file.
-    pub by: &'static str,
+    /// Name of the option or variable that sets the model, or its key in the configuration file.
+    pub origin: &'static str,
 }
 
 impl ChosenModel {
     /// Creates the choice of the model `name` by an option, a variable or a key.
-    pub fn new(name: &str, by: &'static str) -> Self {
+    pub fn new(name: &str, origin: &'static str) -> Self {
         let name = name.to_owned();
-        Self { name, by }
+        Self { name, origin }
     }
 }
 
@@ -155,7 +155,7 @@ impl FromStr for ModelName {
     type Err = InvalidModelName;
 
     fn from_str(text: &str) -> Result<Self, InvalidModelName> {
-        let wrong = |reason| InvalidModelName {
+        let invalid = |reason| InvalidModelName {
             text: text.to_owned(),
             reason,
         };
@@ -163,12 +163,12 @@ impl FromStr for ModelName {
         match text.split_once(':') {
             None if text == "none" => Ok(Self::None),
             None if text == "builtin" => Ok(Self::Builtin),
-            None => Err(wrong(
+            None => Err(invalid(
                 "expected a provider and a colon, as in `openai:gpt-5-mini`",
             )),
-            Some((_, "")) => Err(wrong("the name after the colon is missing")),
+            Some((_, "")) => Err(invalid("the name after the colon is missing")),
             Some(("replay", file)) => Ok(Self::Replay(file.into())),
-            Some((provider, _)) if !is_provider(provider) => Err(wrong(
+            Some((provider, _)) if !is_provider(provider) => Err(invalid(
                 "the name of a provider consists of lower-case letters, digits, `-` and `_`",
             )),
             Some((provider, model)) => Ok(Self::Remote(RemoteModel {
@@ -180,8 +180,8 @@ impl FromStr for ModelName {
 }
 
 fn is_provider(name: &str) -> bool {
-    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
-    !name.is_empty() && name.bytes().all(allowed)
+    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    !name.is_empty() && name.bytes().all(is_allowed)
 }
 
 impl fmt::Display for ModelName {

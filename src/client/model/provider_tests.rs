@@ -46,7 +46,7 @@ fn settings(provider: &str, url: &str) -> ModelSettings {
     };
     let described = ProviderSettings {
         base_url: Some(url.to_owned()),
-        key: KeySource::Given(Secret::new(CANARY)),
+        key: KeySource::Key(Secret::new(CANARY)),
         ..ProviderSettings::default()
     };
     settings.providers.insert(provider.to_owned(), described);
@@ -628,7 +628,7 @@ fn requests_use_the_proxy_except_for_listed_hosts() {
 
     let direct = TestServer::with_answers([response_bytes(200, &[JSON], GOOD)]);
     settings.providers.get_mut("vllm").unwrap().base_url = Some(direct.url("/v1"));
-    settings.http.proxies.except = Some("127.0.0.1".to_owned());
+    settings.http.proxies.excluded = Some("127.0.0.1".to_owned());
     let model = provider(&connector(settings), "vllm:m");
     assert_eq!(
         model

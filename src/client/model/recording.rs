@@ -18,7 +18,7 @@ use similar::{diff_ratio, group_diff_ops};
 use crate::client::http::{Address, Headers, HttpFailure, Outgoing, Redaction, Response};
 use crate::client::model::{Dialect, Failure, RemoteModel};
 use crate::io::Lock;
-use crate::text::{line_operations, marked_lines};
+use crate::text::{compare_lines, marked_lines};
 
 /// The model to send requests to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Recorder {
     }
 
     /// Starts recording an exchange.
-    pub(super) fn tape(
+    pub(super) fn start_exchange(
         self: &Arc<Self>,
         outgoing: &Outgoing,
         target: &Target,
@@ -114,10 +114,10 @@ impl PendingExchange {
     /// Records the status and headers of the response.
     pub(super) fn with_response_head(mut self, status: u16, headers: &Headers) -> Self {
         self.record.status = Some(status);
-        let kept = headers
+        let replayed = headers
             .iter()
             .filter(|(name, _)| REPLAY_HEADERS.contains(&name.as_str()));
-        self.record.headers = kept
+        self.record.headers = replayed
             .map(|(name, value)| (name.clone(), self.redaction.clean_record(value)))
             .collect();
         self
@@ -222,7 +222,7 @@ pub(super) struct Recording {
     path: PathBuf,
     exchanges: Vec<ExchangeRecord>,
     /// Number of responses already returned, by request.
-    answered: Mutex<HashMap<String, usize>>,
+    answer_counts: Mutex<HashMap<String, usize>>,
 }
 
 impl Recording {
@@ -237,12 +237,12 @@ impl Recording {
         };
         let text = fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
         let mut exchanges = Vec::new();
-        for (number, line) in text.lines().enumerate() {
+        for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
             }
             let exchange = serde_json::from_str(line).map_err(|error| {
-                let line = number + 1;
+                let line = index + 1;
                 unusable(format!("line {line} is not an exchange: {error}"))
             })?;
             exchanges.push(exchange);
@@ -253,7 +253,7 @@ impl Recording {
         Ok(Self {
             path: path.to_owned(),
             exchanges,
-            answered: Mutex::default(),
+            answer_counts: Mutex::default(),
         })
     }
 
@@ -273,19 +273,19 @@ impl Recording {
     /// # Errors
     /// The request is not in the recording, or the recorded exchange failed.
     pub(super) fn answer(&self, outgoing: &Outgoing) -> Result<Response, Failure> {
-        let known: Vec<&ExchangeRecord> = self.exchanges_of(outgoing).collect();
-        let Some(last) = known.len().checked_sub(1) else {
+        let matching: Vec<&ExchangeRecord> = self.exchanges_of(outgoing).collect();
+        let Some(last) = matching.len().checked_sub(1) else {
             return Err(self.unrecorded_failure(std::slice::from_ref(outgoing)));
         };
-        let turn = {
-            let mut answered = self.answered.lock_anyway();
+        let index = {
+            let mut answer_counts = self.answer_counts.lock_anyway();
             let key = format!("{}\n{}", outgoing.address, outgoing.body);
-            let count = answered.entry(key).or_default();
-            let turn = (*count).min(last);
+            let count = answer_counts.entry(key).or_default();
+            let index = (*count).min(last);
             *count += 1;
-            turn
+            index
         };
-        let exchange = known[turn];
+        let exchange = matching[index];
         match (exchange.status, exchange.failure.clone()) {
             (Some(status), ending) => {
                 let pieces = vec![exchange.body_bytes()];
@@ -297,7 +297,8 @@ impl Recording {
         }
     }
 
-    /// Returns the failure that shows how a request, in each of its forms, differs from the nearest one.
+    /// Returns the failure that shows how a request differs from the nearest recorded one. `forms` are the encodings
+    /// of the request for each recorded model.
     pub(super) fn unrecorded_failure(&self, forms: &[Outgoing]) -> Failure {
         let (reason, difference) = describe_nearest(&self.exchanges, forms);
         Failure::NotRecorded {
@@ -328,18 +329,18 @@ const MAX_COMPARED: usize = 200;
 const MAX_DIFF_LINES: usize = 60;
 
 /// Returns a one-line description of the difference to the nearest recorded request, and the diff.
-/// `forms` are the possible bodies of the request.
+/// `forms` are the encodings of the request for each recorded model.
 fn describe_nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
     let mut best: Option<(f32, String, String)> = None;
     for form in forms {
         let redaction = form.redaction();
-        let wanted = pretty(&redaction.clean_record(&form.body));
-        let wanted: Vec<&str> = wanted.lines().collect();
+        let wanted_text = format_json(&redaction.clean_record(&form.body));
+        let wanted: Vec<&str> = wanted_text.lines().collect();
         let url = redaction.clean_record(&form.address.to_string());
         for exchange in exchanges.iter().take(MAX_COMPARED) {
-            let recorded = pretty(exchange.request.get());
-            let recorded: Vec<&str> = recorded.lines().collect();
-            let operations = line_operations(&recorded, &wanted);
+            let recorded_text = format_json(exchange.request.get());
+            let recorded: Vec<&str> = recorded_text.lines().collect();
+            let operations = compare_lines(&recorded, &wanted);
             let ratio = diff_ratio(&operations, recorded.len(), wanted.len());
             if best.as_ref().is_some_and(|(known, ..)| *known >= ratio) {
                 continue;
@@ -371,7 +372,7 @@ fn describe_nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String
 }
 
 /// Formats a body with one value per line.
-fn pretty(body: &str) -> String {
+fn format_json(body: &str) -> String {
     let value: Result<serde_json::Value, _> = serde_json::from_str(body);
     value
         .and_then(|value| serde_json::to_string_pretty(&value))

@@ -19,7 +19,7 @@ fn connector(providers: &[(&str, String)]) -> Connector {
     for (name, url) in providers {
         let described = ProviderSettings {
             base_url: Some(url.clone()),
-            key: KeySource::Given(Secret::new("sk-canary-0123")),
+            key: KeySource::Key(Secret::new("sk-canary-0123")),
             ..ProviderSettings::default()
         };
         settings.providers.insert((*name).to_owned(), described);

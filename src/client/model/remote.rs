@@ -16,7 +16,7 @@ use super::transport::{Incoming, Transport};
 use super::{Attempts, Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::{Dialect, encode};
 use crate::client::http::{
-    Engine, Header, Outgoing, PlainText, Task, TimeLimits, run_unless_cancelled,
+    Engine, Header, MessageSender, Outgoing, PlainText, TimeLimits, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Clock, Ids, Lock, milliseconds};
 
@@ -71,10 +71,10 @@ impl Provider for Remote {
         }
         let headers = self.shared.headers()?;
         let (shared, request) = (Arc::clone(&self.shared), request.clone());
-        let conversation = |listener: Task<ReplyEvent>| async move {
+        let conversation = |listener: MessageSender<ReplyEvent>| async move {
             // The time limit starts with the first attempt.
             let mut permit = None;
-            shared.turn(&mut permit).await?;
+            shared.wait_for_turn(&mut permit).await?;
             let attempts = shared.converse(&request, delivery, headers, &listener, permit);
             shared.with_time_limit(attempts).await
         };
@@ -94,21 +94,21 @@ impl Provider for Remote {
         };
         shared.check_secrets(&outgoing)?;
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
-        let exchange = |_: Task<()>| async move {
+        let exchange = |_: MessageSender<()>| async move {
             let response = async {
                 let incoming = Incoming::from_response(client.send(&outgoing).await?);
                 let mut incoming = check_status(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
-                incoming.read(&mut body, usize::MAX).await?;
+                incoming.read_body(&mut body, usize::MAX).await?;
                 Ok(body)
             };
             shared.with_time_limit(response).await
         };
-        let response = self.run(exchange, stop, |()| ());
-        let response =
-            response.map_err(|failure| failure.with_address(&address).into_clean(&redaction))?;
+        let body = self
+            .run(exchange, stop, |()| ())
+            .map_err(|failure| failure.with_address(&address).into_redacted(&redaction))?;
         // A response that is not JSON lists no models.
-        let response: Value = serde_json::from_slice(&response).unwrap_or_default();
+        let response: Value = serde_json::from_slice(&body).unwrap_or_default();
         let models = response[list]
             .as_array()
             .ok_or_else(|| Failure::Malformed {
@@ -116,8 +116,8 @@ impl Provider for Remote {
             })?;
         let names = models.iter().filter_map(|model| model[name].as_str());
         // Names of Gemini models are paths.
-        let names = names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned());
-        Ok(names.collect())
+        let bare_name = |name: &str| name.strip_prefix("models/").unwrap_or(name).to_owned();
+        Ok(names.map(bare_name).collect())
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
@@ -132,7 +132,7 @@ impl Remote {
     /// Runs a task until it finishes or `stop` fires.
     fn run<Message, Output, Work>(
         &self,
-        task: impl FnOnce(Task<Message>) -> Work,
+        task: impl FnOnce(MessageSender<Message>) -> Work,
         stop: &CancelToken,
         sink: impl FnMut(Message),
     ) -> Result<Output, Failure>
@@ -160,7 +160,7 @@ impl Shared {
     /// Returns the headers of all requests, including the key.
     fn headers(&self) -> Result<Vec<Header>, Failure> {
         let mut headers = self.access.headers.clone();
-        headers.extend(self.access.key.header(self.limits.total)?);
+        headers.extend(self.access.key.load_header(self.limits.total)?);
         Ok(headers)
     }
 
@@ -195,9 +195,9 @@ impl Shared {
     }
 
     /// Waits until a request may be sent.
-    async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
+    async fn wait_for_turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
         match &self.pace {
-            Some(pace) => pace.turn(permit).await,
+            Some(pace) => pace.wait_for_turn(permit).await,
             None => Ok(()),
         }
     }
@@ -208,7 +208,7 @@ impl Shared {
         request: &Request,
         delivery: Delivery,
         headers: Vec<Header>,
-        listener: &Task<ReplyEvent>,
+        listener: &MessageSender<ReplyEvent>,
         mut permit: Option<SerialPermit>,
     ) -> Result<Reply, Failure> {
         let start = Instant::now();
@@ -221,37 +221,36 @@ impl Shared {
                 ..self.encode_request(&dialect, request, delivery)
             };
             let redaction = outgoing.redaction();
-            let mut reading = ResponseReader {
+            let mut reader = ResponseReader {
                 api: dialect.api,
                 delivery,
                 ids: Arc::clone(&self.ids),
                 clock: &*self.clock,
                 listener: Listener::new(listener, redaction.clone()),
             };
-            let outcome = self.attempt(&outgoing, &dialect, &mut reading).await;
+            let outcome = self.attempt(&outgoing, &dialect, &mut reader).await;
             let failure = match outcome {
                 Ok(reply) => {
                     if let Some(pace) = &self.pace {
                         pace.record_success();
                     }
-                    return Ok(reply.into_clean(&redaction));
+                    return Ok(reply.into_redacted(&redaction));
                 }
                 Err(failure) => failure,
             };
-            let has_begun = reading.listener.has_begun();
-            let is_final =
-                request.attempts == Attempts::UntilABlock && reading.listener.has_block();
+            let has_begun = reader.listener.has_begun();
+            let is_final = request.attempts == Attempts::UntilABlock && reader.listener.has_block();
             if adaptations < MAX_ADAPTATIONS
                 && let Some(adapted) = self.adapt_dialect(dialect, request, delivery, &failure)
             {
                 adaptations += 1;
                 *self.dialect.lock_anyway() = adapted;
-                self.turn(&mut permit).await?;
+                self.wait_for_turn(&mut permit).await?;
                 continue;
             }
             let failure = failure
                 .with_address(&outgoing.address)
-                .into_clean(&redaction);
+                .into_redacted(&redaction);
             if let Some(pace) = &self.pace {
                 pace.record_failure(&failure, self.policy.max_server_wait);
             }
@@ -268,7 +267,7 @@ impl Shared {
                 }
                 _ => return Err(failure),
             }
-            self.turn(&mut permit).await?;
+            self.wait_for_turn(&mut permit).await?;
             if has_begun {
                 // The listener may be gone.
                 let _ = listener.send(ReplyEvent::Restart).await;
@@ -296,11 +295,11 @@ impl Shared {
         &self,
         outgoing: &Outgoing,
         dialect: &Dialect,
-        reading: &mut ResponseReader<'_>,
+        reader: &mut ResponseReader<'_>,
     ) -> Result<Reply, Failure> {
         self.check_secrets(outgoing)?;
         let incoming = self.transport.send(outgoing, &self.target, dialect).await?;
-        reading.reply(incoming).await
+        reader.read_reply(incoming).await
     }
 
     /// Refuses to send secrets unencrypted.
@@ -308,8 +307,10 @@ impl Shared {
         if !outgoing.has_secrets() {
             return Ok(());
         }
-        let admitted = outgoing.address.admit_secrets(self.access.plain_text);
-        admitted.map_err(|error| Failure::Unusable {
+        let result = outgoing
+            .address
+            .check_secrets_allowed(self.access.plain_text);
+        result.map_err(|error| Failure::Unusable {
             message: format!("{error}; `allow_plain_http` of the provider permits it"),
         })
     }

@@ -39,13 +39,13 @@ pub enum CallInput {
 
 impl Reply {
     /// Returns the reply with secrets redacted: a server may echo what it was sent.
-    pub(super) fn into_clean(mut self, redaction: &Redaction) -> Self {
+    pub(super) fn into_redacted(mut self, redaction: &Redaction) -> Self {
         self.text = redaction.clean(&self.text);
         self.thinking = redaction.clean(&self.thinking);
         for call in &mut self.calls {
             call.input = match &call.input {
                 // The mask needs no escaping, and secrets occur only in strings.
-                CallInput::Object(raw) => CallInput::of_text(&redaction.clean(raw.get())),
+                CallInput::Object(raw) => CallInput::parse(&redaction.clean(raw.get())),
                 CallInput::Unusable(text) => CallInput::Unusable(redaction.clean(text)),
             };
         }
@@ -56,8 +56,8 @@ impl Reply {
 impl PartialEq for CallInput {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Object(one), Self::Object(other)) => one.get() == other.get(),
-            (Self::Unusable(one), Self::Unusable(other)) => one == other,
+            (Self::Object(first), Self::Object(second)) => first.get() == second.get(),
+            (Self::Unusable(first), Self::Unusable(second)) => first == second,
             _ => false,
         }
     }
@@ -65,7 +65,7 @@ impl PartialEq for CallInput {
 
 impl CallInput {
     /// Parses arguments written by a model. An empty text is an empty object.
-    pub fn of_text(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let text = text.trim();
         let json = if text.is_empty() { "{}" } else { text };
         match RawValue::from_string(json.to_owned()) {

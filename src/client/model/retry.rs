@@ -36,8 +36,10 @@ impl Default for RetryPolicy {
 pub(super) struct Retry {
     policy: RetryPolicy,
     deadline: Duration,
-    failed: u32,
-    asked: u32,
+    /// Number of failures without a requested delay.
+    failures: u32,
+    /// Number of failures with a delay that the server requested.
+    server_waits: u32,
 }
 
 impl Retry {
@@ -53,14 +55,14 @@ impl Retry {
                 ..policy
             },
             deadline,
-            failed: 0,
-            asked: 0,
+            failures: 0,
+            server_waits: 0,
         }
     }
 
     /// Returns the number of failed attempts.
     pub(super) fn failures(&self) -> u32 {
-        self.failed + self.asked
+        self.failures + self.server_waits
     }
 
     /// Records a failed attempt, `elapsed` after the first one started. Returns the delay before the next
@@ -77,25 +79,28 @@ impl Retry {
         }
         let chance = chance.clamp(0.0, 1.0);
         let wait = if let Failure::Overloaded {
-            retry_after: Some(asked),
+            retry_after: Some(requested),
             ..
         } = failure
         {
-            self.asked += 1;
-            if *asked > self.policy.max_server_wait || self.asked > self.policy.max_server_waits {
+            self.server_waits += 1;
+            if *requested > self.policy.max_server_wait
+                || self.server_waits > self.policy.max_server_waits
+            {
                 return None;
             }
             // At least the requested delay, plus jitter.
-            *asked + self.policy.first_wait.mul_f64(chance / 2.0)
+            *requested + self.policy.first_wait.mul_f64(chance / 2.0)
         } else {
-            self.failed += 1;
-            if self.failed >= self.policy.max_attempts {
+            self.failures += 1;
+            if self.failures >= self.policy.max_attempts {
                 return None;
             }
-            let doublings = (self.failed - 1).min(16);
-            let wait = self.policy.first_wait.saturating_mul(1 << doublings);
-            let wait = wait.min(self.policy.max_wait);
-            wait.mul_f64(0.5 + chance / 2.0)
+            let doublings = (self.failures - 1).min(16);
+            let doubled = self.policy.first_wait.saturating_mul(1 << doublings);
+            doubled
+                .min(self.policy.max_wait)
+                .mul_f64(0.5 + chance / 2.0)
         };
         (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
     }
@@ -105,7 +110,7 @@ impl Retry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{EmptyReply, Refused, Reply};
+    use super::super::{EmptyReply, RefusalScope, Reply};
     use super::*;
     use crate::message::Usage;
 
@@ -182,7 +187,7 @@ mod tests {
             Failure::Rejected {
                 status: Some(429),
                 message: String::new(),
-                what: Refused::Everything,
+                scope: RefusalScope::Everything,
             },
             Failure::Aborted,
             Failure::Malformed {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
-use super::failure::{Failure, Refused};
+use super::failure::{Failure, RefusalScope};
 use crate::json::replace_lone_surrogates;
 
 /// An error reported by a server.
@@ -29,7 +29,7 @@ const EXHAUSTED_WORDS: &str =
     "credit balance is too low|limit: 0|per day|perday|insufficient balance";
 
 /// Permanent kinds of errors in replies, which have no HTTP status.
-const FINAL: &str = "invalid_request_error invalid_parameter_error authentication_error \
+const PERMANENT: &str = "invalid_request_error invalid_parameter_error authentication_error \
     permission_error not_found_error request_too_large exceed_context_size_error \
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
@@ -37,7 +37,7 @@ const FINAL: &str = "invalid_request_error invalid_parameter_error authenticatio
 /// Kinds of errors about requests that exceed the context window.
 const TOO_LONG: &str = "context_length_exceeded exceed_context_size_error request_too_large";
 
-/// Phrases about such requests, from servers without a kind for them.
+/// Phrases about such requests in messages of servers that send no kind for them.
 const TOO_LONG_WORDS: &str = "prompt is too long|maximum context length|context window|\
     exceeds the maximum number of tokens|range of input length should be|input is too long|\
     exceeds the available context size";
@@ -51,9 +51,9 @@ impl ServerError {
         let reply = first_value(json)?;
         let is_error = |member: &str| reply[member] == "error";
         let mut error = match &reply["error"] {
-            Value::Null if is_error("object") || is_error("type") => Self::read(&reply),
+            Value::Null if is_error("object") || is_error("type") => Self::from_json(&reply),
             Value::Null => return None,
-            error => Self::read(error),
+            error => Self::from_json(error),
         };
         if is_error("object") {
             // vLLM means 400 unless it says otherwise.
@@ -63,11 +63,11 @@ impl ServerError {
     }
 
     /// Parses the error in a response with another status, which may be any text.
-    pub(super) fn of_body(body: &str) -> Self {
+    pub(super) fn from_body(body: &str) -> Self {
         let response = first_value(body).unwrap_or_default();
         let mut error = match &response["error"] {
-            Value::Null => Self::read(&response),
-            error => Self::read(error),
+            Value::Null => Self::from_json(&response),
+            error => Self::from_json(error),
         };
         if error.message.is_empty() {
             let elsewhere = [&response["message"], &response["detail"]];
@@ -79,7 +79,7 @@ impl ServerError {
         error
     }
 
-    fn read(error: &Value) -> Self {
+    fn from_json(error: &Value) -> Self {
         let message = match error {
             Value::String(message) => message.clone(),
             Value::Object(_) | Value::Null => {
@@ -90,35 +90,39 @@ impl ServerError {
         let mut kinds = vec![&error["type"], &error["code"], &error["status"]];
         let mut retry_after = None;
         // An object, or a list of objects.
-        let details = &error["details"];
-        let details = details
+        let member = &error["details"];
+        let details = member
             .as_array()
-            .map_or(std::slice::from_ref(details), Vec::as_slice);
+            .map_or(std::slice::from_ref(member), Vec::as_slice);
         for detail in details {
             kinds.push(&detail["error_code"]);
             let violations = detail["violations"].as_array().into_iter().flatten();
             kinds.extend(violations.map(|violation| &violation["quotaId"]));
-            retry_after = retry_after.or(detail["retryDelay"].as_str().and_then(seconds));
+            retry_after = retry_after.or(detail["retryDelay"].as_str().and_then(parse_delay));
         }
         let kinds = kinds.into_iter().filter_map(Value::as_str);
         Self {
             message,
-            status: status(&error["code"]),
+            status: parse_status(&error["code"]),
             kinds: kinds.map(str::to_ascii_lowercase).collect(),
             retry_after,
         }
     }
 
     /// Converts the error to a failure, with status and delay from the response headers.
-    pub(super) fn failure(self, status: Option<u16>, retry_after: Option<Duration>) -> Failure {
+    pub(super) fn into_failure(
+        self,
+        status: Option<u16>,
+        retry_after: Option<Duration>,
+    ) -> Failure {
         let status = status.or(self.status);
         let is_exhausted = self.is_exhausted();
-        let may_pass = match status {
+        let is_temporary = match status {
             Some(408 | 409 | 425 | 429) => true,
             Some(501 | 505) => false,
             Some(status) => status >= 500,
             // A server that started a reply had accepted the request.
-            None => !self.is_one_of(FINAL),
+            None => !self.is_one_of(PERMANENT),
         };
         let retry_after = retry_after.or(self.retry_after);
         let message = if self.message.is_empty() {
@@ -126,7 +130,7 @@ impl ServerError {
         } else {
             self.message.clone()
         };
-        if may_pass && !is_exhausted {
+        if is_temporary && !is_exhausted {
             return Failure::Overloaded {
                 status,
                 message,
@@ -134,23 +138,23 @@ impl ServerError {
             };
         }
         // The key, account, address or model is wrong for all requests.
-        let what = if is_exhausted || matches!(status, Some(401..=404 | 407)) {
-            Refused::Everything
+        let scope = if is_exhausted || matches!(status, Some(401..=404 | 407)) {
+            RefusalScope::Everything
         } else if self.is_too_long(&message) {
-            Refused::Length
+            RefusalScope::Length
         } else {
-            Refused::Request
+            RefusalScope::Request
         };
         Failure::Rejected {
             status,
             message,
-            what,
+            scope,
         }
     }
 
     fn is_one_of(&self, kinds: &str) -> bool {
-        let mut known = kinds.split_whitespace();
-        known.any(|known| self.kinds.iter().any(|kind| kind == known))
+        let mut wanted = kinds.split_whitespace();
+        wanted.any(|wanted| self.kinds.iter().any(|kind| kind == wanted))
     }
 
     fn is_too_long(&self, message: &str) -> bool {
@@ -168,7 +172,7 @@ impl ServerError {
     }
 }
 
-/// Returns the failure that a text reports if it is not a reply but an error, whole or as the first event.
+/// Parses the failure in a text that is an error of a server instead of a reply, or starts with one as an event.
 pub fn parse_failure(text: &str) -> Option<Failure> {
     let json = text.get(text.find(['{', '['])?..)?;
     let mut values = Deserializer::from_str(json).into_iter::<&RawValue>();
@@ -178,7 +182,7 @@ pub fn parse_failure(text: &str) -> Option<Failure> {
     // Records of agents have other types, and no `object`. vLLM's errors have a type of their own.
     let is_of_api = kind.is_null() || kind == "error" || record["object"] == "error";
     let error = ServerError::parse(first).filter(|_| is_of_api)?;
-    Some(error.failure(None, None))
+    Some(error.into_failure(None, None))
 }
 
 /// Parses a JSON value, or the first one of an array: a stream without event framing is an array.
@@ -191,14 +195,14 @@ fn first_value(json: &str) -> Option<Value> {
 }
 
 /// Parses a status given as a number or string.
-fn status(code: &Value) -> Option<u16> {
+fn parse_status(code: &Value) -> Option<u16> {
     let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
     let number = u16::try_from(number).ok()?;
     (400..600).contains(&number).then_some(number)
 }
 
 /// Parses a duration such as `46s` or `1.5s`.
-fn seconds(delay: &str) -> Option<Duration> {
+fn parse_delay(delay: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
@@ -295,7 +299,7 @@ mod tests {
             ),
         ];
         for (status, body, message, passes) in rows {
-            let failure = ServerError::of_body(body).failure(Some(status), None);
+            let failure = ServerError::from_body(body).into_failure(Some(status), None);
             let (found, passing) = match failure {
                 Failure::Overloaded { message, .. } => (message, PASSES),
                 Failure::Rejected { message, .. } => (message, STAYS),
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(ServerError::parse(r#"{"error":null,"choices":[]}"#), None);
         assert_eq!(ServerError::parse("{}"), None);
         assert_eq!(ServerError::parse("nonsense"), None);
-        let failure = |json| ServerError::parse(json).unwrap().failure(None, None);
+        let failure = |json| ServerError::parse(json).unwrap().into_failure(None, None);
         let rows = [
             (
                 r#"{"error":{"code":502,"message":"upstream"}}"#,
@@ -354,7 +358,7 @@ mod tests {
     fn a_delay_in_the_body_counts_without_one_in_a_header() {
         let body = r#"{"error":{"code":429,"message":"q","status":"RESOURCE_EXHAUSTED",
         "details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"46.5s"}]}}"#;
-        let wait = |header| match ServerError::of_body(body).failure(Some(429), header) {
+        let wait = |header| match ServerError::from_body(body).into_failure(Some(429), header) {
             Failure::Overloaded { retry_after, .. } => retry_after,
             other => panic!("{other:?}"),
         };

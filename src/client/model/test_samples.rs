@@ -17,7 +17,7 @@ pub(in crate::client::model) struct Sample {
 
 impl Sample {
     pub(in crate::client::model) fn is_stream(&self) -> bool {
-        ContentType::of(Some(self.content_type)) != ContentType::Json
+        ContentType::parse(Some(self.content_type)) != ContentType::Json
     }
 }
 

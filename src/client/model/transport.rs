@@ -34,18 +34,18 @@ impl Transport {
                 return Ok(Incoming::from_response(recording.answer(outgoing)?));
             }
         };
-        let tape = recorder
+        let pending = recorder
             .as_ref()
-            .map(|recorder| recorder.tape(outgoing, target, dialect));
+            .map(|recorder| recorder.start_exchange(outgoing, target, dialect));
         match client.send(outgoing).await {
             Ok(response) => {
-                let tape =
-                    tape.map(|tape| tape.with_response_head(response.status, &response.headers));
-                Ok(Incoming { response, tape })
+                let pending = pending
+                    .map(|pending| pending.with_response_head(response.status, &response.headers));
+                Ok(Incoming { response, pending })
             }
             Err(error) => {
-                if let Some(tape) = tape {
-                    tape.finish_failed(&error)?;
+                if let Some(pending) = pending {
+                    pending.finish_failed(&error)?;
                 }
                 Err(error.into())
             }
@@ -57,15 +57,15 @@ impl Transport {
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) response: Response,
-    tape: Option<PendingExchange>,
+    pending: Option<PendingExchange>,
 }
 
 impl Incoming {
-    /// Returns a response that is not recorded.
+    /// Creates a response that is not recorded.
     pub(super) fn from_response(response: Response) -> Self {
         Self {
             response,
-            tape: None,
+            pending: None,
         }
     }
 
@@ -73,16 +73,16 @@ impl Incoming {
     ///
     /// # Errors
     /// Reading or recording failed.
-    pub(super) async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
-        let piece = self.response.piece().await;
+    pub(super) async fn next_piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
+        let piece = self.response.next_piece().await;
         if let Ok(Some(bytes)) = &piece {
-            if let Some(tape) = &mut self.tape {
-                tape.push(bytes);
+            if let Some(pending) = &mut self.pending {
+                pending.push(bytes);
             }
-        } else if let Some(tape) = self.tape.take() {
+        } else if let Some(pending) = self.pending.take() {
             match &piece {
-                Ok(_) => tape.finish()?,
-                Err(error) => tape.finish_failed(error)?,
+                Ok(_) => pending.finish()?,
+                Err(error) => pending.finish_failed(error)?,
             }
         }
         piece
@@ -92,13 +92,13 @@ impl Incoming {
     ///
     /// # Errors
     /// Reading failed. `body` contains the bytes read so far.
-    pub(super) async fn read(
+    pub(super) async fn read_body(
         &mut self,
         body: &mut Vec<u8>,
         limit: usize,
     ) -> Result<(), HttpFailure> {
         while body.len() <= limit
-            && let Some(piece) = self.piece().await?
+            && let Some(piece) = self.next_piece().await?
         {
             body.extend_from_slice(&piece);
         }

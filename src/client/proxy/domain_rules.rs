@@ -45,8 +45,8 @@ impl DomainRules {
         server.is_some_and(|server| self.check(&server, Reach::Public).is_ok())
     }
 
-    /// Returns the addresses that a server may have: those of `reach`, and private ones if a rule names its address or
-    /// `localhost`.
+    /// Returns the addresses that a server may have: `reach`, or also private addresses if a rule names the server's
+    /// address or `localhost`.
     ///
     /// # Errors
     /// The server is not permitted.
@@ -54,14 +54,13 @@ impl DomainRules {
         if self.denied.iter().any(|pattern| pattern.covers(server)) {
             return Err("a denied domain");
         }
-        let allows = |pattern: &&Pattern| {
-            let is_usual = pattern.port.is_some() || WEB_PORTS.contains(&server.port);
-            is_usual && pattern.covers(server)
+        let is_match = |pattern: &&Pattern| {
+            let has_port = pattern.port.is_some() || WEB_PORTS.contains(&server.port);
+            has_port && pattern.covers(server)
         };
-        let mut allowing = self.allowed.iter().filter(allows).peekable();
-        let first = allowing.peek();
-        first.ok_or("not an allowed domain")?;
-        let is_named = allowing.any(|pattern| pattern.host == server.host);
+        let mut matching = self.allowed.iter().filter(is_match).peekable();
+        matching.peek().ok_or("not an allowed domain")?;
+        let is_named = matching.any(|pattern| pattern.host == server.host);
         match &server.host {
             Host::Domain(name) if name != "localhost" || !is_named => Ok(reach),
             _ => Ok(Reach::PublicAndPrivate),
@@ -79,7 +78,7 @@ impl Pattern {
         parsed.ok_or_else(|| format!("`{text}` is not a host such as `*.example.com:443`"))
     }
 
-    /// Whether it names a server. Only an address names a server without a name.
+    /// Whether the pattern matches a server. A server given by its address matches only that address.
     fn covers(&self, server: &HostAndPort) -> bool {
         let is_name = |name: &String| self.names.covers(name);
         let is_host = matches!(&server.host, Host::Domain(name) if is_name(name));

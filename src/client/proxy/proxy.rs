@@ -16,7 +16,7 @@ use url::Host;
 
 use super::domain_rules::DomainRules;
 use super::proxy_request::ProxyRequest;
-use crate::client::http::{Engine, Reach, Task, addresses_of};
+use crate::client::http::{Engine, MessageSender, Reach, look_up_addresses};
 use crate::process::{Domains, RunningProxy};
 use crate::sandbox::HostAndPort;
 
@@ -27,10 +27,10 @@ const MAX_CONNECTIONS: usize = 256;
 const MAX_HEAD: usize = 32 * 1024;
 
 /// Maximum time from accepting a client to reaching its server, and for the end of a refused connection.
-const PATIENCE: Duration = Duration::from_mins(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Pause after a client could not be accepted, for example for lack of descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A running proxy. It ends, with its connections, when it is dropped.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct ProxyPolicy {
     pub rules: DomainRules,
     /// The addresses that names may have.
     pub reach: Reach,
-    /// Returns the addresses of a name, for a port: [`crate::client::http::addresses_of`].
+    /// Returns the addresses of a name, for a port: [`crate::client::http::look_up_addresses`].
     pub look_up: fn(&str, u16) -> io::Result<Vec<SocketAddr>>,
 }
 
@@ -63,7 +63,7 @@ impl Proxy {
         engine: &Engine,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        let start = |_: Task<()>| async {
+        let start = |_: MessageSender<()>| async {
             let mut serving = JoinSet::new();
             serving.spawn(accept(TcpListener::from_std(listener)?, policy));
             io::Result::Ok(serving)
@@ -83,7 +83,7 @@ pub fn start_proxy(listener: net::TcpListener, domains: &Domains) -> io::Result<
     let policy = ProxyPolicy {
         rules: DomainRules::new(&domains.allowed, &domains.denied).map_err(Error::other)?,
         reach: Reach::Public,
-        look_up: addresses_of,
+        look_up: look_up_addresses,
     };
     let proxy = Proxy::start(listener, Arc::new(policy), &Engine::default())?;
     Ok(Box::new(proxy))
@@ -101,22 +101,22 @@ async fn accept(listener: TcpListener, policy: Arc<ProxyPolicy>) {
             Ok((client, _)) => {
                 connections.spawn(serve(client, Arc::clone(&policy)));
             }
-            Err(_) => sleep(PAUSE).await,
+            Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
 }
 
 /// Connects a client to its server. An error means that one of them is gone.
 async fn serve(mut client: TcpStream, policy: Arc<ProxyPolicy>) -> io::Result<()> {
-    let opened = timeout(PATIENCE, open(&mut client, &policy)).await;
-    match opened.unwrap_or_else(|late| Err(late.into())) {
+    let result = timeout(CONNECT_TIMEOUT, open_server(&mut client, &policy)).await;
+    match result.unwrap_or_else(|elapsed| Err(elapsed.into())) {
         Ok(mut server) => copy_bidirectional(&mut client, &mut server).await.map(drop),
-        Err(error) => timeout(PATIENCE, refuse(client, &error)).await?,
+        Err(error) => timeout(CONNECT_TIMEOUT, refuse(client, &error)).await?,
     }
 }
 
-/// Reads the request of a client, connects to its server, and sends what precedes the data of a tunnel.
-async fn open(client: &mut TcpStream, policy: &ProxyPolicy) -> io::Result<TcpStream> {
+/// Reads the request of a client, connects to its server, and sends the bytes before the data of the tunnel.
+async fn open_server(client: &mut TcpStream, policy: &ProxyPolicy) -> io::Result<TcpStream> {
     let malformed = |problem| Error::new(ErrorKind::InvalidData, problem);
     let mut bytes = Vec::new();
     let request = loop {
@@ -130,8 +130,8 @@ async fn open(client: &mut TcpStream, policy: &ProxyPolicy) -> io::Result<TcpStr
         }
     };
     let HostAndPort { host, port } = &request.server;
-    let about = |error: Error| Error::new(error.kind(), format!("{host}:{port}: {error}"));
-    let mut server = policy.connect(&request.server).await.map_err(about)?;
+    let with_server = |error: Error| Error::new(error.kind(), format!("{host}:{port}: {error}"));
+    let mut server = policy.connect(&request.server).await.map_err(with_server)?;
     server.write_all(&request.beginning).await?;
     if request.is_tunnel {
         client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await?;
@@ -169,7 +169,7 @@ fn forbidden_error(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) 
     Error::new(ErrorKind::PermissionDenied, reason)
 }
 
-/// Answers a client, and reads what it still sends: otherwise the system would discard the answer.
+/// Answers a client, and reads the rest of its data: otherwise the system would discard the answer.
 async fn refuse(mut client: TcpStream, error: &Error) -> io::Result<()> {
     let status = match error.kind() {
         ErrorKind::PermissionDenied => "403 Forbidden",

@@ -22,15 +22,16 @@ pub(super) struct ProxyRequest {
 }
 
 impl ProxyRequest {
-    /// Parses what a client sent; `None` if a part of the head is missing.
+    /// Parses the bytes that a client sent; `None` if a part of the head is missing.
     ///
     /// # Errors
-    /// The reason why it is refused.
+    /// The reason why the request is refused.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<Self>, &'static str> {
         let mut headers = [EMPTY_HEADER; MAX_HEADERS];
         let mut request = Request::new(&mut headers);
-        let status = request.parse(bytes);
-        let status = status.map_err(|_| "the request is malformed")?;
+        let status = request
+            .parse(bytes)
+            .map_err(|_| "the request is malformed")?;
         let (Status::Complete(length), Some(method), Some(target)) =
             (status, request.method, request.path)
         else {

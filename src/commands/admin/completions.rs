@@ -12,7 +12,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 
-use crate::client::model::{known_key_variable, known_providers};
+use crate::client::model::{guess_provider, known_providers};
 use crate::commands::session::source::SourceArguments;
 use crate::commands::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
@@ -219,7 +219,7 @@ pub(crate) fn installed_scripts(environment: &Environment) -> impl Iterator<Item
 /// Returns values for `--model`.
 fn models() -> impl Iterator<Item = String> {
     let priced = Prices::built_in_names().into_iter();
-    let known = priced.filter_map(|model| Some(format!("{}:{model}", known_key_variable(&model)?)));
+    let known = priced.filter_map(|model| Some(format!("{}:{model}", guess_provider(&model)?)));
     let providers = known_providers().map(|provider| format!("{provider}:"));
     let special = ["builtin", "none", "replay:"].map(str::to_owned);
     special.into_iter().chain(providers).chain(known)

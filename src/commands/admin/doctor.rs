@@ -264,11 +264,12 @@ fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<D
         let found = DoctorRecord::new(Subject::Model, provider, "provider", "");
         findings.push(found.with_outcome(connected.map(|_| ())));
     }
-    let progress = ProgressLine::spinner("asking the models", io);
+    let progress = ProgressLine::new_spinner("asking the models", io);
     let advisor = config.advisor(None);
     let chosen = [&settings.fast, &settings.main, &advisor];
     for chosen in chosen.into_iter().flatten() {
-        let mut found = DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.by);
+        let mut found =
+            DoctorRecord::new(Subject::Model, &chosen.name, "configured", chosen.origin);
         let name = chosen.name.parse::<ModelName>();
         let connected = name.map_err(anyhow::Error::from).and_then(|name| {
             let model = models.connect(&name)?;
@@ -300,7 +301,7 @@ fn mcp_servers(
     let Some(servers) = arguments.servers(&here, None, None, globals, io)? else {
         return Ok(Vec::new());
     };
-    let progress = probe.then(|| ProgressLine::spinner("starting the MCP servers", io));
+    let progress = probe.then(|| ProgressLine::new_spinner("starting the MCP servers", io));
     let probed = servers.probe(probe).into_iter();
     drop(progress);
     let found = probed.map(|server| {

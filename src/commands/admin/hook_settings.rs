@@ -20,7 +20,7 @@ use crate::message::Decision;
 use crate::records::{HookScope, HookStatusRecord};
 use crate::render::{format_logged_decision, hook_tests_page, hooks_page};
 use crate::run::hooks::{
-    AgentHook, AgentHookInput, HookTrial, SettingsChange, UnjudgedInput, hooks_of, last_decisions,
+    AgentHook, AgentHookInput, HookTrial, SettingsChange, UnjudgedInput, find_hooks, last_decisions,
 };
 use crate::text::terminal_safe_line;
 
@@ -343,7 +343,7 @@ impl Run for HookStatusArguments {
             // A project that was only downloaded chooses no commands to run.
             let is_tried = hook.scope == HookScope::User;
             let sample = hook.samples(&trial).into_iter().find(|_| is_tried);
-            hook.status(sample.map(|call| hook.run(&call, &trial)))
+            hook.to_record(sample.map(|call| hook.run(&call, &trial)))
         };
         let found: Vec<HookStatusRecord> = hooks.iter().map(status).collect();
         self.form.print(|| hooks_page(&found), &found, io)?;
@@ -386,7 +386,7 @@ impl Run for HookTestArguments {
             for (line, input) in text.lines().enumerate() {
                 match AgentHookInput::parse(input, &trial.directory) {
                     Ok(call) => {
-                        let hooks = hooks.iter().filter(|hook| hook.sees(&call));
+                        let hooks = hooks.iter().filter(|hook| hook.matches(&call));
                         tests.extend(hooks.map(|hook| hook.run(&call, &trial)));
                     }
                     Err(UnjudgedInput {
@@ -424,7 +424,7 @@ fn find_installed_hooks(
         agents
     };
     let here = std::env::current_dir().ok();
-    hooks_of(agents, environment, here.as_deref())
+    find_hooks(agents, environment, here.as_deref())
         .map_err(|(path, error)| UsageError::reason(error).about(path.display()))
 }
 

@@ -67,7 +67,7 @@ impl CheckInput {
         check: &Check<'_, Item>,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
-        let progress = ProgressLine::of_input("checking", &self.files, io);
+        let progress = ProgressLine::for_input("checking", &self.files, io);
         let mut answering = LineChecker {
             check,
             form: if self.plain {

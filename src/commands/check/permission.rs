@@ -21,7 +21,7 @@ use crate::permission::Mode;
 use crate::records::CheckPermissionRecord;
 use crate::render::{ProgressLine, decision_line, history_page};
 use crate::run::tools::{CallLine, PastDecisions, Registry, ShellGuarantees};
-use crate::session::{CallEvent, calls_of_all};
+use crate::session::{CallEvent, visit_all_calls};
 use clap::{Args, ValueEnum as _};
 
 /// Check whether tool calls may run
@@ -93,9 +93,9 @@ impl Run for CheckPermissionArguments {
             passed: self.exit_status.then_some(&all_allowed),
             examine: &|checked| {
                 let asked = if is_plain {
-                    Ok(CallLine::command(&checked.text))
+                    Ok(CallLine::from_command(&checked.text))
                 } else {
-                    CallLine::read(&checked.text)
+                    CallLine::parse(&checked.text)
                 };
                 let asked = asked.and_then(|asked| {
                     let mode = asked.mode.as_deref().map(|name| {
@@ -153,12 +153,12 @@ impl CheckPermissionArguments {
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.resolve_or_all(&sessions, &mut errors, io)?;
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
         let mut replay = PastDecisions::new(decisions);
         let mut read = 0;
         let mut cwd = here.clone();
-        calls_of_all(&candidates, &listing, &mut |event| {
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     read += 1;

@@ -48,7 +48,7 @@ impl Run for CheckShellArguments {
             has_clean_environment: true,
             ..ShellGuarantees::foreign(WriteProtection::Assumed)
         };
-        let context = DecisionContext::without_run(Vec::new(), io.environment.clone(), shell)?;
+        let context = DecisionContext::for_decisions(Vec::new(), io.environment.clone(), shell)?;
         let look = |line: &TextLine| {
             let analysis = analyse(&line.text);
             let conditions = analysis.conditions();

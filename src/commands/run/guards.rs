@@ -17,7 +17,7 @@ use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::{Io, Messages};
 use crate::permission::Mode;
 use crate::process::{NotEnforced, Spawners, Variables};
-use crate::render::{ProgressLine, ProgressRow, lane_word};
+use crate::render::{ProgressLine, ProgressRow, lane_name};
 use crate::run::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::run::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantees, holds_secret};
 use crate::run::{GuardedJudge, Observer, Progress, Trace};
@@ -125,7 +125,7 @@ pub(crate) fn provider(
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),
         Model::Builtin => {
-            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.by))
+            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.origin))
         }
     }
 }
@@ -139,7 +139,7 @@ impl Observer for ProgressLine {
             running,
         } = progress;
         let rows = running.iter().map(|call| ProgressRow {
-            name: lane_word(Some(call.lane)),
+            name: lane_name(Some(call.lane)),
             text: match call.note {
                 Some(note) => format!("{}: {note}", call.label),
                 None => call.label.to_owned(),
@@ -182,7 +182,7 @@ pub(crate) fn call_decisions(
         registry,
         rules: settings.rules,
         mode: settings.mode,
-        context: DecisionContext::without_run(directories, environment, shell)?,
+        context: DecisionContext::for_decisions(directories, environment, shell)?,
         denies_instead_of_asking: settings.denies_instead_of_asking,
     })
 }

@@ -72,9 +72,9 @@ enum TemporaryFiles {
 impl TemporaryFiles {
     fn new(place: &RunPlace<'_>) -> Result<Self, String> {
         if let Some(session) = &place.session {
-            let directory = place.state.session(session);
+            let directory = place.state.open_session(session);
             let opened = directory.and_then(|directory| {
-                let path = directory.temporary()?;
+                let path = directory.create_temporary()?;
                 Ok(Self::Session {
                     path,
                     _directory: directory,

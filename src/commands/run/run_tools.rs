@@ -259,7 +259,7 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: Box::new(ProgressLine::of_calls(io)),
+            observer: Box::new(ProgressLine::for_calls(io)),
             writer: output::run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
@@ -364,7 +364,7 @@ impl RunToolsArguments {
         let of_file = || Some(file?.file_stem()?.to_string_lossy().into_owned());
         Some(SessionKey {
             id: SessionId(self.session_id.clone().or_else(of_file)?),
-            scope: SessionScope::of(file.unwrap_or(here)),
+            scope: SessionScope::from_path(file.unwrap_or(here)),
         })
     }
 
@@ -480,10 +480,10 @@ impl RunToolsArguments {
             file_id: self.session.as_deref().map(|path| {
                 SessionId(read_recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
-            session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
+            session_scope: SessionScope::from_path(self.session.as_deref().unwrap_or(here)),
             start_directory: match self.cwd {
-                Some(_) => StartDirectory::Given,
-                None => StartDirectory::Kept,
+                Some(_) => StartDirectory::Named,
+                None => StartDirectory::Previous,
             },
             unwanted: if self.strict {
                 UnwantedLines::Checked

@@ -8,7 +8,7 @@ use crate::commands::inputs::working_directory;
 use crate::commands::{Globals, Run, Status, UsageError, output};
 use crate::config::Settings;
 use crate::io::Io;
-use crate::render::table;
+use crate::render::format_table;
 use crate::run::tools::{Input, Registry, declarations};
 use crate::text::terminal_safe_line;
 
@@ -92,7 +92,7 @@ fn list(registry: &Registry) -> String {
         let summary = sentence.trim_end_matches('.').to_owned();
         vec![terminal_safe_line(tool.name()), summary]
     });
-    table(rows.collect(), 2)
+    format_table(rows.collect(), 2)
 }
 
 /// Returns the tool's own name.

@@ -165,7 +165,7 @@ impl Run for TurnArguments {
         } else {
             Delivery::Streamed
         };
-        let _progress = ProgressLine::spinner("asking the model", io);
+        let _progress = ProgressLine::new_spinner("asking the model", io);
         let form = if self.model.dry_run {
             Form::Jsonl
         } else {
@@ -273,7 +273,7 @@ impl TurnArguments {
             Some(_) | None => TurnConversation::default(),
         };
         if let Some(prompt) = &self.prompt {
-            conversation.prompt(prompt.clone());
+            conversation.add_prompt(prompt.clone());
         }
         Ok(conversation)
     }
@@ -288,7 +288,7 @@ impl TurnArguments {
         let id = id.or_else(|| conversation.session_id.clone());
         SessionKey {
             id: SessionId(id.unwrap_or_else(|| moment.uuid())),
-            scope: SessionScope::of(self.session.as_deref().unwrap_or(directory)),
+            scope: SessionScope::from_path(self.session.as_deref().unwrap_or(directory)),
         }
     }
 
@@ -352,7 +352,7 @@ impl TurnArguments {
 /// # Errors
 /// Reading failed.
 fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
-    let (conversation, understanding) = TurnConversation::of_stream(take_stdin(io)?)?;
+    let (conversation, understanding) = TurnConversation::read_stream(take_stdin(io)?)?;
     report_foreign_stream(understanding, &io.messages);
     Ok(conversation)
 }

@@ -82,7 +82,7 @@ impl StopArguments {
             cap: config.stop_hook_cap(),
             mode: settings.mode,
             directory,
-            before,
+            continuations: before,
         }))
     }
 }

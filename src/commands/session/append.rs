@@ -18,12 +18,13 @@ use crate::commands::{
 use crate::io::{InputStream, Io, Moment};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
-use crate::render::{Counting, ProgressLine};
+use crate::render::{CountingReader, ProgressLine};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Ownership, Recorded, Recording, SessionFacts, Target, ownership,
+    Continuation, ForeignSession, Ownership, RecordOutcome, Recording, SessionFacts, Target,
+    find_owner,
 };
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Maximum number of pieces of the input that wait to be recorded.
 const MAX_PIECES_AHEAD: usize = 64;
@@ -73,7 +74,7 @@ enum LoopEvent {
 
 impl Run for SessionAppendArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let progress = ProgressLine::of_input("recording", &[], io);
+        let progress = ProgressLine::for_input("recording", &[], io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
         let events = listen(progress.count_bytes(stdin))?;
@@ -107,7 +108,7 @@ impl Run for SessionAppendArguments {
             let problem = format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                count_noun(left_out, "message was", "messages were")
+                format_count(left_out, "message was", "messages were")
             );
             if self.exit_status {
                 io.messages.error(&problem);
@@ -140,7 +141,7 @@ impl SessionAppendArguments {
             return Err(UsageError::new("`-` is not a file").with_hint(hint).into());
         }
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
-        let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
+        let whose = find_owner(&self.file).map_err(|problem| error(&problem))?;
         if whose != Ownership::AnotherAgent {
             return Ok(Target::Own {
                 path: self.file.clone(),
@@ -195,7 +196,7 @@ impl AppendRun<'_> {
                 LoopEvent::End => {
                     let ended = self
                         .recording
-                        .end(&mut reporter(self.file, &mut self.refused));
+                        .write_end(&mut reporter(self.file, &mut self.refused));
                     ended.map_err(usage_or_write_error)?;
                     self.echo(Writer::flush)?;
                     return Ok(None);
@@ -240,7 +241,7 @@ impl AppendRun<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
+fn listen(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
@@ -270,17 +271,20 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
 }
 
 /// Reports titles that were not written to a file.
-fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(Recorded) + 'a {
+fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(RecordOutcome) + 'a {
     |recorded| match recorded {
-        Recorded::KeptManualTitle => refused.messages.warn(&format!(
+        RecordOutcome::KeptManualTitle => refused.messages.warn(&format!(
             "{}: keeps the title set by the user",
             file.display()
         )),
-        Recorded::NotShown(reason) => {
+        RecordOutcome::NotShown(reason) => {
             let error = UsageError::new(format!("title not written: {reason}"));
             refused.report(file.display(), &error);
         }
-        Recorded::No | Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {}
+        RecordOutcome::Skipped
+        | RecordOutcome::OwnFile
+        | RecordOutcome::AgentFile
+        | RecordOutcome::SideFile => {}
     }
 }
 

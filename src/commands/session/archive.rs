@@ -17,7 +17,7 @@ use crate::records::{
 };
 use crate::render::{ProgressLine, archive_sum, archived_line, removal_sum, removed_line};
 use crate::session::archiver::{ArchiveDir, ArchiveError, Bundle, Removal, Selected, select};
-use crate::session::{Depth, SessionError, each_in_order};
+use crate::session::{Depth, SessionError, process_in_order};
 
 /// Copy sessions to a directory, compressed, before their agents delete them
 ///
@@ -83,7 +83,7 @@ impl Run for SessionArchiveArguments {
         let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
-        let progress = ProgressLine::of_sessions("archiving", bundles.len(), io);
+        let progress = ProgressLine::for_sessions("archiving", bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionArchiveRecord {
             path: dir.path().display().to_string(),
@@ -92,14 +92,17 @@ impl Run for SessionArchiveArguments {
         };
         let mut output_failed = false;
         let jobs = self.matching.source.jobs().get();
-        each_in_order(
+        process_in_order(
             &bundles,
             jobs,
             |bundle| dir.archive(bundle),
             |at, archived| {
                 progress.advance();
-                output_failed |= archived.problems.iter().any(|problem| problem.is_of_output);
-                let record = archived.record(bundles[at], &dir);
+                output_failed |= archived
+                    .problems
+                    .iter()
+                    .any(|problem| problem.is_write_error);
+                let record = archived.to_record(bundles[at], &dir);
                 write(&record, form, &mut totals, &mut errors, &mut writer)
             },
         )?;
@@ -108,7 +111,7 @@ impl Run for SessionArchiveArguments {
             write(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
         if let Err(problem) = dir.write_names(selected.with_bases()) {
-            output_failed |= problem.is_of_output;
+            output_failed |= problem.is_write_error;
             errors.report("names of sessions", &UsageError::reason(problem));
         }
         finish(
@@ -154,7 +157,7 @@ impl Run for SessionRemoveArguments {
         }
         let now = io.clock.now().into();
         let mut removal = Removal::new(&selected, now, archive.as_ref(), !is_dry_run);
-        let progress = ProgressLine::of_sessions("removing", selected.bundles.len(), io);
+        let progress = ProgressLine::for_sessions("removing", selected.bundles.len(), io);
         let mut writer = output::writer(form, io)?;
         let mut totals = SessionRemovalRecord {
             dry_run: is_dry_run,
@@ -166,10 +169,10 @@ impl Run for SessionRemoveArguments {
             progress.advance();
             if let Some(problem) = removed.failure() {
                 errors.any = true;
-                output_failed |= problem.is_of_output;
+                output_failed |= problem.is_write_error;
                 errors.messages.error(&problem.to_string());
             }
-            let record = removed.record(bundle, archive.as_ref());
+            let record = removed.to_record(bundle, archive.as_ref());
             totals.add(&record);
             if form == Form::Jsonl {
                 writer.record(&record)?;

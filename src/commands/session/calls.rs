@@ -15,7 +15,7 @@ use crate::message::CallOutcome;
 use crate::records::SessionDescription;
 use crate::render::{ProgressLine, call_count_page, call_line, calls_heading};
 use crate::session::{CallCounts, SeenCall};
-use crate::session::{CallEvent, SessionCall, calls_of_all, session_description};
+use crate::session::{CallEvent, SessionCall, session_description, visit_all_calls};
 use crate::text::terminal_safe_line;
 
 /// List tool calls with their subjects and outcomes
@@ -83,7 +83,7 @@ impl Run for SessionCallsArguments {
             }
             output::use_pager(globals, io);
         }
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
         let mut writer = output::writer(form, io)?;
         let (style, columns) = (globals.style(io), io.terminal.columns);
@@ -99,7 +99,7 @@ impl Run for SessionCallsArguments {
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let (mut written, mut any) = (Ok(()), false);
-        calls_of_all(&candidates, &listing, &mut |event| {
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     let path = display_path_of(listed.path, &named);
@@ -116,7 +116,7 @@ impl Run for SessionCallsArguments {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
                     }
-                    let record = call.record(seen, &about, self.field.as_deref());
+                    let record = call.to_record(seen, &about, self.field.as_deref());
                     written = match form {
                         Form::Jsonl => writer.record(&record),
                         Form::Text => {
@@ -170,6 +170,6 @@ impl SessionCallsArguments {
                 || self.failed && outcome == Some(CallOutcome::Failed)
                 || self.denied && is_denied)
             && (!self.changed || seen.changes().next().is_some())
-            && path.is_none_or(|path| seen.names(path))
+            && path.is_none_or(|path| seen.has_path(path))
     }
 }

@@ -63,7 +63,7 @@ impl Run for SessionCheckArguments {
         let sessions: Vec<NamedSession> = sessions
             .map(NamedSession::for_reading)
             .collect::<anyhow::Result<_>>()?;
-        let progress = ProgressLine::of_sessions("checking", sessions.len(), io);
+        let progress = ProgressLine::for_sessions("checking", sessions.len(), io);
         let mut writer = output::writer(form, io)?;
         let secrets = if self.secrets {
             SecretSearch::On

@@ -20,11 +20,11 @@ use crate::render::{
     ThinkingDisplay, ToolDetail, html_index, markdown_index,
 };
 use crate::session::{
-    Depth, Facts, Listed, Prices, Scope, Session, TRAJECTORY_ENDING, candidates_at, each_in_order,
-    list, session_description,
+    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, discover_paths, list,
+    process_in_order, session_description,
 };
 use crate::summaries::builtin::group_label;
-use crate::text::{count_noun, terminal_safe_line};
+use crate::text::{format_count, terminal_safe_line};
 
 /// Export sessions as pages with an index
 ///
@@ -99,12 +99,12 @@ impl Run for SessionExportArguments {
         let candidates = if self.sessions.is_empty() {
             source.candidates(&io.environment)
         } else {
-            candidates_at(usable_paths(&named, &mut errors).into_iter())
+            discover_paths(usable_paths(&named, &mut errors).into_iter())
         };
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
         listing.selection.without_empty &= self.sessions.is_empty();
-        let reading = ProgressLine::of_sessions("reading", candidates.len(), io);
+        let reading = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = reading.counter();
         let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
         listing.selection.with_subagents = has_spawned;
@@ -115,13 +115,14 @@ impl Run for SessionExportArguments {
                 session.facts.redact_names();
             }
         }
-        let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
+        let is_spawned =
+            |session: &mut Box<ListedSession>| session.facts.is_subagent && has_spawned;
         let spawned = listed.extract_if(.., is_spawned).collect();
         errors.report_all(failed);
         let mut folder = ExportFolder::open(self.directory.clone(), self.suffix())
             .map_err(usage_or_write_error)?;
         // A session is exported with all its subagents.
-        let all = listing.of_all();
+        let all = listing.without_filters();
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
         errors.report_all(failed);
         let plan = ExportPlan {
@@ -139,7 +140,7 @@ impl Run for SessionExportArguments {
         if !outdated.is_empty() {
             folder.save()?;
         }
-        let progress = ProgressLine::of_sessions("writing", outdated.len(), io);
+        let progress = ProgressLine::for_sessions("writing", outdated.len(), io);
         let pages = Pages {
             arguments: &self,
             prices: &prices,
@@ -149,7 +150,7 @@ impl Run for SessionExportArguments {
         };
         let mut written = Vec::new();
         let jobs = self.selection.matching.source.jobs().get();
-        each_in_order(
+        process_in_order(
             &outdated,
             jobs,
             |page| folder.write(&page.name, |file| pages.write(page, file)),
@@ -197,9 +198,9 @@ impl SessionExportArguments {
             PageForm::Html | PageForm::Md => self.directory.join(index),
             PageForm::Atif => self.directory.clone(),
         };
-        let mut counts = vec![count_noun(sessions as u64, "session", "sessions")];
+        let mut counts = vec![format_count(sessions as u64, "session", "sessions")];
         if subagents > 0 {
-            counts.push(count_noun(subagents as u64, "subagent", "subagents"));
+            counts.push(format_count(subagents as u64, "subagent", "subagents"));
         }
         format!(
             "{}: {}, {written} written",
@@ -282,7 +283,7 @@ impl Pages<'_> {
         printer.subagents = page.subagents.to_vec();
         let mut links = vec![("all sessions", self.folder.index())];
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
-        printer.head(&about, head, links)?;
+        printer.print_head(&about, head, links)?;
         print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)
             .map_err(UsageError::of_print_error)?;
         Ok(())

@@ -12,7 +12,7 @@ use crate::jsonl::WriteResult;
 use crate::records::{SessionDescription, SessionPathRecord};
 use crate::render::{ProgressLine, Style, hit_line, hits_heading};
 use crate::session::search::{ParentSession, QueryWords, RankedSession, SearchHit, rank_all};
-use crate::session::{Depth, Listed, session_description};
+use crate::session::{Depth, ListedSession, session_description};
 use crate::text::terminal_safe_line;
 
 /// The output for each session.
@@ -74,7 +74,7 @@ impl HitPrinter {
     /// Sets the session of the hits that follow.
     pub(crate) fn session(
         &mut self,
-        session: Listed,
+        session: ListedSession,
         parent: Option<ParentSession>,
     ) -> WriteResult {
         self.end_session()?;
@@ -164,7 +164,7 @@ pub(crate) fn rank(
     let mut errors = InputErrors::new(&io.messages);
     matching.source.check_roots(&mut errors);
     let candidates = matching.source.candidates(&io.environment);
-    let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
+    let progress = ProgressLine::for_sessions("searching", candidates.len(), io);
     listing.examined = progress.counter();
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let (ranked, failed) = rank_all(&candidates, &listing, &words, limit);

@@ -78,10 +78,10 @@ pub(super) fn limits(
             };
             let mut listing = source.listing(Depth::Whole);
             listing.selection.since = Some(start);
-            let mut tally = Tally::within(start..Timestamp::MAX, Detail::Costs);
+            let mut tally = Tally::with_period(start..Timestamp::MAX, Detail::Costs);
             errors.report_all(tally.add_all(&candidates, &listing));
             tally.price(prices);
-            limit.used_by = tally.costs(&[Dimension::Model, Dimension::Cwd], zone);
+            limit.used_by = tally.sum_costs(&[Dimension::Model, Dimension::Cwd], zone);
             let cost = |sum: &SessionCostRecord| sum.spending.usage.cost.unwrap_or_default();
             let users = &mut limit.used_by;
             users.sort_by(|one, other| cost(other).total_cmp(&cost(one)));

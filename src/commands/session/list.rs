@@ -11,7 +11,8 @@ use crate::io::Io;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::render::{ProgressLine, TableLook, session_table};
 use crate::session::{
-    Depth, Facts, Failures, Listed, Listing, list, list_in_states, session_description, short_ids,
+    Depth, Facts, Failures, ListedSession, Listing, list, list_in_states, session_description,
+    shorten_ids,
 };
 
 /// List sessions, most recently active first
@@ -86,7 +87,8 @@ impl Run for SessionListArguments {
         };
         drop(progress);
         if form == Form::Jsonl {
-            let texts: Result<Vec<_>, _> = listed.into_iter().map(Listed::serialize).collect();
+            let texts: Result<Vec<_>, _> =
+                listed.into_iter().map(ListedSession::serialize).collect();
             return print_records(&texts?, failed, errors, io);
         }
         let has_none = listed.is_empty() && failed.is_empty();
@@ -115,7 +117,7 @@ impl Run for SessionListArguments {
         let ids = records.iter().map(|record| &record.about.session_id);
         let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
         let other_ids = source.all_ids(&io.environment);
-        let ids = short_ids(&ids.collect::<Vec<_>>(), &other_ids);
+        let ids = shorten_ids(&ids.collect::<Vec<_>>(), &other_ids);
         output::page(&session_table(&records, &ids, &look), globals, io)?;
         Ok(errors.outcome(Status::Done))
     }
@@ -123,7 +125,7 @@ impl Run for SessionListArguments {
 
 /// Shows the number of files read so far.
 fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
-    let progress = ProgressLine::of_sessions("reading", count, io);
+    let progress = ProgressLine::for_sessions("reading", count, io);
     listing.examined = progress.counter();
     progress
 }
@@ -209,7 +211,7 @@ impl Run for SessionPathArguments {
                     let mapping = self.selection.matching.source.file_mapping();
                     let facts = Facts {
                         title: session.title(mapping).ok().flatten(),
-                        ..session.first_facts(mapping).unwrap_or_default()
+                        ..session.read_first_facts(mapping).unwrap_or_default()
                     };
                     let about = session_description(path.to_owned(), session.agent(), facts);
                     writer.record(&SessionPathRecord {

@@ -20,7 +20,7 @@ use crate::records::SessionErrorRecord;
 use crate::render::sessions::is_export_list;
 use crate::session::{
     Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
-    candidates_at, find, subagents_beside,
+    discover_paths, find, subagents_beside,
 };
 
 /// The name of the session that was active last.
@@ -108,7 +108,7 @@ impl SourceArguments {
         }
         let sessions = self.resolve_for_reading(names, io)?;
         let paths = usable_paths(&sessions, errors).into_iter();
-        let candidates = paths.flat_map(|path| candidates_at(std::iter::once(path)));
+        let candidates = paths.flat_map(|path| discover_paths(std::iter::once(path)));
         let candidates = candidates.collect();
         Ok((sessions, candidates))
     }

@@ -17,8 +17,8 @@ use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::permission::Rules;
 use crate::records::{GateResult, SessionCostRecord, SessionReportRecord};
-use crate::render::{github_output, junit, report_as_json, report_as_markdown};
-use crate::session::{CallEvent, calls_of_all};
+use crate::render::{report_as_github_output, report_as_json, report_as_junit, report_as_markdown};
+use crate::session::{CallEvent, visit_all_calls};
 use crate::summaries::{
     FailOn, ReportBuilder, check_changed_files, check_cost, check_events, check_forbidden_calls,
     check_tokens, forbidding_rules,
@@ -112,7 +112,7 @@ impl Run for SessionReportArguments {
         let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
         let mut builder = ReportBuilder::new(period, forbid.clone(), io.environment.clone())?;
         let mut failure = None;
-        calls_of_all(&candidates, &listing, &mut |event| {
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     let path = listed.path.clone();
@@ -153,11 +153,11 @@ impl Run for SessionReportArguments {
         } else {
             output::page(&report_as_markdown(&report), globals, io)?;
         }
-        write_to(outputs, &github_output(&report))?;
+        write_to(outputs, &report_as_github_output(&report))?;
         if let Some(file) = &test_cases {
             file.set_len(0)?;
         }
-        write_to(test_cases, &junit(&report))?;
+        write_to(test_cases, &report_as_junit(&report))?;
         Ok(errors.outcome(gate_status(&report.gates, io)))
     }
 }

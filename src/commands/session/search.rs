@@ -17,8 +17,8 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
-use crate::session::{Candidate, Depth, candidates_at, subagent_candidates, subagents_beside};
-use crate::text::count_noun;
+use crate::session::{Candidate, Depth, discover_paths, subagent_candidates, subagents_beside};
+use crate::text::format_count;
 
 /// Search the messages of sessions
 ///
@@ -161,7 +161,7 @@ impl Run for SessionSearchArguments {
             }
             output::use_pager(globals, io);
         }
-        let progress = ProgressLine::of_sessions("searching", candidates.len(), io);
+        let progress = ProgressLine::for_sessions("searching", candidates.len(), io);
         listing.examined = progress.counter();
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => HitDetail::Sessions,
@@ -177,7 +177,7 @@ impl Run for SessionSearchArguments {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
                     listed.path = display_path_of(listed.path, &sessions);
-                    let parent = ParentSession::of(&listed, &candidates, &source.named_roots);
+                    let parent = ParentSession::find(&listed, &candidates, &source.named_roots);
                     printer.session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
@@ -187,7 +187,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    let lines = count_noun(lines, "line is", "lines are");
+                    let lines = format_count(lines, "line is", "lines are");
                     messages.warn(&format!("{path}: {lines} too long to search"));
                     Ok(())
                 }
@@ -270,7 +270,7 @@ impl SessionSearchArguments {
         }
         let paths = usable_paths(sessions, errors).into_iter();
         let found = paths.flat_map(|path| {
-            let mut session = candidates_at(std::iter::once(path));
+            let mut session = discover_paths(std::iter::once(path));
             if self.subagents {
                 session.extend(subagent_candidates(&session));
             }

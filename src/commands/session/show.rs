@@ -16,10 +16,10 @@ use crate::render::{
     Density, DialogForm, DialogPrinter, DisplayOptions, Grouping, InjectedDetail, Look,
     MessageRange, ThinkingDisplay, ToolDetail,
 };
-use crate::session::{CallEdits, patch};
+use crate::session::{CallEdits, format_patch};
 use crate::session::{Scope, Session, session_description};
 use crate::summaries::builtin::group_label;
-use crate::text::{count_noun, terminal_safe, terminal_safe_line};
+use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
 /// Show the dialog of a session
 ///
@@ -114,7 +114,7 @@ impl Run for SessionShowArguments {
                         total += u64::from(is_shown(&message.map_err(failed)?));
                     }
                 }
-                Some(range.of(total))
+                Some(range.resolve(total))
             }
             range => range,
         };
@@ -139,7 +139,7 @@ impl Run for SessionShowArguments {
         if look.selection.tools == ToolDetail::Edits {
             let mut edits = CallEdits::default();
             for part in &parts {
-                edits.add(part.edits().map_err(failed)?, &facts);
+                edits.add(part.read_edits().map_err(failed)?, &facts);
             }
             printer.filter = Some(Box::new(move |message| edits.apply(message)));
         }
@@ -148,14 +148,14 @@ impl Run for SessionShowArguments {
                 message.origin == Origin::Prompt && message.thread == Thread::Main
             }));
         }
-        printer.head(&about, known, Vec::new())?;
+        printer.print_head(&about, known, Vec::new())?;
         let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
             .map_err(UsageError::of_print_error)?;
         let number = printer.number;
         // Waits for the pager.
         drop(printer);
         if range.is_some_and(|range| range.is_before(number)) {
-            let messages = count_noun(number, "message", "messages");
+            let messages = format_count(number, "message", "messages");
             io.messages.hint(&format!(
                 "the range is beyond the end: the session has {messages}"
             ));
@@ -181,7 +181,7 @@ impl SessionShowArguments {
             last.redact();
         }
         if self.json || self.output == Some(DialogForm::Jsonl) {
-            let facts = session.first_facts(self.source.file_mapping())?;
+            let facts = session.read_first_facts(self.source.file_mapping())?;
             let about = MessageContext {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
@@ -262,11 +262,11 @@ impl Run for SessionDiffArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let session = self.source.open_one(self.session.as_deref(), io)?;
-        let facts = session.first_facts(self.source.file_mapping())?;
+        let facts = session.read_first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
-        let found = session.all_edits().map_err(UsageError::reason)?;
+        let found = session.read_all_edits().map_err(UsageError::reason)?;
         let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
-        let (patch, outside) = patch(&found.edits, &root);
+        let (patch, outside) = format_patch(&found.edits, &root);
         let is_context = |edit: &FileEdit| edit.kind == EditKind::Context;
         let unnumbered: Vec<&str> = found
             .edits
@@ -275,7 +275,7 @@ impl Run for SessionDiffArguments {
             .map(|edit| edit.path.as_str())
             .collect();
         if !unnumbered.is_empty() {
-            let changes = count_noun(unnumbered.len() as u64, "change", "changes");
+            let changes = format_count(unnumbered.len() as u64, "change", "changes");
             io.messages.hint(&format!(
                 "the session has no line numbers of {changes}: apply them with `git apply --unidiff-zero`"
             ));
@@ -291,7 +291,7 @@ impl Run for SessionDiffArguments {
             ),
             (outside, "outside the directory"),
         ] {
-            let changes = count_noun(paths.len() as u64, "change", "changes");
+            let changes = format_count(paths.len() as u64, "change", "changes");
             paths.sort_unstable();
             paths.dedup();
             if !paths.is_empty() {
@@ -302,7 +302,7 @@ impl Run for SessionDiffArguments {
             }
         }
         if found.commands > 0 && !globals.quiet {
-            let commands = count_noun(found.commands, "shell command", "shell commands");
+            let commands = format_count(found.commands, "shell command", "shell commands");
             io.messages
                 .warn(&format!("omitted changes that {commands} may have made"));
         }

@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, candidates_at,
-    discover_names, discover_with, ids_in, list, processors, session_roots,
+    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, discover_names,
+    discover_paths, discover_with, ids_in, list, processors, session_roots,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -116,7 +116,7 @@ impl SourceArguments {
     pub(crate) fn configure(&mut self, config: &Config) -> Result<(), UsageError> {
         let agents = config.agents().map_err(UsageError::reason)?;
         let homes = match self.root.as_slice() {
-            [] => config.usual_homes(),
+            [] => config.default_homes(),
             roots => roots.to_vec(),
         };
         self.named_roots = NamedRoots::new(agents, homes);
@@ -268,7 +268,7 @@ impl SourceArguments {
         for root in &self.root {
             let problem = if root.is_dir() {
                 std::fs::read_dir(root).err().map(UsageError::reason)
-            } else if candidates_at(std::iter::once(root.clone()))
+            } else if discover_paths(std::iter::once(root.clone()))
                 .iter()
                 .any(|one| one.path != *root)
             {

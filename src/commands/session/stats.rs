@@ -24,9 +24,9 @@ use crate::render::sessions::status_line;
 use crate::render::{
     ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
 };
-use crate::session::{Agent, Depth, Detail, Prices, Tally, candidates_at, subagents_beside};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, discover_paths, subagents_beside};
 use crate::summaries::check_cost;
-use crate::text::{count_noun, format_dollars, terminal_safe_line};
+use crate::text::{format_count, format_dollars, terminal_safe_line};
 
 /// Count tokens, costs and calls by model, tool, day and prompt id
 ///
@@ -128,7 +128,7 @@ impl Run for SessionStatsArguments {
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
-        let mut tally = Tally::within(period, self.detail());
+        let mut tally = Tally::with_period(period, self.detail());
         let mut errors = InputErrors::new(&io.messages);
         let mut candidates = Vec::new();
         if self.sessions.is_empty() {
@@ -144,7 +144,7 @@ impl Run for SessionStatsArguments {
         if self.by.contains(&Dimension::Project) {
             let mut all = self.matching.source.candidates(&io.environment);
             let paths = named.iter().flat_map(NamedSession::paths);
-            all.extend(candidates_at(paths));
+            all.extend(discover_paths(paths));
             listing.learn_projects(&all);
             tally.projects = Arc::clone(&listing.selection.projects);
         }
@@ -155,7 +155,7 @@ impl Run for SessionStatsArguments {
                 return Ok(errors.outcome(Status::Done));
             }
         }
-        let progress = ProgressLine::of_sessions("reading", count, io);
+        let progress = ProgressLine::for_sessions("reading", count, io);
         if self.sessions.is_empty() {
             (listing.selection.since, listing.selection.until) = (since, until);
             listing.examined = progress.counter();
@@ -187,11 +187,11 @@ impl Run for SessionStatsArguments {
                 format!("{cost} of {}\n", format_dollars(limit))
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
-            let gate = check_cost(&tally.costs(&[Dimension::Session], &zone), limit);
+            let gate = check_cost(&tally.sum_costs(&[Dimension::Session], &zone), limit);
             return Ok(errors.outcome(gate_status(&[gate], io)));
         }
         if is_about_tools {
-            let tools = tally.tools(&self.by, &zone);
+            let tools = tally.sum_tools(&self.by, &zone);
             let page = |tools: &[_]| tool_page(&self.by, tools, columns);
             print(form, &tools, page, globals, io)?;
         } else if self.by.is_empty() {
@@ -199,7 +199,7 @@ impl Run for SessionStatsArguments {
             let page = |stats: &[_]| stats_page(&stats[0], columns);
             print(form, &stats, page, globals, io)?;
         } else {
-            let mut costs = tally.costs(&self.by, &zone);
+            let mut costs = tally.sum_costs(&self.by, &zone);
             if self.by.contains(&Dimension::Block) {
                 tally.add_block_ends(&mut costs, &zone, now);
             }
@@ -229,7 +229,7 @@ impl SessionStatsArguments {
 /// Names the models without a price, and counts the sessions whose sums are in the period only in part.
 fn warn_of_gaps(spending: &Spending, partial_sums: u64, messages: &Messages) {
     if partial_sums > 0 {
-        let sessions = count_noun(partial_sums, "session", "sessions");
+        let sessions = format_count(partial_sums, "session", "sessions");
         messages.warn(&format!(
             "the tokens leave out {sessions} whose agent records one sum, and which are not wholly in the period"
         ));

@@ -113,7 +113,7 @@ impl Run for SessionTailArguments {
         let session = if has_only_lines {
             Err(file)
         } else {
-            match Session::of_file(file, &self.source.named_roots) {
+            match Session::from_file(file, &self.source.named_roots) {
                 Ok(session) => Ok(named.with_files(session)),
                 Err(SessionError::Unknown(_)) if self.raw => {
                     Err(open_safely(path).map_err(failed)?)
@@ -128,13 +128,13 @@ impl Run for SessionTailArguments {
                 && !session.format().is_stream();
             let mut earlier = Vec::new();
             if is_read_once {
-                let facts = session.first_facts(self.source.file_mapping())?;
+                let facts = session.read_first_facts(self.source.file_mapping())?;
                 earlier = (self.source).ancestors(session, &facts, &io.environment, &io.messages);
             }
             if is_read_once && !(has_ends && earlier.is_empty()) {
                 let mut printer = self.printer(globals, io)?;
                 let said = self.whole(earlier.iter().chain([session]))?;
-                printer.messages(said, &self.options().context_of(session)?)?;
+                printer.messages(said, &self.options().read_context(session)?)?;
                 printer.cursor(&session.file.path, session.file.size, 0)?;
                 return Ok(Status::Done);
             }
@@ -216,7 +216,7 @@ impl SessionTailArguments {
         if let Ok(session) = &session
             && let Some(said) = self.last_messages(session)?
         {
-            printer.messages(said, &options.context_of(session)?)?;
+            printer.messages(said, &options.read_context(session)?)?;
             return Ok(Status::Done);
         }
         let start = match (&session, self.offset) {
@@ -230,7 +230,7 @@ impl SessionTailArguments {
         };
         let (file, format, about) = match session {
             Ok(session) => {
-                let about = options.context_of(&session)?;
+                let about = options.read_context(&session)?;
                 let format = session.format();
                 (session.file, Some(format), about)
             }
@@ -286,11 +286,11 @@ impl Printer {
         let mut merger = MessageMerger::default();
         for message in said {
             if let Some(whole) = merger.push(message) {
-                self.message(whole, about)?;
+                self.write_message(whole, about)?;
             }
         }
         if let Some(last) = merger.finish() {
-            self.message(last, about)?;
+            self.write_message(last, about)?;
         }
         self.dialog.finish()
     }
@@ -311,21 +311,21 @@ impl Printer {
 }
 
 impl FollowOutput for Printer {
-    fn raw(&mut self, lines: &[u8]) -> WriteResult {
+    fn write_raw(&mut self, lines: &[u8]) -> WriteResult {
         self.dialog.writer.echo(lines)
     }
 
-    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
+    fn write_message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
         let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
         if self.is_text() && self.speaker != speaker {
             let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
             let line = speaker_line(about, is_first);
             self.dialog.writer.echo(line.as_bytes())?;
         }
-        self.dialog.message(message, about)
+        self.dialog.print_message(message, about)
     }
 
-    fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
+    fn report_switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
         let path = path.display().to_string();
         if self.is_text() {
             return self
@@ -341,7 +341,7 @@ impl FollowOutput for Printer {
         })
     }
 
-    fn end_reached(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
+    fn report_end(&mut self, follower: &Follower, is_last: bool) -> WriteResult {
         if !is_last && !self.dialog.writer.has_buffered() {
             return Ok(());
         }

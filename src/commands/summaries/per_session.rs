@@ -23,13 +23,13 @@ use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::records::GateResult;
 use crate::render::ProgressLine;
-use crate::session::record::Recorded;
-use crate::session::{Depth, ManualTitle, Prices, Selection, each_in_order};
+use crate::session::record::RecordOutcome;
+use crate::session::{Depth, ManualTitle, Prices, Selection, process_in_order};
 use crate::summaries::{
     Asker, Auto, CostLimit, Driver, Estimate, Generator, Kind, Language, LanguageChoice, NoText,
     Reason, SessionExcerpt, StreamedConversation, TextEngine, Written, format_amount,
 };
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Arguments of `title` and `recap`.
 #[derive(Debug, Args)]
@@ -225,9 +225,9 @@ impl Runner {
         }
         let progress = match &input {
             StandardInput::List(sessions) => {
-                ProgressLine::of_sessions(self.work, sessions.len(), io)
+                ProgressLine::for_sessions(self.work, sessions.len(), io)
             }
-            StandardInput::Conversation(_) => ProgressLine::spinner(self.work, io),
+            StandardInput::Conversation(_) => ProgressLine::new_spinner(self.work, io),
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
@@ -255,7 +255,7 @@ impl Runner {
                 writer.flush()?;
             }
             StandardInput::List(sessions) => {
-                each_in_order(
+                process_in_order(
                     &sessions,
                     arguments.source.waiting_jobs(),
                     |session| SessionOutput {
@@ -296,7 +296,7 @@ impl Runner {
         };
         let mut estimate = Estimate::default();
         // A session without a request adds nothing.
-        let _ = each_in_order(sessions, jobs, request, |_, request| {
+        let _ = process_in_order(sessions, jobs, request, |_, request| {
             let mut requests = request.into_iter();
             requests.try_for_each(|request| {
                 estimate.add(&request, &*asker.provider, &self.prices);
@@ -339,7 +339,7 @@ impl Runner {
         };
         let limit = asker.limit.as_ref().filter(|limit| limit.is_reached())?;
         let spent = format_amount(limit.spent());
-        let rest = count_noun(not_paid, "session was", "sessions were");
+        let rest = format_count(not_paid, "session was", "sessions were");
         let gate = cost_gate(
             limit.dollars,
             format!("{spent} spent, {rest} not asked about"),
@@ -474,7 +474,7 @@ impl Summary {
         match &output.result {
             Ok((_, recorded)) => {
                 self.made += 1;
-                if let Some(Recorded::NotShown(reason)) = recorded {
+                if let Some(RecordOutcome::NotShown(reason)) = recorded {
                     let error = UsageError::new(format!("not written: {reason}"));
                     let path = output.path.as_deref().unwrap_or_default();
                     self.inputs.report(path, &error);

@@ -13,7 +13,7 @@ use crate::commands::{Form, InputErrors, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
 use crate::render::{ProgressLine, Style, recap_page, recap_sums};
-use crate::session::{CallEvent, Depth, calls_of_all, candidates_at};
+use crate::session::{CallEvent, Depth, discover_paths, visit_all_calls};
 use crate::summaries::{Asker, Estimate, ReportBuilder, Text, TextEngine};
 
 impl Runner {
@@ -51,7 +51,7 @@ impl Runner {
                 if let Some(status) = self.announce_period(asker, &digest, is_dry_run, io)? {
                     return Ok(errors.outcome(status));
                 }
-                let _progress = ProgressLine::spinner(self.work, io);
+                let _progress = ProgressLine::new_spinner(self.work, io);
                 self.driver.generator.period_text(&digest)
             }
         };
@@ -98,14 +98,14 @@ impl Runner {
         arguments.apply(&mut listing.selection, io.clock.as_ref());
         listing.learn_projects(&source.candidates(&io.environment));
         let files = source.sessions(&listing, io);
-        let candidates = candidates_at(files.iter().map(|files| files.path.clone()));
+        let candidates = discover_paths(files.iter().map(|files| files.path.clone()));
         let selection = &listing.selection;
         let since = selection.since.unwrap_or(Timestamp::MIN);
         let period = since..selection.until.unwrap_or(Timestamp::MAX);
         let mut builder = ReportBuilder::new(period, Vec::new(), io.environment.clone())?;
         builder.projects = Arc::clone(&selection.projects);
-        let progress = ProgressLine::of_sessions("reading", candidates.len(), io);
-        calls_of_all(&candidates, &listing, &mut |event| {
+        let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
+        visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
                     progress.advance();

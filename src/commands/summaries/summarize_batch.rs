@@ -24,7 +24,7 @@ use crate::process::report_end_signals;
 use crate::records::{SideExtension, ToolUseSummaryRecord, UsageRecord};
 use crate::render::{ProgressLine, Style};
 use crate::session::durable::{FileSystems, Sync};
-use crate::session::record::{Ownership, SessionFacts, Transcript, ownership, side_file_path};
+use crate::session::record::{Ownership, SessionFacts, Transcript, find_owner, side_file_path};
 use crate::summaries::label::{
     Label, LabelSink, LabelSource, LabelStream, Labeler, PROMPT, Placing, RecordedLabels,
     StreamEnd, Timing,
@@ -113,9 +113,9 @@ impl Run for SummarizeBatchArguments {
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
-        let progress = ProgressLine::of_input("labelling", &self.files, io);
+        let progress = ProgressLine::for_input("labelling", &self.files, io);
         let mut errors = InputErrors::new(&io.messages);
-        let is_waiting = io.stdin.readiness();
+        let is_waiting = io.stdin.readiness_check();
         let input = Box::new(progress.count_bytes(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {
@@ -244,7 +244,8 @@ impl SummarizeBatchArguments {
 /// Opens the side file of the session for labels: the agent may be writing to the session's own file
 /// at the same time.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
-    let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
+    let whose =
+        find_owner(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     if whose == Ownership::AnotherAgent {
         session_to_write(path)?;
     }

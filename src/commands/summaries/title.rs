@@ -11,7 +11,7 @@ use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
-use crate::session::record::Recorded;
+use crate::session::record::RecordOutcome;
 use crate::summaries::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
 use crate::summaries::{Auto, Kind, extension};
 
@@ -158,9 +158,9 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
 }
 
 /// Returns the reason why the agent does not show a title.
-fn why_hidden(recorded: Option<Recorded>) -> Option<&'static str> {
+fn why_hidden(recorded: Option<RecordOutcome>) -> Option<&'static str> {
     match recorded {
-        Some(Recorded::NotShown(reason)) => Some(reason),
+        Some(RecordOutcome::NotShown(reason)) => Some(reason),
         _ => None,
     }
 }

@@ -9,9 +9,9 @@ use crate::render::{
     DialogForm, DialogPrinter, MessageRange, cost_cell, format_duration, runs_cell, tokens_cell,
 };
 use crate::session::{Prices, PrintError, Scope, Session, SubagentCost, Tally};
-use crate::text::{count_noun, format_dollars};
+use crate::text::{format_count, format_dollars};
 
-/// Prints the messages of a session whose parts are in these files, and what follows the last one.
+/// Prints the messages of a session whose parts are in these files, and the end of the dialog.
 /// Returns the number of omitted messages of other branches.
 pub(crate) fn print_dialog(
     parts: &[Session],
@@ -24,20 +24,20 @@ pub(crate) fn print_dialog(
         session_id,
         ..MessageContext::default()
     };
-    let mut left_out = 0;
+    let mut omitted = 0;
     let mut meter = None;
     for part in parts {
-        let failed = |error: io::Error| PrintError::read(&part.file.path, error);
-        let messages = part.messages(scope).map_err(failed)?;
-        left_out += messages.omitted_count();
+        let to_error = |error: io::Error| PrintError::read(&part.file.path, error);
+        let messages = part.messages(scope).map_err(to_error)?;
+        omitted += messages.omitted_count();
         for message in messages {
-            let message = message.map_err(failed)?;
+            let message = message.map_err(to_error)?;
             if is_shown(&message) {
                 printer.number += 1;
                 if range.is_some_and(|range| range.is_before(printer.number)) {
                     continue;
                 }
-                if range.is_some_and(|range| range.is_behind(printer.number)) {
+                if range.is_some_and(|range| range.is_after(printer.number)) {
                     break;
                 }
             } else {
@@ -47,24 +47,24 @@ pub(crate) fn print_dialog(
                     continue;
                 }
             }
-            printer.message(message, &about)?;
+            printer.print_message(message, &about)?;
         }
     }
     let form = printer.look.form;
-    if left_out > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
+    if omitted > 0 && range.is_none() && matches!(form, DialogForm::Html | DialogForm::Md) {
         let omission = Message {
-            blocks: vec![Block::Text(omission_text(left_out))],
+            blocks: vec![Block::Text(omission_text(omitted))],
             ..Message::new(Role::System, Origin::Injected)
         };
-        printer.message(omission, &about)?;
+        printer.print_message(omission, &about)?;
     }
     printer.finish()?;
-    Ok(left_out)
+    Ok(omitted)
 }
 
 /// Returns the note about this number of omitted messages.
-pub(crate) fn omission_text(left_out: u64) -> String {
-    let messages = count_noun(left_out, "message", "messages");
+pub(crate) fn omission_text(omitted: u64) -> String {
+    let messages = format_count(omitted, "message", "messages");
     format!("omitted {messages} of other branches or subagents, or from before a compaction")
 }
 
@@ -75,9 +75,12 @@ pub(crate) fn dialog_facts(
     facts: &Facts,
     prices: &Prices,
 ) -> io::Result<Vec<(&'static str, String)>> {
-    let mut tally = Tally::of(session, prices)?;
+    let mut tally = Tally::from_session(session, prices)?;
     let mut subagents = tally.subagents();
-    if subagents.iter().any(|one| one.facts.agent_type.is_none()) {
+    if subagents
+        .iter()
+        .any(|subagent| subagent.facts.agent_type.is_none())
+    {
         // Only calls state their types.
         tally = Tally::new(Detail::Full);
         tally.add(session)?;
@@ -85,12 +88,14 @@ pub(crate) fn dialog_facts(
         subagents = tally.subagents();
     }
     let cost = tally.total();
-    let subagents = subagents.iter().map(|one| ("subagent", subagent_line(one)));
+    let subagents = subagents
+        .iter()
+        .map(|subagent| ("subagent", subagent_line(subagent)));
     let tokens = tokens_cell(&cost.spending.usage);
     let span = facts.started.zip(facts.last_activity);
     let duration = span.map(|(start, end)| format_duration(end.duration_since(start)));
     let id = about.session_id.as_ref();
-    let cost_cell = tokens.as_ref().map(|_| cost_cell(&cost.spending));
+    let total = tokens.as_ref().map(|_| cost_cell(&cost.spending));
     let known = [
         ("session", id.map(ToString::to_string)),
         ("agent", Some(about.agent.clone())),
@@ -99,17 +104,18 @@ pub(crate) fn dialog_facts(
         ("model", about.model.clone()),
         ("duration", duration),
         ("tokens", tokens),
-        ("cost", cost_cell),
+        ("cost", total),
         ("recorded", cost.spending.recorded_cost.map(format_dollars)),
         ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];
-    let known = known.into_iter();
-    let known = known.filter_map(|(name, value)| Some((name, value?)));
-    Ok(known.chain(subagents).collect())
+    let present = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    Ok(present.chain(subagents).collect())
 }
 
-/// Returns what a subagent spent: a line of the tree of subagents.
+/// Returns the line of a subagent in the tree of subagents, with its tokens and costs.
 fn subagent_line(subagent: &SubagentCost) -> String {
     let facts = &subagent.facts;
     let name = facts.agent_type.as_deref().unwrap_or("(unknown)");

@@ -25,7 +25,7 @@ pub fn is_export_list(path: &Path) -> bool {
 /// Lengths of ids that become names of pages. Shorter names may be device names on some systems.
 const ID_LENGTHS: std::ops::RangeInclusive<usize> = 8..=80;
 
-/// A directory cannot be used for an export.
+/// The reason why a directory cannot be used for an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file has this name.
@@ -101,20 +101,20 @@ impl ExportFolder {
         format!("index{}", self.suffix)
     }
 
-    /// Adds the page of a session or subagent at `path`. The page also depends on the files in `beside` and
-    /// on `look`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
-    pub fn page(
+    /// Adds the page of a session or subagent at `path`. The page also depends on the files in `related_files` and
+    /// on `settings`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
+    pub fn add_page(
         &mut self,
         name: &str,
         path: &Path,
-        beside: &[PathBuf],
+        related_files: &[PathBuf],
         row: IndexRow,
-        look: &str,
+        settings: &str,
     ) -> Option<String> {
-        let mut stamp = look.to_owned();
+        let mut stamp = settings.to_owned();
         for file in [path, &side_file_path(path)]
             .into_iter()
-            .chain(beside.iter().map(PathBuf::as_path))
+            .chain(related_files.iter().map(PathBuf::as_path))
         {
             stamp.push(' ');
             stamp.push_str(&stamp_of(file));
@@ -171,7 +171,7 @@ impl ExportFolder {
         let mut rows: Vec<_> = ours
             .map(|(name, page)| (name.as_str(), &page.row))
             .collect();
-        rows.sort_by(|(_, one), (_, other)| other.last_activity.cmp(&one.last_activity));
+        rows.sort_by(|(_, first), (_, second)| second.last_activity.cmp(&first.last_activity));
         if !rows.is_empty() {
             let text = index(&rows, directory)
                 .map_err(|error| ExportError::Io(directory.clone(), error))?;
@@ -180,8 +180,7 @@ impl ExportFolder {
             }
         }
         self.save()?;
-        let subagents = rows.iter().filter(|(_, row)| row.parent.is_some());
-        let subagents = subagents.count();
+        let subagents = rows.iter().filter(|(_, row)| row.parent.is_some()).count();
         Ok((rows.len() - subagents, subagents))
     }
 
@@ -194,11 +193,18 @@ impl ExportFolder {
         name: &str,
         fill: impl FnOnce(File) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let failed = |error| Failure::from(ExportError::Io(self.directory.join(name), error));
-        let fill = |file: &File| fill(file.try_clone().map_err(failed)?);
+        let to_failure = |error| Failure::from(ExportError::Io(self.directory.join(name), error));
+        let fill = |file: &File| fill(file.try_clone().map_err(to_failure)?);
         // Restricted by the umask, like any new file.
         let permissions = Mode::from_raw_mode(0o777);
-        replace_below(&self.directory, Path::new(name), permissions, fill, failed).map(drop)
+        replace_below(
+            &self.directory,
+            Path::new(name),
+            permissions,
+            fill,
+            to_failure,
+        )
+        .map(drop)
     }
 
     /// Writes a file, unless it already contains this text.
@@ -215,7 +221,7 @@ impl ExportFolder {
 
     /// Chooses a name for the page of a file: the id if it is a valid name on every file system, with a hash
     /// otherwise, or if the name belongs to another session or a foreign file.
-    pub fn name(&mut self, id: &str, path: &Path) -> String {
+    pub fn choose_name(&mut self, id: &str, path: &Path) -> String {
         let safe: String = id
             .chars()
             .map(|character| match character.to_ascii_lowercase() {

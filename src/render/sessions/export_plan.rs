@@ -11,11 +11,11 @@ use crate::render::{CostSlice, IndexRow, Subagent, WordIndex, page_words, sessio
 use crate::session::Prices;
 use crate::session::TRAJECTORY_ENDING;
 use crate::session::Tally;
-use crate::session::each_in_order;
 use crate::session::open_safely;
+use crate::session::process_in_order;
 use crate::session::{Failures, Listing, list};
-use crate::session::{Listed, Sessions};
-use crate::session::{candidates_at, subagent_files, subagent_id};
+use crate::session::{ListedSession, Sessions};
+use crate::session::{discover_paths, subagent_files, subagent_id};
 
 /// The sessions of an export.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct ExportPlan<'a> {
 #[derive(Debug)]
 pub struct OutdatedPage<'a> {
     /// The session or subagent.
-    pub listed: &'a Listed,
+    pub listed: &'a ListedSession,
     /// The name of the page.
     pub name: String,
     /// Passed to the index when the page is written.
@@ -43,8 +43,8 @@ pub struct OutdatedPage<'a> {
     pub parent: Option<String>,
     /// The subagents that its calls may have started, with their files.
     pub subagents: Arc<[Subagent]>,
-    /// These subagents.
-    pub started: &'a [Box<Listed>],
+    /// The sessions of `subagents`, in the same order.
+    pub started: &'a [Box<ListedSession>],
 }
 
 impl<'a> ExportPlan<'a> {
@@ -56,11 +56,16 @@ impl<'a> ExportPlan<'a> {
     ) -> Vec<OutdatedPage<'a>> {
         let mut outdated = Vec::new();
         for session in self.sessions {
-            let id = session.facts.session_id.clone();
-            let id = id.unwrap_or_else(|| stem(session));
-            let name = folder.name(&id, &session.path);
-            let started = self.subagents.get(&session.path);
-            let started = started.map_or(&[][..], Vec::as_slice);
+            let id = session
+                .facts
+                .session_id
+                .clone()
+                .unwrap_or_else(|| stem(session));
+            let name = folder.choose_name(&id, &session.path);
+            let started = self
+                .subagents
+                .get(&session.path)
+                .map_or(&[][..], Vec::as_slice);
             let links: Arc<[Subagent]> = started
                 .iter()
                 .map(|started| {
@@ -71,16 +76,16 @@ impl<'a> ExportPlan<'a> {
                     } else {
                         &own_id
                     };
-                    let page = folder.name(&format!("{id}-{part}"), &started.path);
+                    let page = folder.choose_name(&format!("{id}-{part}"), &started.path);
                     Subagent {
                         page: page.trim_end_matches(TRAJECTORY_ENDING).to_owned(),
                         id: own_id,
                     }
                 })
                 .collect();
-            let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
+            let mut add_page = |listed: &'a ListedSession, name: &str, parent: Option<&str>| {
                 // The cost of a session includes its subagents.
-                let beside = match parent {
+                let related_files = match parent {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
@@ -92,11 +97,11 @@ impl<'a> ExportPlan<'a> {
                         None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
                         Some(_) => Vec::new(),
                     },
-                    ..row(listed, parent)
+                    ..index_row(listed, parent)
                 };
                 outdated.extend(
                     folder
-                        .page(name, &listed.path, &beside, row, &self.look)
+                        .add_page(name, &listed.path, &related_files, row, &self.look)
                         .map(|stamp| OutdatedPage {
                             listed,
                             name: name.to_owned(),
@@ -107,7 +112,7 @@ impl<'a> ExportPlan<'a> {
                         }),
                 );
             };
-            enter(session, &name, None);
+            add_page(session, &name, None);
             // A trajectory contains the trajectories of its subagents.
             let pages = if self.has_subagent_pages {
                 started
@@ -115,7 +120,7 @@ impl<'a> ExportPlan<'a> {
                 &[]
             };
             for (started, link) in pages.iter().zip(&*links) {
-                enter(started, &link.page, Some(&name));
+                add_page(started, &link.page, Some(&name));
             }
         }
         outdated
@@ -131,15 +136,15 @@ impl<'a> ExportPlan<'a> {
             .map(|listed| listed.path.clone());
         let mut tally = Tally::new(Detail::Costs);
         // Files that cannot be read are reported when their page is written.
-        tally.add_all(&candidates_at(paths), all);
+        tally.add_all(&discover_paths(paths), all);
         tally.price(prices);
         let mut costs: HashMap<String, Vec<CostSlice>> = HashMap::new();
-        for ((session, quarter, model), cost) in tally.quarters() {
+        for ((session, quarter, model), cost) in tally.sum_quarters() {
             costs.entry(session).or_default().push(CostSlice {
                 quarter,
                 model,
                 replies: cost.replies,
-                micros: cost.spending.usage.cost.map(micros),
+                micros: cost.spending.usage.cost.map(to_micros),
                 is_partial: !cost.spending.unpriced_models.is_empty(),
             });
         }
@@ -161,7 +166,7 @@ pub fn subagents_of(
             files.into_iter().map(|file| (file, &session.path))
         })
         .collect();
-    let (listed, failed) = list(&candidates_at(started.keys().cloned()), all);
+    let (listed, failed) = list(&discover_paths(started.keys().cloned()), all);
     let mut by_session: HashMap<PathBuf, Sessions> = HashMap::new();
     for subagent in listed {
         if let Some(session) = started.get(&subagent.path) {
@@ -189,14 +194,14 @@ pub fn subagents_of(
     clippy::cast_sign_loss,
     reason = "the conversion saturates"
 )]
-fn micros(dollars: f64) -> u64 {
+fn to_micros(dollars: f64) -> u64 {
     (dollars * 1e6).round() as u64
 }
 
 /// Maximum size of the words in the index, as a fraction of the size of the pages.
 const WORDS_SHARE: usize = 7;
 
-/// Returns the words of pages in `directory`, for the search of their index.
+/// Returns the words of pages in `directory`, for the search on their index page.
 ///
 /// # Errors
 /// A page cannot be read.
@@ -211,17 +216,17 @@ pub fn words_of_pages(
         .collect();
     pages.sort_unstable();
     let (mut index, mut size) = (WordIndex::default(), 0);
-    each_in_order(
+    process_in_order(
         &pages,
         jobs,
         |(_, path)| -> io::Result<_> {
             let page = open_safely(path).map_err(io::Error::other)?;
             Ok((page_words(page.file)?, page.size))
         },
-        |place, read| -> io::Result<()> {
+        |position, read| -> io::Result<()> {
             let (words, length) = read?;
             size += usize::try_from(length).unwrap_or_default();
-            index.add(pages[place].0, words);
+            index.add(pages[position].0, words);
             Ok(())
         },
     )?;
@@ -229,13 +234,13 @@ pub fn words_of_pages(
 }
 
 /// Returns the name of a file without its extension.
-fn stem(listed: &Listed) -> String {
+fn stem(listed: &ListedSession) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }
 
 /// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
-fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
+fn index_row(session: &ListedSession, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),

@@ -28,44 +28,48 @@ pub(crate) fn status_line(
 ) -> String {
     let text = |path| input.pointer(path).and_then(Value::as_str);
     let number = |path| input.pointer(path).and_then(Value::as_f64);
-    let midnight = now.to_zoned(zone.clone()).start_of_day();
-    let midnight = midnight.map_or(Timestamp::MIN, |midnight| midnight.timestamp());
+    let start_of_day = now.to_zoned(zone.clone()).start_of_day();
+    let midnight = start_of_day.map_or(Timestamp::MIN, |start| start.timestamp());
     let recent = now.checked_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
     let since = midnight.min(recent);
     listing.selection.since = Some(since);
-    let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
+    let mut tally = Tally::with_period(since..Timestamp::MAX, Detail::Costs);
     // A status line has no place to report unreadable files.
     let _ = tally.add_all(candidates, listing);
     tally.price(prices);
 
-    let spent = |sum: &SessionCostRecord| cost_cell(&sum.spending);
+    let format_spent = |sum: &SessionCostRecord| cost_cell(&sum.spending);
     let session = number("/cost/total_cost_usd")
         .map(format_dollars)
         .or_else(|| {
             let path = Path::new(text("/transcript_path")?);
             let session = Session::open_with(path, &listing.selection.named_roots).ok()?;
-            Some(spent(&Tally::of(&session, prices).ok()?.total()))
+            Some(format_spent(
+                &Tally::from_session(&session, prices).ok()?.total(),
+            ))
         });
     let block = tally.block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(
             "{} block (until {}, {left} left)",
-            spent(&tally.cost_since(block.start)),
+            format_spent(&tally.sum_since(block.start)),
             end_of_block(block.end, zone)
         )
     });
     let parts = [
         text("/model/display_name").map(terminal_safe_line),
         session.map(|cost| format!("{cost} session")),
-        Some(format!("{} today", spent(&tally.cost_since(midnight)))),
+        Some(format!(
+            "{} today",
+            format_spent(&tally.sum_since(midnight))
+        )),
         block,
         number("/context_window/used_percentage").map(|used| format!("{used:.0}% context")),
     ];
-    let limits = plan_limits(Agent::Claude, &input["rate_limits"], now, now).into_iter();
-    let limits = limits.filter(|limit| !limit.expired);
-    let limits =
-        limits.map(|limit| format!("{:.0}% of {}", limit.used_percent, window_name(&limit)));
-
-    let parts: Vec<String> = parts.into_iter().flatten().chain(limits).collect();
-    parts.join(" · ") + "\n"
+    let limits = plan_limits(Agent::Claude, &input["rate_limits"], now, now)
+        .into_iter()
+        .filter(|limit| !limit.expired)
+        .map(|limit| format!("{:.0}% of {}", limit.used_percent, window_name(&limit)));
+    let known: Vec<String> = parts.into_iter().flatten().chain(limits).collect();
+    known.join(" · ") + "\n"
 }

@@ -14,7 +14,7 @@ use crate::message::{Media, Thread, Usage};
 use crate::render::{
     Subagent, TrajectoryAgent, TrajectoryContext, TrajectoryHead, TrajectoryWriter,
 };
-use crate::session::Listed;
+use crate::session::ListedSession;
 use crate::session::Prices;
 use crate::session::Scope;
 use crate::session::Session;
@@ -30,19 +30,20 @@ const IMAGES: &str = "images";
 const SUBAGENTS: &str = "subagents";
 
 /// A trajectory to write.
-struct Part<'a> {
-    listed: &'a Listed,
+struct Trajectory<'a> {
+    listed: &'a ListedSession,
     session: Session,
     /// Its id, if it is embedded.
     id: Option<&'a str>,
     /// The messages to write, or all.
     thread: Option<Thread>,
-    /// The tokens of its steps, and of the whole trajectory.
+    /// The tokens of its steps.
     own: Usage,
+    /// The tokens of the whole trajectory; `None` if they are not written.
     total: Option<Usage>,
 }
 
-/// A trajectory cannot be written.
+/// The reason why a trajectory cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TrajectoryError {
     /// The session cannot be read.
@@ -80,28 +81,28 @@ impl Trajectories<'_> {
     /// Reading or writing failed.
     pub fn write(
         &self,
-        listed: &Listed,
-        started: &[Box<Listed>],
+        listed: &ListedSession,
+        started: &[Box<ListedSession>],
         links: &[Subagent],
         out: &mut dyn Write,
     ) -> Result<(), TrajectoryError> {
         let counted = subagent_files(&listed.path, listed.agent);
-        let mut main = self.part(listed, None)?;
+        let mut main = self.open_trajectory(listed, None)?;
         let mut subagents = Vec::new();
         for (subagent, link) in started.iter().zip(links) {
-            let part = self.part(subagent, Some(&link.page))?;
+            let trajectory = self.open_trajectory(subagent, Some(&link.page))?;
             if !counted.contains(&subagent.path) {
-                main.total = main.total.zip(part.total).map(|(mut all, usage)| {
+                main.total = main.total.zip(trajectory.total).map(|(mut all, usage)| {
                     all += usage;
                     all
                 });
             }
-            subagents.push(part);
+            subagents.push(trajectory);
         }
         main.thread = (!listed.facts.is_subagent).then_some(Thread::Main);
-        let (remaining, is_whole) = self.steps(&main, links, out)?;
+        let (remaining, is_whole) = self.write_steps(&main, links, out)?;
         if !is_whole {
-            let others = Part {
+            let others = Trajectory {
                 id: Some(SUBAGENTS),
                 thread: Some(Thread::Subagent),
                 own: remaining,
@@ -110,30 +111,30 @@ impl Trajectories<'_> {
             };
             subagents.insert(0, others);
         }
-        for (index, part) in subagents.iter().enumerate() {
+        for (index, trajectory) in subagents.iter().enumerate() {
             let separator = if index == 0 {
                 ",\n\"subagent_trajectories\":["
             } else {
                 ","
             };
             out.write_all(separator.as_bytes())?;
-            self.steps(part, &[], out)?;
+            self.write_steps(trajectory, &[], out)?;
             out.write_all(b"}")?;
         }
         let end = if subagents.is_empty() { "}\n" } else { "]}\n" };
         Ok(out.write_all(end.as_bytes())?)
     }
 
-    fn part<'a>(
+    fn open_trajectory<'a>(
         &self,
-        listed: &'a Listed,
+        listed: &'a ListedSession,
         id: Option<&'a str>,
-    ) -> Result<Part<'a>, TrajectoryError> {
+    ) -> Result<Trajectory<'a>, TrajectoryError> {
         let session =
             Session::open_with(&listed.path, self.named_roots).map_err(TrajectoryError::read)?;
-        let tally = Tally::of(&session, self.prices).map_err(TrajectoryError::read)?;
+        let tally = Tally::from_session(&session, self.prices).map_err(TrajectoryError::read)?;
         let usage = tally.total().spending.usage;
-        Ok(Part {
+        Ok(Trajectory {
             listed,
             session,
             id,
@@ -143,36 +144,44 @@ impl Trajectories<'_> {
         })
     }
 
-    /// Writes a trajectory without its end. Returns the tokens that no step has, and whether all messages were
+    /// Writes a trajectory without its end. Returns the tokens that are not assigned to a step, and whether all messages were
     /// written.
-    fn steps(
+    fn write_steps(
         &self,
-        part: &Part<'_>,
+        trajectory: &Trajectory<'_>,
         links: &[Subagent],
         out: &mut dyn Write,
     ) -> Result<(Usage, bool), TrajectoryError> {
         let context = TrajectoryContext {
             subagents: links,
-            save: &|media| self.save(media),
+            save: &|media| self.save_image(media),
             price: &|model, usage| self.prices.cost(model, usage),
         };
-        let facts = &part.listed.facts;
-        let mut writer = TrajectoryWriter::new(out, head(part), part.own, context)?;
+        let facts = &trajectory.listed.facts;
+        let mut writer =
+            TrajectoryWriter::new(out, trajectory_head(trajectory), trajectory.own, context)?;
         let copied = match &facts.forked_from {
-            Some(_) => part.session.find_copied_records()?,
+            Some(_) => trajectory.session.find_copied_records()?,
             None => HashSet::new(),
         };
-        let ancestors = (self.ancestors)(&part.session, facts);
-        let (mut is_whole, mut left_out) = (true, 0);
-        let own = std::iter::once((&part.session, false));
-        for (session, is_ancestor) in ancestors.iter().map(|one| (one, true)).chain(own) {
+        let ancestors = (self.ancestors)(&trajectory.session, facts);
+        let (mut is_whole, mut omitted) = (true, 0);
+        let last = std::iter::once((&trajectory.session, false));
+        for (session, is_ancestor) in ancestors
+            .iter()
+            .map(|ancestor| (ancestor, true))
+            .chain(last)
+        {
             let messages = session
                 .messages(Scope::Live)
                 .map_err(TrajectoryError::read)?;
-            left_out += messages.omitted_count();
+            omitted += messages.omitted_count();
             for message in messages {
                 let mut message = message.map_err(TrajectoryError::read)?;
-                if part.thread.is_some_and(|thread| thread != message.thread) {
+                if trajectory
+                    .thread
+                    .is_some_and(|thread| thread != message.thread)
+                {
                     is_whole = false;
                     if let (Thread::Subagent, Some(call)) = (message.thread, message.parent_call) {
                         writer.add_subagent_reference(call, SUBAGENTS);
@@ -184,14 +193,14 @@ impl Trajectories<'_> {
                 if self.redact {
                     message.redact();
                 }
-                writer.message(message, is_copied)?;
+                writer.add_message(message, is_copied)?;
             }
         }
-        Ok((writer.finish(part.total.as_ref(), left_out)?, is_whole))
+        Ok((writer.finish(trajectory.total.as_ref(), omitted)?, is_whole))
     }
 
     /// Saves an image under the hash of its content. Returns its path.
-    fn save(&self, media: &Media) -> io::Result<Option<String>> {
+    fn save_image(&self, media: &Media) -> io::Result<Option<String>> {
         let data = media.data.as_ref();
         let Some(data) = data.and_then(|data| STANDARD.decode(data).ok()) else {
             return Ok(None);
@@ -210,23 +219,23 @@ impl Trajectories<'_> {
     }
 }
 
-fn head(part: &Part<'_>) -> TrajectoryHead {
-    let facts = &part.listed.facts;
+fn trajectory_head(trajectory: &Trajectory<'_>) -> TrajectoryHead {
+    let facts = &trajectory.listed.facts;
     let agent = [("cwd", &facts.first_cwd), ("git_branch", &facts.branch)];
     let title = facts.title.as_ref().map(|title| title.text.clone());
     let about = [("title", &title), ("forked_from", &facts.forked_from)];
-    let known =
+    let to_member =
         |(name, value): (&'static str, &Option<String>)| Some((name, json!(value.as_ref()?)));
     TrajectoryHead {
         session_id: facts.session_id.clone(),
-        trajectory_id: part.id.map(str::to_owned),
+        trajectory_id: trajectory.id.map(str::to_owned),
         agent: TrajectoryAgent {
-            name: part.listed.agent.name(),
+            name: trajectory.listed.agent.name(),
             version: "unknown",
             model_name: facts.model.clone(),
-            extra: agent.into_iter().filter_map(known).collect(),
+            extra: agent.into_iter().filter_map(to_member).collect(),
         },
-        extra: about.into_iter().filter_map(known).collect(),
+        extra: about.into_iter().filter_map(to_member).collect(),
         ..TrajectoryHead::default()
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct HookAnswer {
 
 impl HookAnswer {
     /// Reads the exit status, standard output and standard error of a hook that ran to its end.
-    pub(super) fn read(
+    pub(super) fn from_output(
         agent: Agent,
         kind: EventKind,
         status: i32,
@@ -34,9 +34,9 @@ impl HookAnswer {
                 .unwrap_or_else(|| Self::failed(agent, "unreadable answer".to_owned())),
             2 => Self {
                 decision: Some(Decision::Deny),
-                reason: Some(stderr.trim().to_owned()).filter(|said| !said.is_empty()),
+                reason: Some(stderr.trim().to_owned()).filter(|text| !text.is_empty()),
                 effect: match kind {
-                    // Claude Code and Qwen Code ignore it, and ask.
+                    // Claude Code and Qwen Code ignore the denial, and ask.
                     EventKind::Request => HookEffect::LeftToAgent,
                     EventKind::Call | EventKind::Access => HookEffect::Denied,
                 },
@@ -60,8 +60,8 @@ impl HookAnswer {
         }
     }
 
-    /// Returns the answer of a hook that reached its timeout. No agent waits longer, or denies the call.
-    pub(super) fn late(seconds: f64) -> Self {
+    /// Returns the answer of a hook that reached its timeout. Agents then neither wait longer nor deny the call.
+    pub(super) fn timeout(seconds: f64) -> Self {
         Self {
             failure: Some(format!("no answer within {seconds} s")),
             ..Self::default()
@@ -71,26 +71,26 @@ impl HookAnswer {
     fn parse(agent: Agent, kind: EventKind, stdout: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(stdout).ok()?;
         let specific = &answer["hookSpecificOutput"];
-        let (place, decision, reason) = match (agent, kind) {
+        let (object, decision, reason) = match (agent, kind) {
             (Agent::Cursor, _) => (&answer, "permission", "agent_message"),
             (Agent::Gemini, _) => (&answer, "decision", "reason"),
             (_, EventKind::Request) => (&specific["decision"], "behavior", "message"),
             _ => (specific, "permissionDecision", "permissionDecisionReason"),
         };
-        let given = place[decision].as_str()?;
-        let mut all = [Decision::Allow, Decision::Ask, Decision::Deny].into_iter();
-        let decision = all.find(|one| name_of(*one) == given)?;
+        let name = object[decision].as_str()?;
+        let mut decisions = [Decision::Allow, Decision::Ask, Decision::Deny].into_iter();
+        let decision = decisions.find(|known| name_of(*known) == name)?;
         Some(Self {
             decision: Some(decision),
-            reason: place[reason].as_str().map(str::to_owned),
-            effect: effect(agent, kind, decision),
+            reason: object[reason].as_str().map(str::to_owned),
+            effect: effect_of(agent, kind, decision),
             failure: None,
         })
     }
 }
 
 /// Returns what an agent does after this decision.
-fn effect(agent: Agent, kind: EventKind, decision: Decision) -> HookEffect {
+fn effect_of(agent: Agent, kind: EventKind, decision: Decision) -> HookEffect {
     match (decision, agent, kind) {
         (Decision::Deny, ..) | (Decision::Ask, Agent::Opencode, _) => HookEffect::Denied,
         // Gemini CLI and Qwen Code ask their users first, Codex takes it for an error, and a plug-in of opencode or pi

@@ -64,7 +64,7 @@ impl AgentHook {
     }
 
     /// Returns the record about it, with the result of a trial if there was one.
-    pub fn status(&self, trial: Option<HookTestRecord>) -> HookStatusRecord {
+    pub fn to_record(&self, trial: Option<HookTestRecord>) -> HookStatusRecord {
         HookStatusRecord {
             agent: self.agent.name().to_owned(),
             scope: self.scope,
@@ -77,7 +77,7 @@ impl AgentHook {
         }
     }
 
-    /// Returns the built-in calls for its event, of a project in the directory of the trial.
+    /// Returns the built-in calls for the event of the hook, of a project in the directory of the trial.
     pub fn samples(&self, trial: &HookTrial) -> Vec<AgentHookInput> {
         let project = Value::from(trial.directory.display().to_string()).to_string();
         let samples = SAMPLES.lines().filter_map(|line| {
@@ -86,11 +86,11 @@ impl AgentHook {
             let input = Some(sample.input).filter(|_| sample.agent == self.agent.name())?;
             AgentHookInput::parse(&input.to_string(), &trial.directory).ok()
         });
-        samples.filter(|call| self.sees(call)).collect()
+        samples.filter(|call| self.matches(call)).collect()
     }
 
     /// Whether a call may be one of the agent, and of the event of the hook.
-    pub fn sees(&self, call: &AgentHookInput) -> bool {
+    pub fn matches(&self, call: &AgentHookInput) -> bool {
         let is_script = matches!(self.facts.syntax, SettingsSyntax::Script(_));
         let is_event = if is_script {
             call.event == "PreToolUse"
@@ -102,29 +102,31 @@ impl AgentHook {
 
     /// Runs it with the input of a call, as the agent does.
     pub fn run(&self, call: &AgentHookInput, trial: &HookTrial) -> HookTestRecord {
-        let seconds = self.hook.timeout.map_or(DEFAULT_TIMEOUT, |written| {
-            written * 10.0 / f64::from(self.facts.timeout)
+        let seconds = self.hook.timeout.map_or(DEFAULT_TIMEOUT, |limit| {
+            limit * 10.0 / f64::from(self.facts.timeout)
         });
         let timeout = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        let command = self.start_command(call, timeout, trial);
-        let ended = trial.spawners.run(&command, &CancelToken::default());
-        let status = ended.as_ref().ok().and_then(exit_code);
-        let answer = match (&ended, status) {
+        let command = self.build_command(call, timeout, trial);
+        let outcome = trial.spawners.run(&command, &CancelToken::default());
+        let status = outcome.as_ref().ok().and_then(exit_code);
+        let answer = match (&outcome, status) {
             (Ok(finished), Some(status)) => {
                 let text = |captured: &crate::process::Captured| captured.prefix_text(MAX_ANSWER);
                 let texts = [text(&finished.stdout), text(&finished.stderr)];
                 let [stdout, stderr] = texts.map(Result::unwrap_or_default);
-                HookAnswer::read(self.agent, call.kind, status, (&stdout, &stderr))
+                HookAnswer::from_output(self.agent, call.kind, status, (&stdout, &stderr))
             }
-            (Ok(finished), None) if finished.ended == Ended::TimedOut => HookAnswer::late(seconds),
+            (Ok(finished), None) if finished.ended == Ended::TimedOut => {
+                HookAnswer::timeout(seconds)
+            }
             (Ok(finished), None) => {
                 let failure = format!("exit status {}", finished.status.shell_code());
                 HookAnswer::failed(self.agent, failure)
             }
             (Err(error), _) => HookAnswer::failed(self.agent, error.to_string()),
         };
-        let skipped = self.why_skipped(call);
-        let is_run = skipped.is_none();
+        let skip_reason = self.skip_reason(call);
+        let is_run = skip_reason.is_none();
         let effect = if is_run {
             answer.effect
         } else {
@@ -150,27 +152,27 @@ impl AgentHook {
                 Some(Decision::Deny) => effect == HookEffect::Denied,
             },
             effect,
-            problem: answer.failure.or(skipped),
+            problem: answer.failure.or(skip_reason),
         }
     }
 
     /// Returns the program that the agent starts.
-    fn start_command(
+    fn build_command(
         &self,
         call: &AgentHookInput,
         timeout: Duration,
         trial: &HookTrial,
     ) -> Command {
-        let agent_directory = Some(&call.cwd).filter(|cwd| cwd.is_dir());
-        let agent_directory = agent_directory.unwrap_or(&trial.directory);
+        let cwd = Some(&call.cwd).filter(|cwd| cwd.is_dir());
+        let agent_directory = cwd.unwrap_or(&trial.directory);
         let below = self.hook.directory.as_deref().unwrap_or_default();
-        let project = self.facts.project_variables.iter();
-        let project = project.map(|name| ((*name).into(), agent_directory.clone().into()));
-        let of_hook = self.hook.environment.iter();
+        let project_names = self.facts.project_variables.iter();
+        let project = project_names.map(|name| ((*name).into(), agent_directory.clone().into()));
+        let settings = self.hook.environment.iter();
         let of_hook =
-            of_hook.filter_map(|(name, value)| Some((name.into(), value.as_str()?.into())));
-        let variables = trial.environment.iter();
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            settings.filter_map(|(name, value)| Some((name.into(), value.as_str()?.into())));
+        let environment = trial.environment.iter();
+        let variables = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let shell = match self.facts.shell {
             HookShell::Sh => "sh",
             HookShell::Bash => "bash",
@@ -190,17 +192,18 @@ impl AgentHook {
         }
     }
 
-    /// Returns why the agent does not run it for a call.
-    fn why_skipped(&self, call: &AgentHookInput) -> Option<String> {
+    /// Returns the reason why the agent does not run the hook for a call.
+    fn skip_reason(&self, call: &AgentHookInput) -> Option<String> {
         let InstalledHook {
             is_trusted,
-            disabled,
+            disabled_by,
             matcher,
             ..
         } = &self.hook;
         let matcher = matcher.as_deref().unwrap_or_default();
-        let is_matched = Matcher::parse(matcher).is_ok_and(|it| it.matches(&call.tool_name));
-        if let Some(setting) = disabled {
+        let is_matched =
+            Matcher::parse(matcher).is_ok_and(|parsed| parsed.matches(&call.tool_name));
+        if let Some(setting) = disabled_by {
             Some(format!("`{setting}` turns off all hooks"))
         } else if *is_trusted == Some(false) {
             Some("not trusted yet: enter `/hooks` in the agent and trust it".to_owned())

@@ -152,8 +152,8 @@ impl AgentHookInput {
         };
         // Cursor writes one or two byte order marks on Windows.
         let is_blank = |letter: char| letter == '\u{feff}' || letter.is_whitespace();
-        let members = serde_json::from_str(text.trim_start_matches(is_blank));
-        let members: Members = members.map_err(|error| unjudged(error.to_string(), true))?;
+        let members: Members = serde_json::from_str(text.trim_start_matches(is_blank))
+            .map_err(|error| unjudged(error.to_string(), true))?;
         // Events of Copilot CLI have no name.
         let is_copilot = members.has(&["toolName"]);
         let name = match is_copilot {
@@ -162,14 +162,15 @@ impl AgentHookInput {
             true if members.has(&["toolInput"]) => "permissionRequest",
             true => "preToolUse",
         };
-        let event = members.text(&["hook_event_name", "hookEventName"]);
-        let event = event.unwrap_or_else(|| name.to_owned());
+        let event = members
+            .text(&["hook_event_name", "hookEventName"])
+            .unwrap_or_else(|| name.to_owned());
         let found = EVENTS.iter().find(|(name, ..)| *name == event);
         let Some((_, agent, kind, tool)) = found.copied() else {
-            let mut later = ["Post", "post", "After", "after"].iter();
+            let mut later_prefixes = ["Post", "post", "After", "after"].iter();
             let is_call = members.has(&[&NAME[..], &ARGUMENTS, &OWN_ARGUMENTS].concat());
             return Err(UnjudgedInput {
-                is_call: is_call && !later.any(|start| event.starts_with(start)),
+                is_call: is_call && !later_prefixes.any(|start| event.starts_with(start)),
                 problem: format!("unsupported event `{event}`"),
                 has_other_event: true,
             });
@@ -182,8 +183,8 @@ impl AgentHookInput {
         };
         let (tool_name, tool_input) = if let Some(tool) = tool {
             let arguments = OWN_ARGUMENTS.map(|name| (name.to_owned(), members.value(&[name])));
-            let arguments = arguments.into_iter().filter(|(_, value)| !value.is_null());
-            (tool.to_owned(), Ok(arguments.collect()))
+            let present = arguments.into_iter().filter(|(_, value)| !value.is_null());
+            (tool.to_owned(), Ok(present.collect()))
         } else {
             let name = members.tool_name(&event);
             let missing = || unjudged(format!("`{event}` without a tool"), true);
@@ -220,15 +221,15 @@ impl AgentHookInput {
         self.members.text(&["permission_mode"]).as_deref() == Some(Mode::Plan.name())
     }
 
-    /// Whether it may be of this agent.
+    /// Whether the input may be from this agent.
     pub(super) fn may_be_of(&self, agent: Agent) -> bool {
         self.agent.map_or_else(
             || {
-                let marks_time = matches!(agent, Agent::Qwen | Agent::Copilot);
-                let is_shown = matches!(agent, Agent::Codex | Agent::Gemini | Agent::Cursor);
-                !is_shown && self.members.has(&["timestamp"]) == marks_time
+                let has_timestamp = matches!(agent, Agent::Qwen | Agent::Copilot);
+                let is_identified = matches!(agent, Agent::Codex | Agent::Gemini | Agent::Cursor);
+                !is_identified && self.members.has(&["timestamp"]) == has_timestamp
             },
-            |own| own == agent,
+            |known| known == agent,
         )
     }
 
@@ -295,11 +296,11 @@ impl AgentHookInput {
         let undecided = || json!({ "hookSpecificOutput": { "hookEventName": self.event } });
         let mut response = response.unwrap_or_else(undecided);
         let specific = &mut response["hookSpecificOutput"];
-        let place = match self.kind {
+        let object = match self.kind {
             Request => &mut specific["decision"],
             Call | Access => specific,
         };
-        place["updatedInput"] = input.into();
+        object["updatedInput"] = input.into();
         response
     }
 
@@ -354,7 +355,7 @@ impl AgentHookInput {
 
     /// Returns the response with this decision; `None` if the agent is better left to itself.
     fn decision_response(&self, decision: Decision, reason: &str) -> Option<Value> {
-        let before = json!({
+        let call_decision = json!({
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
@@ -374,19 +375,19 @@ impl AgentHookInput {
                 "permission": decision, "user_message": reason, "agent_message": reason,
             }),
             (Some(Agent::Copilot), Request, _) => behavior,
-            (Some(Agent::Copilot), ..) => before,
+            (Some(Agent::Copilot), ..) => call_decision,
             (_, Request, _) => json!({ "hookSpecificOutput": {
                 "hookEventName": "PermissionRequest",
                 "decision": behavior,
             }}),
-            _ => json!({ "hookSpecificOutput": before }),
+            _ => json!({ "hookSpecificOutput": call_decision }),
         })
     }
 }
 
 /// Returns the decision for the response; `None` if it is left to the agent.
 fn response_decision(decided: &Decided, action: &Action) -> Option<Decision> {
-    let is_spoken = match decided.decision {
+    let is_answered = match decided.decision {
         Decision::Deny => true,
         Decision::Ask => matches!(decided.by, DecidedBy::Rule { .. }),
         // The agent decides which files may be read without asking.
@@ -395,7 +396,7 @@ fn response_decision(decided: &Decided, action: &Action) -> Option<Decision> {
             is_command || !matches!(decided.by, DecidedBy::Builtin { .. })
         }
     };
-    is_spoken.then_some(decided.decision)
+    is_answered.then_some(decided.decision)
 }
 
 /// Returns the reason for the user or the model.

@@ -11,17 +11,19 @@ pub struct CommandSandbox {
 impl CommandSandbox {
     /// Creates the call of this program with these settings files.
     pub fn new(settings: &[PathBuf]) -> Self {
-        let words = || {
-            let mut words = vec![std::env::current_exe().ok()?];
-            words.extend(["sandbox", "--required"].map(PathBuf::from));
+        let build_words = || {
+            let mut paths = vec![std::env::current_exe().ok()?];
+            paths.extend(["sandbox", "--required"].map(PathBuf::from));
             for file in settings {
-                words.extend(["--settings".into(), absolute(file).ok()?]);
+                paths.extend(["--settings".into(), absolute(file).ok()?]);
             }
-            words.extend(["--", "bash", "-c"].map(PathBuf::from));
-            let words = words.into_iter().map(PathBuf::into_os_string);
+            paths.extend(["--", "bash", "-c"].map(PathBuf::from));
+            let words = paths.into_iter().map(PathBuf::into_os_string);
             words.map(|word| word.into_string().ok()).collect()
         };
-        Self { words: words() }
+        Self {
+            words: build_words(),
+        }
     }
 
     /// Returns the line that runs a command line in the sandbox. `None` if it contains NUL.
@@ -30,8 +32,8 @@ impl CommandSandbox {
         shlex::try_join(words.chain([script])).ok()
     }
 
-    /// Returns the command line that a line of [`Self::line`] runs. `None` for any other line, even with a sandbox,
-    /// whose permissions its author would choose.
+    /// Returns the command line that a line of [`Self::line`] runs. `None` for any other line, even if it runs
+    /// `turnpipe sandbox`: its author may have chosen weaker permissions.
     pub fn parse_line(&self, line: &str) -> Option<String> {
         let script = shlex::split(line)?.pop()?;
         (self.line(&script)? == line).then_some(script)

@@ -28,9 +28,9 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     redact_strings(&mut value);
     // Reasons and rules contain parts of the command, such as a single line of a key.
     let secrets = secrets_in(&record.about).into_iter().map(Secret::new);
-    let redaction = Redaction::of(&secrets.collect::<Vec<_>>());
-    let mut value: Value = serde_json::from_str(&redaction.clean(&value.to_string()))?;
-    for text in value.as_object_mut().into_iter().flatten() {
+    let redaction = Redaction::new(&secrets.collect::<Vec<_>>());
+    let mut cleaned: Value = serde_json::from_str(&redaction.clean(&value.to_string()))?;
+    for text in cleaned.as_object_mut().into_iter().flatten() {
         if let (_, Value::String(text)) = text {
             *text = fit_columns(text, MAX_TEXT);
         }
@@ -50,7 +50,7 @@ pub fn log_decision(path: &Path, record: &HookDecisionRecord) -> io::Result<()> 
     if is_last_line_open(&file)? {
         line.push(b'\n');
     }
-    append_record(&mut line, &value)?;
+    append_record(&mut line, &cleaned)?;
     // A single write: the system never mixes it with writes of other processes.
     match file.write(&line)? {
         written if written == line.len() => Ok(()),
@@ -72,7 +72,7 @@ fn is_last_line_open(file: &File) -> io::Result<bool> {
 ///
 /// # Errors
 /// The log cannot be read, or is not a regular file.
-pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Result<Vec<Value>> {
+pub fn last_decisions(path: &Path, decisions: &[Decision], limit: usize) -> io::Result<Vec<Value>> {
     let file = open_regular(path, OpenOptions::new().read(true), OFlags::empty())?;
     let size = file.metadata()?.len();
     let mut found = Vec::new();
@@ -80,8 +80,8 @@ pub fn last_decisions(path: &Path, wanted: &[Decision], limit: usize) -> io::Res
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
         // A damaged record has no decision.
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
-        let mut names = wanted.iter().map(name_of);
-        let is_wanted = wanted.is_empty() || names.any(|name| record["decision"] == *name);
+        let mut names = decisions.iter().map(name_of);
+        let is_wanted = decisions.is_empty() || names.any(|name| record["decision"] == *name);
         if record["type"] == "hook_decision" && is_wanted {
             found.push(record);
         }

@@ -38,7 +38,7 @@ impl SettingsChange {
         facts: &HookSettings,
         command: Option<(&str, &[String])>,
     ) -> Result<Self, SettingsError> {
-        let before = read(&path)?;
+        let before = read_or_empty(&path)?;
         let target = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         let name = target.display().to_string();
         let after = match command {
@@ -69,8 +69,8 @@ impl SettingsChange {
         let lines = marked_diff(&old, &new);
         let is_near = |at: usize| {
             let first = at.saturating_sub(CONTEXT);
-            let near = lines.iter().skip(first).take(at - first + CONTEXT + 1);
-            near.into_iter().any(|(mark, _)| *mark != ' ')
+            let surrounding = lines.iter().skip(first).take(at - first + CONTEXT + 1);
+            surrounding.into_iter().any(|(mark, _)| *mark != ' ')
         };
         let mut text = format!("{}\n", terminal_safe_line(&self.path.display().to_string()));
         for (at, (mark, line)) in lines.iter().enumerate() {
@@ -116,28 +116,29 @@ impl SettingsChange {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
+fn read_or_empty(path: &Path) -> io::Result<String> {
     match read_regular(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         read => read,
     }
 }
 
-/// Returns the hooks of turnpipe in the settings of the user and of the project in the directory `here`, if any.
+/// Returns the hooks of turnpipe in the settings of the user and of the project in `project_directory`, if any.
 ///
 /// # Errors
 /// The path of settings that are unreadable or invalid, and why.
-pub fn hooks_of(
+pub fn find_hooks(
     agents: &[Agent],
     environment: &Environment,
-    here: Option<&Path>,
+    project_directory: Option<&Path>,
 ) -> Result<Vec<AgentHook>, (PathBuf, SettingsError)> {
     let mut found: Vec<AgentHook> = Vec::new();
     for agent in agents {
         let Some(facts) = agent.format().hook_settings.as_ref() else {
             continue;
         };
-        let project = here.map(|here| facts.project_file(here));
+        let project =
+            project_directory.map(|project_directory| facts.project_file(project_directory));
         let user = facts.user_file(environment);
         for (scope, path) in [(HookScope::User, user), (HookScope::Project, project)] {
             let Some(path) = path else {
@@ -148,10 +149,11 @@ pub fn hooks_of(
                 continue;
             }
             let name = path.display().to_string();
-            let hooks = read(&path).map_err(SettingsError::from);
-            let hooks = hooks.and_then(|text| find_installed_hooks(&text, facts, &name));
-            let hooks = hooks.map_err(|error| (path, error))?.into_iter();
-            found.extend(hooks.map(|hook| AgentHook {
+            let hooks = read_or_empty(&path)
+                .map_err(SettingsError::from)
+                .and_then(|text| find_installed_hooks(&text, facts, &name))
+                .map_err(|error| (path, error))?;
+            found.extend(hooks.into_iter().map(|hook| AgentHook {
                 agent: *agent,
                 facts,
                 scope,

@@ -16,7 +16,7 @@ pub use agent_hook::{AgentHook, HookTrial};
 pub use agent_protocol::{AgentHookInput, UnjudgedInput};
 pub use command_sandbox::CommandSandbox;
 pub use decision_log::{last_decisions, log_decision};
-pub use installation::{SettingsChange, hooks_of};
+pub use installation::{SettingsChange, find_hooks};
 pub use response::HookDecision;
 pub use runner::HookRunner;
 pub use session_hooks::{HookContext, MergedResponse, SessionHooks};

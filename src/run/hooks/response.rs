@@ -118,8 +118,12 @@ enum RequestDecision {
 }
 
 /// Returns the response of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
-pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> HookResponse {
-    let failed = |problem: String| {
+pub(super) fn parse_response(
+    event: HookEvent,
+    end: &HookEnd,
+    blocks_on_failure: bool,
+) -> HookResponse {
+    let to_failure = |problem: String| {
         if blocks_on_failure {
             return blocking_response(event, &problem);
         }
@@ -134,35 +138,35 @@ pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool)
             stdout,
             stderr,
         } => (*code, stdout.trim(), stderr.trim()),
-        HookEnd::Failed(problem) => return failed(problem.clone()),
+        HookEnd::Failed(problem) => return to_failure(problem.clone()),
         HookEnd::Unknown => return HookResponse::default(),
     };
-    let printed = stdout
+    let output = stdout
         .starts_with('{')
         .then(|| serde_json::from_str::<JsonOutput>(stdout));
-    match (code, printed) {
-        (2, Some(Ok(printed))) if printed.blocks(event) => printed.response(event),
-        (2, Some(Ok(printed))) => HookResponse {
+    match (code, output) {
+        (2, Some(Ok(output))) if output.is_block(event) => output.into_response(event),
+        (2, Some(Ok(output))) => HookResponse {
             decision: blocking_response(event, stderr).decision,
-            ..printed.response(event)
+            ..output.into_response(event)
         },
         (2, _) => blocking_response(event, stderr),
-        (_, Some(Ok(printed))) => printed.response(event),
+        (_, Some(Ok(output))) => output.into_response(event),
         // A decision that is not known must not count as none.
         (_, Some(Err(error))) if serde_json::from_str::<IgnoredAny>(stdout).is_ok() => {
             let problem = format!("its response is invalid: {error}");
             HookResponse {
-                decision: (event.can_deny()).then(|| (HookDecision::Block, short(&problem))),
-                ..failed(problem)
+                decision: (event.can_deny()).then(|| (HookDecision::Block, truncate(&problem))),
+                ..to_failure(problem)
             }
         }
         (0, Some(Err(error))) if blocks_on_failure => {
-            failed(format!("its output is not a valid response: {error}"))
+            to_failure(format!("its output is not a valid response: {error}"))
         }
         (0, _) => HookResponse::default(),
         (code, _) => {
             let first = stderr.lines().next().unwrap_or_default();
-            failed(format!(
+            to_failure(format!(
                 "Failed with non-blocking status code {code}: {first}"
             ))
         }
@@ -178,7 +182,7 @@ fn blocking_response(event: HookEvent, reason: &str) -> HookResponse {
         | HookEvent::PostToolUse
         | HookEvent::PostToolUseFailure
         | HookEvent::PostToolBatch
-        | HookEvent::Stop => Some((HookDecision::Block, short(reason))),
+        | HookEvent::Stop => Some((HookDecision::Block, truncate(reason))),
     };
     HookResponse {
         decision,
@@ -187,7 +191,7 @@ fn blocking_response(event: HookEvent, reason: &str) -> HookResponse {
 }
 
 impl JsonOutput {
-    fn blocks(&self, event: HookEvent) -> bool {
+    fn is_block(&self, event: HookEvent) -> bool {
         let block = Some(HookDecision::Block);
         self.decision(event).map(|(decision, _)| decision) == block
     }
@@ -195,12 +199,12 @@ impl JsonOutput {
     /// Returns the decision and its reason.
     fn decision(&self, event: HookEvent) -> Option<(HookDecision, String)> {
         let specific = &self.hook_specific_output;
-        let old = self.decision.map(|decision| match decision {
+        let old_decision = self.decision.map(|decision| match decision {
             OldDecision::Approve => HookDecision::Allow,
             OldDecision::Block => HookDecision::Block,
             OldDecision::Ask => HookDecision::Ask,
         });
-        let old = old.map(|decision| (decision, self.reason.clone()));
+        let old = old_decision.map(|decision| (decision, self.reason.clone()));
         let decided = match event {
             HookEvent::PreToolUse => {
                 let reason = &specific.permission_decision_reason;
@@ -220,15 +224,15 @@ impl JsonOutput {
             | HookEvent::PostToolBatch
             | HookEvent::Stop => old.filter(|(decision, _)| *decision == HookDecision::Block),
         };
-        decided.map(|(decision, reason)| (decision, short(&reason.unwrap_or_default())))
+        decided.map(|(decision, reason)| (decision, truncate(&reason.unwrap_or_default())))
     }
 
-    fn response(self, event: HookEvent) -> HookResponse {
+    fn into_response(self, event: HookEvent) -> HookResponse {
         if self.r#async {
             return HookResponse::default();
         }
         let decision = self.decision(event);
-        let stops = self.r#continue == Some(false) || self.prevent_continuation;
+        let is_stop = self.r#continue == Some(false) || self.prevent_continuation;
         let specific = self.hook_specific_output;
         let requested = match specific.decision {
             Some(RequestDecision::Allow { updated_input }) => updated_input,
@@ -239,26 +243,27 @@ impl JsonOutput {
             HookEvent::PermissionRequest => requested,
             _ => None,
         };
-        let after_call = |output: Option<Value>| output.filter(|_| event == HookEvent::PostToolUse);
+        let if_after_call =
+            |output: Option<Value>| output.filter(|_| event == HookEvent::PostToolUse);
         let text = |text: Option<String>| {
             text.filter(|text| !text.is_empty())
-                .map(|text| short(&text))
+                .map(|text| truncate(&text))
         };
         HookResponse {
             decision,
             updated_input,
-            updated_output: after_call(specific.updated_tool_output),
-            updated_mcp_output: after_call(specific.updated_mcp_tool_output),
+            updated_output: if_after_call(specific.updated_tool_output),
+            updated_mcp_output: if_after_call(specific.updated_mcp_tool_output),
             additional_context: text(specific.additional_context),
             system_message: text(self.system_message),
-            stop: stops.then(|| short(&self.stop_reason.or(self.reason).unwrap_or_default())),
+            stop: is_stop.then(|| truncate(&self.stop_reason.or(self.reason).unwrap_or_default())),
             error: None,
         }
     }
 }
 
 /// Returns a text, truncated to [`MAX_TEXT`].
-fn short(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}\n[the rest of the hook's text was cut]", &text[..end]),
         None => text.to_owned(),

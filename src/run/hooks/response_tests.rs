@@ -13,7 +13,7 @@ fn exit_with(code: i32, stdout: &str, stderr: &str) -> HookEnd {
 
 /// Returns the decision of a `PreToolUse` hook.
 fn decision(code: i32, stdout: &str, stderr: &str) -> Option<(HookDecision, String)> {
-    response(
+    parse_response(
         HookEvent::PreToolUse,
         &exit_with(code, stdout, stderr),
         false,
@@ -92,14 +92,14 @@ fn a_response_with_an_unknown_decision_blocks_and_warns() {
     ];
     for (event, printed) in table {
         for code in [0, 1] {
-            let told = response(event, &exit_with(code, &printed, ""), false);
+            let told = parse_response(event, &exit_with(code, &printed, ""), false);
             let (decision, reason) = told.decision.unwrap();
             assert_eq!(decision, HookDecision::Block, "{printed}");
             assert!(reason.starts_with("its response is invalid: "), "{reason}");
             assert_eq!(told.error, Some(reason), "{printed}");
         }
     }
-    let told = response(
+    let told = parse_response(
         HookEvent::PostToolUse,
         &exit_with(0, &old(r#""perhaps""#), ""),
         false,
@@ -116,20 +116,20 @@ fn a_failing_hook_blocks_only_with_blocks_on_failure() {
         exit_with(0, "{not json", ""),
     ];
     for end in ends {
-        let open = response(HookEvent::PreToolUse, &end, false);
+        let open = parse_response(HookEvent::PreToolUse, &end, false);
         assert_eq!(open.decision, None, "{end:?}");
-        let closed = response(HookEvent::PreToolUse, &end, true);
+        let closed = parse_response(HookEvent::PreToolUse, &end, true);
         let decided = closed.decision.map(|(decision, _)| decision);
         assert_eq!(decided, Some(HookDecision::Block), "{end:?}");
     }
-    let told = response(
+    let told = parse_response(
         HookEvent::PreToolUse,
         &exit_with(1, "", "Traceback\nmore"),
         false,
     );
     let told = told.error.unwrap();
     assert_eq!(told, "Failed with non-blocking status code 1: Traceback");
-    let cancelled = response(HookEvent::PreToolUse, &HookEnd::Unknown, true);
+    let cancelled = parse_response(HookEvent::PreToolUse, &HookEnd::Unknown, true);
     assert_eq!(cancelled, HookResponse::default());
 }
 
@@ -138,8 +138,9 @@ fn each_event_has_its_own_responses() {
     let both = json!({"hookSpecificOutput": {
         "updatedInput": {"command": "ls"}, "updatedToolOutput": "masked", "additionalContext": "note",
     }});
-    let of =
-        |event, printed: &Value| response(event, &exit_with(0, &printed.to_string(), ""), false);
+    let of = |event, printed: &Value| {
+        parse_response(event, &exit_with(0, &printed.to_string(), ""), false)
+    };
     let before = of(HookEvent::PreToolUse, &both);
     assert_eq!(before.updated_input.unwrap()["command"], "ls");
     assert_eq!(before.updated_output, None);
@@ -159,7 +160,7 @@ fn each_event_has_its_own_responses() {
         denied.decision,
         Some((HookDecision::Block, "no".to_owned()))
     );
-    let exit = response(HookEvent::PermissionRequest, &exit_with(2, "", "no"), false);
+    let exit = parse_response(HookEvent::PermissionRequest, &exit_with(2, "", "no"), false);
     assert_eq!(exit.decision, None, "documented to be ignored");
 
     for stops in [
@@ -180,7 +181,7 @@ fn each_event_has_its_own_responses() {
 #[test]
 fn long_texts_are_truncated() {
     let end = exit_with(2, "", &"é".repeat(20_000));
-    let (_, reason) = response(HookEvent::PreToolUse, &end, false)
+    let (_, reason) = parse_response(HookEvent::PreToolUse, &end, false)
         .decision
         .unwrap();
     assert!(reason.chars().count() < 10_100 && reason.ends_with("was cut]"));

@@ -8,10 +8,10 @@ use std::{io, thread};
 
 use serde_json::Value;
 
-use super::response::{HookDecision, HookEnd, HookResponse, response};
+use super::response::{HookDecision, HookEnd, HookResponse, parse_response};
 use super::settings::{Action, Handler};
 use crate::client::http::{
-    Address, Client, Engine, Header, HttpFailure, Outgoing, Task, run_unless_cancelled,
+    Address, Client, Engine, Header, HttpFailure, MessageSender, Outgoing, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Clock};
 use crate::process::{
@@ -98,15 +98,15 @@ impl HookRunner {
         directory: &Path,
         cancel: &CancelToken,
     ) -> HookRun {
-        let begun = self.clock.elapsed();
+        let start = self.clock.elapsed();
         let end = match &handler.action {
             Action::Shell(command) => {
                 let arguments = vec!["-c".into(), command.into()];
-                self.program("sh".into(), arguments, handler, input, directory, cancel)
+                self.run_program("sh".into(), arguments, handler, input, directory, cancel)
             }
             Action::Program { program, arguments } => {
                 let arguments = arguments.iter().map(OsString::from).collect();
-                self.program(program.into(), arguments, handler, input, directory, cancel)
+                self.run_program(program.into(), arguments, handler, input, directory, cancel)
             }
             Action::Http { .. } => self.post(handler, input, cancel),
             Action::Unsupported { kind } => {
@@ -130,13 +130,13 @@ impl HookRunner {
         };
         HookRun {
             name: handler.name().to_owned(),
-            duration: self.clock.elapsed().saturating_sub(begun),
+            duration: self.clock.elapsed().saturating_sub(start),
             exit_code,
-            response: response(handler.event, &end, handler.blocks_on_failure),
+            response: parse_response(handler.event, &end, handler.blocks_on_failure),
         }
     }
 
-    fn program(
+    fn run_program(
         &self,
         program: OsString,
         arguments: Vec<OsString>,
@@ -165,7 +165,7 @@ impl HookRunner {
             },
             limits: Limits::with_timeout(handler.timeout),
         };
-        if handler.in_background {
+        if handler.is_in_background {
             let spawners = Arc::clone(&self.spawners);
             // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
@@ -187,14 +187,14 @@ impl HookRunner {
             Err(problem) => return HookEnd::Failed(problem),
         };
         let (client, limit) = (Arc::clone(&self.client), handler.timeout);
-        let cancel = if handler.in_background {
+        let cancel = if handler.is_in_background {
             CancelToken::default()
         } else {
             cancel.clone()
         };
-        let request = move |_: Task<()>| async move {
-            let answered = tokio::time::timeout(limit, body(&client, &outgoing));
-            match run_unless_cancelled(cancel, answered).await {
+        let request = move |_: MessageSender<()>| async move {
+            let exchange = tokio::time::timeout(limit, read_response(&client, &outgoing));
+            match run_unless_cancelled(cancel, exchange).await {
                 None => HookEnd::Unknown,
                 Some(Ok(Ok(stdout))) => HookEnd::Exited {
                     code: 0,
@@ -207,7 +207,7 @@ impl HookRunner {
                 }
             }
         };
-        if handler.in_background {
+        if handler.is_in_background {
             let engine = self.engine.clone();
             let started = thread::Builder::new().spawn(move || {
                 // The outcome is not used.
@@ -246,12 +246,17 @@ impl HookRunner {
         while let Some((before, after)) = rest.split_once('$') {
             result.push_str(before);
             let is_name = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
-            let braced = after.strip_prefix('{').and_then(|it| it.split_once('}'));
+            let braced = after
+                .strip_prefix('{')
+                .and_then(|rest| rest.split_once('}'));
             let (name, remaining) = braced.unwrap_or_else(|| {
                 after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len()))
             });
-            let variable = self.header_variables.iter().find(|(it, _)| it == name);
-            if allowed.iter().any(|it| it == name)
+            let variable = self
+                .header_variables
+                .iter()
+                .find(|(known, _)| known == name);
+            if allowed.iter().any(|known| known == name)
                 && let Some((_, value)) = variable
             {
                 result.push_str(&value.to_string_lossy());
@@ -263,10 +268,12 @@ impl HookRunner {
 }
 
 /// Sends a request and reads the body of its response.
-async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
+async fn read_response(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
     let mut response = client.send(outgoing).await?;
-    let body = response.body(MAX_OUTPUT).await?;
-    let body = body.ok_or_else(|| HttpFailure::unusable("the response is too long".to_owned()))?;
+    let body = response
+        .read_body(MAX_OUTPUT)
+        .await?
+        .ok_or_else(|| HttpFailure::unusable("the response is too long".to_owned()))?;
     if !(200..300).contains(&response.status) {
         let status = response.status;
         return Err(HttpFailure::unusable(format!("status {status}")));

@@ -52,18 +52,18 @@ impl SessionHooks {
         if handlers.is_empty() {
             return MergedResponse::default();
         }
-        let input = self.input(event, members, context);
+        let input = self.build_input(event, members, context);
         let runs = self
             .runner
             .run(&handlers, &input, context.directory, context.cancel);
-        let reports = runs.iter().map(|run| report(event, run)).collect();
+        let reports = runs.iter().map(|run| hook_report(event, run)).collect();
         MergedResponse {
             reports,
             ..merge(runs.into_iter().map(|run| (run.name, run.response)))
         }
     }
 
-    fn input(&self, event: HookEvent, members: Value, context: &HookContext<'_>) -> Value {
+    fn build_input(&self, event: HookEvent, members: Value, context: &HookContext<'_>) -> Value {
         let transcript = self.runner.transcript.as_deref();
         let common = json!({
             "session_id": context.session_id,
@@ -82,7 +82,7 @@ impl SessionHooks {
     }
 }
 
-fn report(event: HookEvent, run: &HookRun) -> HookReport {
+fn hook_report(event: HookEvent, run: &HookRun) -> HookReport {
     let decision = run.response.decision.as_ref();
     HookReport {
         event: event.name().to_owned(),
@@ -127,10 +127,10 @@ pub(super) fn merge<Name: Display>(
     for (name, response) in responses {
         if let Some((decision, reason)) = response.decision {
             merged.decision = Some(match merged.decision.take() {
-                Some((before, reasons)) if before > decision => (before, reasons),
-                Some((before, reasons)) if before == decision && !reasons.is_empty() => {
+                Some((strictest, reasons)) if strictest > decision => (strictest, reasons),
+                Some((strictest, reasons)) if strictest == decision && !reasons.is_empty() => {
                     let separator = if reason.is_empty() { "" } else { "\n" };
-                    (before, reasons + separator + &reason)
+                    (strictest, reasons + separator + &reason)
                 }
                 _ => (decision, reason),
             });

@@ -63,7 +63,7 @@ pub(super) struct Handler {
     pub(super) action: Action,
     pub(super) timeout: Duration,
     /// Whether the run does not wait for it.
-    pub(super) in_background: bool,
+    pub(super) is_in_background: bool,
     /// Whether a failure of the hook blocks the call.
     pub(super) blocks_on_failure: bool,
 }
@@ -157,10 +157,11 @@ impl Hooks {
                 let matcher = Matcher::parse(group.matcher.as_str().unwrap_or_default())
                     .map_err(|error| invalid(format!("matcher: {error}")))?;
                 for hook in group.hooks {
-                    let written = HandlerEntry::deserialize(&hook);
-                    let written = written.map_err(|error| invalid(error.to_string()))?;
-                    let handler = written.handler(event, matcher.clone(), source);
-                    let handler = handler.map_err(invalid)?;
+                    let entry = HandlerEntry::deserialize(&hook)
+                        .map_err(|error| invalid(error.to_string()))?;
+                    let handler = entry
+                        .into_handler(event, matcher.clone(), source)
+                        .map_err(invalid)?;
                     if let Action::Unsupported { kind } = &handler.action {
                         let effect = if handler.can_deny() {
                             "cannot run, and block the calls that they match"
@@ -212,7 +213,7 @@ impl Hooks {
         let mut fired: Vec<&Handler> = Vec::new();
         for handler in self.handlers.iter().filter(is_due) {
             // The same hook may have several matchers and be in several files.
-            if !fired.iter().any(|other| other.equals(handler)) {
+            if !fired.iter().any(|other| other.has_same_effect(handler)) {
                 fired.push(handler);
             }
         }
@@ -223,11 +224,11 @@ impl Hooks {
 impl Handler {
     /// Whether its output decides about a call.
     fn can_deny(&self) -> bool {
-        self.event.can_deny() && !self.in_background
+        self.event.can_deny() && !self.is_in_background
     }
 
-    fn equals(&self, other: &Self) -> bool {
-        let effect = |handler: &Self| (handler.in_background, handler.blocks_on_failure);
+    fn has_same_effect(&self, other: &Self) -> bool {
+        let effect = |handler: &Self| (handler.is_in_background, handler.blocks_on_failure);
         self.action == other.action && effect(self) == effect(other)
     }
 
@@ -243,7 +244,7 @@ impl Handler {
 }
 
 impl HandlerEntry {
-    fn handler(
+    fn into_handler(
         self,
         event: HookEvent,
         matcher: Matcher,
@@ -298,7 +299,7 @@ impl HandlerEntry {
             condition,
             action,
             timeout,
-            in_background: self.r#async,
+            is_in_background: self.r#async,
             blocks_on_failure: self.on_failure == Some(OnFailure::Block)
                 && !self.r#async
                 && event != HookEvent::Stop,
@@ -334,7 +335,7 @@ impl Matcher {
     pub(super) fn matches(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Names(names) => names.iter().any(|one| one == name),
+            Self::Names(names) => names.iter().any(|known| known == name),
             Self::Pattern(pattern) => pattern.is_match(name),
         }
     }

@@ -17,9 +17,9 @@ pub(super) struct InstalledHook {
     pub command: String,
     /// Whether the agent's user trusts the hook. `None` if the agent needs no trust.
     pub is_trusted: Option<bool>,
-    /// The setting by which the agent runs no hooks, if there is one.
-    pub disabled: Option<&'static str>,
-    /// The tools whose calls it sees; all if `None`.
+    /// The setting that turns off all hooks of the agent, if there is one.
+    pub disabled_by: Option<&'static str>,
+    /// The tools whose calls the hook gets; all if `None`.
     pub matcher: Option<String>,
     /// Its timeout, in the unit of the agent.
     pub timeout: Option<f64>,
@@ -57,8 +57,8 @@ pub(super) fn hook_command(
     agent: Agent,
     options: &[String],
 ) -> String {
-    let words = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
-    let words = words.chain(options.iter().map(String::as_str));
+    let fixed = [program, "hook", subcommand, "--agent", agent.name()].into_iter();
+    let words = fixed.chain(options.iter().map(String::as_str));
     // Only NUL cannot be quoted, and no argument of a process contains it.
     shlex::try_join(words).unwrap_or_default()
 }
@@ -100,7 +100,7 @@ pub(super) fn find_installed_hooks(
     facts: &HookSettings,
     path: &str,
 ) -> Result<Vec<InstalledHook>, SettingsError> {
-    let (settings, disabled) = match facts.syntax {
+    let (settings, disabled_by) = match facts.syntax {
         SettingsSyntax::Script(_) => return Ok(find_in_script(text, facts).collect()),
         SettingsSyntax::Json | SettingsSyntax::FlatJson => {
             let settings = parse_json(text)?.to_serde_value().unwrap_or_default();
@@ -108,14 +108,13 @@ pub(super) fn find_installed_hooks(
             (settings, is_disabled.then_some("disableAllHooks"))
         }
         SettingsSyntax::Toml => {
-            let settings = toml::from_str::<Value>(text);
-            let settings =
-                settings.map_err(|error| SettingsError::Invalid(error.message().to_owned()))?;
+            let settings = toml::from_str::<Value>(text)
+                .map_err(|error| SettingsError::Invalid(error.message().to_owned()))?;
             let is_disabled = settings["features"]["hooks"] == false;
             (settings, is_disabled.then_some("features.hooks"))
         }
     };
-    Ok(find_in_settings(&settings, facts, path, disabled))
+    Ok(find_in_settings(&settings, facts, path, disabled_by))
 }
 
 fn parse_json(text: &str) -> Result<CstRootNode, SettingsError> {
@@ -130,8 +129,9 @@ fn edit_json(
     command: NewCommand<'_>,
 ) -> Result<String, SettingsError> {
     let root = parse_json(text)?;
-    let members = root.object_value_or_create();
-    let members = members.ok_or_else(|| unexpected_key("the file"))?;
+    let members = root
+        .object_value_or_create()
+        .ok_or_else(|| unexpected_key("the file"))?;
     if command.is_none() && members.get("hooks").is_none() {
         return Ok(text.to_owned());
     }
@@ -139,14 +139,16 @@ fn edit_json(
     if is_flat && command.is_some() && members.get("version").is_none() {
         members.insert(0, "version", CstInputValue::Number("1".to_owned()));
     }
-    let hooks = members.object_value_or_create("hooks");
-    let hooks = hooks.ok_or_else(|| unexpected_key("hooks"))?;
+    let hooks = members
+        .object_value_or_create("hooks")
+        .ok_or_else(|| unexpected_key("hooks"))?;
     for (event, subcommand) in facts.hooks {
         if command.is_none() && hooks.get(event).is_none() {
             continue;
         }
-        let groups = hooks.array_value_or_create(event);
-        let groups = groups.ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
+        let groups = hooks
+            .array_value_or_create(event)
+            .ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let ours = our_json_hooks(&groups);
         let replaced = command.and_then(|command| {
             let property = ours.first()?.1.as_object()?.get("command")?;
@@ -254,25 +256,25 @@ fn edit_toml(
             .as_array_of_tables_mut()
             .ok_or_else(|| unexpected_key(&format!("hooks.{event}")))?;
         let mut new = command.map(|command| command(subcommand));
-        for (at, group) in groups.iter_mut().enumerate() {
+        for (group_index, group) in groups.iter_mut().enumerate() {
             let list = group
                 .get_mut("hooks")
                 .and_then(Item::as_array_of_tables_mut);
             let Some(list) = list else {
                 continue;
             };
-            for (within, hook) in list.iter_mut().enumerate() {
+            for (hook_index, hook) in list.iter_mut().enumerate() {
                 let old = hook.get("command").and_then(Item::as_str);
                 if !old.is_some_and(is_ours) || old == new.as_deref() {
                     continue;
                 }
-                untrusted.push(trust_key(path, subcommand, at, within));
+                untrusted.push(trust_key(path, subcommand, group_index, hook_index));
                 if let Some(new) = &new {
                     hook.insert("command", value(new));
                 }
             }
-            let mut keep = new.is_some();
-            list.retain(|hook| !is_our_table(hook) || std::mem::take(&mut keep));
+            let mut keeps_next = new.is_some();
+            list.retain(|hook| !is_our_table(hook) || std::mem::take(&mut keeps_next));
             if list.iter().any(is_our_table) {
                 new = None;
             }
@@ -324,27 +326,27 @@ fn find_in_settings(
     settings: &Value,
     facts: &HookSettings,
     path: &str,
-    disabled: Option<&'static str>,
+    disabled_by: Option<&'static str>,
 ) -> Vec<InstalledHook> {
     let hooks = &settings["hooks"];
     let mut found = Vec::new();
     for (event, subcommand) in facts.hooks {
         let groups = hooks[*event].as_array().into_iter().flatten();
-        for (at, group) in groups.enumerate() {
+        for (group_index, group) in groups.enumerate() {
             let list = group["hooks"].as_array().map(Vec::as_slice);
             let list = list.unwrap_or(std::slice::from_ref(group));
-            for (within, hook) in list.iter().enumerate() {
+            for (hook_index, hook) in list.iter().enumerate() {
                 let command = hook["command"].as_str().unwrap_or_default();
                 if !is_ours(command) {
                     continue;
                 }
-                let key = trust_key(path, subcommand, at, within);
+                let key = trust_key(path, subcommand, group_index, hook_index);
                 let is_trusted = hooks["state"][key].get("trusted_hash").is_some();
                 found.push(InstalledHook {
                     event,
                     command: command.to_owned(),
                     is_trusted: facts.needs_trust.then_some(is_trusted),
-                    disabled,
+                    disabled_by,
                     matcher: group["matcher"].as_str().map(str::to_owned),
                     timeout: hook["timeout"].as_f64().or(hook["timeoutSec"].as_f64()),
                     environment: Map::deserialize(&hook["env"]).unwrap_or_default(),
@@ -359,7 +361,8 @@ fn find_in_settings(
 /// The beginning of the line with the command.
 const COMMAND: &str = "const command = ";
 
-/// Returns `template` with this command, or nothing without one. A file that turnpipe did not write stays.
+/// Returns `template` with this command, or an empty text without a command. A file that turnpipe did not write is an
+/// error with a command, and not changed without one.
 fn edit_script(
     text: &str,
     facts: &HookSettings,

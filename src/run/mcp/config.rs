@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
-use crate::client::http::{Client, Engine, Task};
+use crate::client::http::{Client, Engine, MessageSender};
 use crate::io::{CancelToken, Environment};
 use crate::process::Spawners;
 use crate::run::tools::FormUser;
@@ -115,12 +115,12 @@ pub fn read_config(
 ) -> Result<Vec<ServerConfig>, MalformedConfig> {
     let mut servers = BTreeMap::new();
     for file in files {
-        let read = read_file(file, environment).and_then(|read| {
+        let result = read_file(file, environment).and_then(|read| {
             servers.extend(read);
             servers.retain(|_, transport| transport.is_some());
             check_distinct(&servers)
         });
-        read.map_err(|problem| MalformedConfig {
+        result.map_err(|problem| MalformedConfig {
             file: file.clone(),
             problem,
         })?;
@@ -138,9 +138,9 @@ fn read_file(file: &Path, environment: &Environment) -> Result<Servers, ConfigPr
     let file: File = serde_json::from_slice(&std::fs::read(file)?)?;
     let servers = file.servers.into_iter();
     servers
-        .map(|(name, written)| {
-            let is_disabled = written.disabled || written.enabled == Some(false);
-            let transport = (!is_disabled).then(|| written.transport(&name, environment));
+        .map(|(name, entry)| {
+            let is_disabled = entry.disabled || entry.enabled == Some(false);
+            let transport = (!is_disabled).then(|| entry.into_transport(&name, environment));
             Ok((name, transport.transpose()?))
         })
         .collect()
@@ -156,7 +156,7 @@ fn check_distinct(servers: &Servers) -> Result<(), ConfigProblem> {
 }
 
 impl ServerEntry {
-    fn transport(
+    fn into_transport(
         self,
         server: &str,
         environment: &Environment,
@@ -243,7 +243,7 @@ pub struct ServerDeps {
     /// Working directory of programs.
     pub directory: PathBuf,
     pub timeouts: Timeouts,
-    /// Fills in the forms of servers. `None` if nobody can be asked.
+    /// Asks the user to fill in the forms of servers. `None` if the user cannot be asked.
     pub user: Option<Arc<dyn FormUser>>,
 }
 
@@ -267,14 +267,14 @@ impl ServerDeps {
     /// Runs a task to completion on the engine. Passes its messages to `report` on the calling thread.
     pub(super) fn run_reporting<Output: Send + 'static, Work>(
         &self,
-        task: impl FnOnce(Task<String>) -> Work,
+        task: impl FnOnce(MessageSender<String>) -> Work,
         report: &dyn Fn(String),
     ) -> Result<Output, McpFailure>
     where
         Work: Future<Output = Result<Output, McpFailure>> + Send + 'static,
     {
-        let done = self.engine.run(task, report);
-        done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string())))
+        let result = self.engine.run(task, report);
+        result.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string())))
     }
 }
 
@@ -285,7 +285,7 @@ pub(super) async fn await_unless_cancelled<Output>(
     cancel: &CancelToken,
 ) -> Result<Output, McpFailure> {
     tokio::select! {
-        done = task => done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string()))),
+        result = task => result.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string()))),
         () = cancel.wait() => Err(McpFailure::Cancelled),
     }
 }

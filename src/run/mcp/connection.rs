@@ -22,7 +22,7 @@ use super::handshake::{Listener, Revisions, Route, StartFailure, connect, root_c
 use super::input::ServerUser;
 use super::listing::{self, Items};
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
-use crate::client::http::Task;
+use crate::client::http::MessageSender;
 use crate::io::{CancelToken, Lock};
 use crate::run::tools::Input;
 use crate::text::{fit_columns, terminal_safe_line};
@@ -45,9 +45,6 @@ const BUSY_DELAY: Duration = Duration::from_millis(20);
 /// Minimum interval between reports of the progress of a call.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Maximum number of pending progress notifications of a call.
-const PROGRESS_CAPACITY: usize = 16;
-
 /// A connected server, and its process if it has one.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
@@ -62,24 +59,17 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server and lists its tools. `changed` is set when they change.
+    /// Connects to a server and lists its tools.
     pub(super) async fn open(
         route: Route,
         revisions: Revisions,
         process: Option<ServerProcess>,
-        changed: Arc<AtomicBool>,
-        user: ServerUser,
+        listener: Listener,
         limit: Duration,
-        stop: &CancelToken,
     ) -> Result<(Self, Items<RemoteTool>), StartFailure> {
         let output = Arc::<Output>::default();
-        let progress = broadcast::channel(PROGRESS_CAPACITY).0;
-        let listener = Listener {
-            changed: Arc::clone(&changed),
-            progress: progress.clone(),
-            user: user.clone(),
-            stop: stop.clone(),
-        };
+        let (changed, progress) = (Arc::clone(&listener.changed), listener.progress.clone());
+        let (user, stop) = (listener.user.clone(), listener.stop.clone());
         let opening = async {
             let connected = connect(listener, route, revisions, Arc::clone(&output)).await;
             let service = match connected {
@@ -88,13 +78,13 @@ impl Connection {
                     return Err(explain_failure(failure, &output, process.as_ref()).await);
                 }
             };
-            match listing::tools(service.peer()).await {
+            match listing::list_tools(service.peer()).await {
                 Ok(tools) => Ok((service, tools)),
                 Err(reason) if !service.peer().is_transport_closed() => Err(reason.into()),
                 Err(reason) => Err(explain_failure(reason.into(), &output, process.as_ref()).await),
             }
         };
-        match with_time_limit(limit, stop, Box::pin(opening)).await {
+        match with_time_limit(limit, &stop, Box::pin(opening)).await {
             Ok((service, tools)) => {
                 let connection = Self {
                     peer: service.peer().clone(),
@@ -120,12 +110,12 @@ impl Connection {
     /// Subscribes to changes of the tools. Servers with a handshake report them unasked.
     fn subscribe(&self, changed: Arc<AtomicBool>) {
         let info = self.peer.peer_info();
-        let wants = info.is_some_and(|info| {
+        let needs_subscription = info.is_some_and(|info| {
             let tools = info.capabilities.tools.as_ref();
             !info.protocol_version.has_initialize()
                 && tools.is_some_and(|tools| tools.list_changed == Some(true))
         });
-        if wants {
+        if needs_subscription {
             let peer = self.peer.clone();
             tokio::spawn(async move {
                 let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -151,22 +141,22 @@ impl Connection {
     }
 
     /// Lists the tools.
-    pub(super) async fn tools(
+    pub(super) async fn list_tools(
         &self,
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Items<RemoteTool>, String> {
-        self.list_items(listing::tools(&self.peer), limit, stop)
+        self.list_items(listing::list_tools(&self.peer), limit, stop)
             .await
     }
 
     /// Lists the resources and the templates of their addresses.
-    pub(super) async fn resources(
+    pub(super) async fn list_resources(
         &self,
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Items<Value>, String> {
-        let listing = listing::resources(&self.peer);
+        let listing = listing::list_resources(&self.peer);
         self.list_items(listing, limit, stop).await
     }
 
@@ -184,7 +174,7 @@ impl Connection {
     }
 
     /// Calls a tool.
-    pub(super) async fn call(
+    pub(super) async fn call_tool(
         &self,
         tool: String,
         input: Input,
@@ -204,7 +194,7 @@ impl Connection {
     }
 
     /// Reads a resource.
-    pub(super) async fn read(
+    pub(super) async fn read_resource(
         &self,
         uri: String,
         waiting: WaitConditions,
@@ -220,8 +210,8 @@ impl Connection {
         }
     }
 
-    /// Sends a request until its response needs no further input of the user. `request` returns it with the responses
-    /// to the requests in the last response, and the state in that.
+    /// Sends a request until its response needs no further input of the user. `request` builds the request from the
+    /// user's responses to the last response of the server, and from the state in that response.
     async fn complete_request(
         &self,
         request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
@@ -229,34 +219,34 @@ impl Connection {
     ) -> Result<ServerResult, McpFailure> {
         let (mut responses, mut state) = (None, None);
         for round in 1..=MAX_ROUNDS {
-            let sent = request(responses.take(), state.take());
-            let wanted = match self.response(sent, waiting).await? {
-                ServerResult::InputRequiredResult(wanted) => wanted,
+            let next_request = request(responses.take(), state.take());
+            let needed = match self.send_request(next_request, waiting).await? {
+                ServerResult::InputRequiredResult(needed) => needed,
                 other => return Ok(other),
             };
-            state = wanted.request_state;
-            let requests = wanted.input_requests.unwrap_or_default();
+            state = needed.request_state;
+            let requests = needed.input_requests.unwrap_or_default();
             if requests.is_empty() {
                 // The server is busy.
                 sleep(BUSY_DELAY.saturating_mul(round)).await;
             } else {
-                responses = Some(self.user.responses(requests, &waiting.cancel).await?);
+                responses = Some(self.user.respond(requests, &waiting.cancel).await?);
             }
         }
         let problem = format!("it wants input for the {MAX_ROUNDS}th time");
         Err(McpFailure::Failed(problem))
     }
 
-    async fn response(
+    async fn send_request(
         &self,
         request: ClientRequest,
         waiting: &WaitConditions,
     ) -> Result<ServerResult, McpFailure> {
         self.output.reset();
-        let answered = self.answer(request, waiting).await;
+        let response = self.await_response(request, waiting).await;
         // The limit applies to each response.
         self.output.reset();
-        match answered {
+        match response {
             Err(McpFailure::Failed(reason)) => {
                 Err(McpFailure::Failed(self.add_cause(reason).await))
             }
@@ -265,7 +255,7 @@ impl Connection {
     }
 
     /// Sends a request and waits for its response. Notifications of progress restart the timeout.
-    async fn answer(
+    async fn await_response(
         &self,
         request: ClientRequest,
         waiting: &WaitConditions,
@@ -284,29 +274,29 @@ impl Connection {
             () = sleep(limit) => return Err(McpFailure::TimedOut(limit)),
         };
         let mut handle = sent.map_err(|error| self.failure_of(error))?;
-        let mut silence = pin!(sleep(limit));
+        let mut idle_timeout = pin!(sleep(limit));
         let total = limit.saturating_mul(MAX_EXTENSION);
-        let mut total_time = pin!(sleep(total));
-        let mut reported: Option<Instant> = None;
+        let mut total_timeout = pin!(sleep(total));
+        let mut last_report: Option<Instant> = None;
         let failure = loop {
             tokio::select! {
                 answer = &mut handle.rx => {
-                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
-                    return answer.map_err(|error| self.failure_of(error));
+                    let response = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return response.map_err(|error| self.failure_of(error));
                 }
                 () = cancel.wait() => break McpFailure::Cancelled,
-                () = &mut silence => break McpFailure::TimedOut(limit),
-                () = &mut total_time => break McpFailure::TimedOut(total),
+                () = &mut idle_timeout => break McpFailure::TimedOut(limit),
+                () = &mut total_timeout => break McpFailure::TimedOut(total),
                 note = progress.recv() => {
                     // Missed notifications are ignored, since later ones follow.
-                    let own = note.ok().filter(|note| note.progress_token == handle.progress_token);
-                    let Some(note) = own else {
+                    let relevant = note.ok().filter(|note| note.progress_token == handle.progress_token);
+                    let Some(note) = relevant else {
                         continue;
                     };
-                    silence.set(sleep(limit));
+                    idle_timeout.set(sleep(limit));
                     let now = Instant::now();
-                    if reported.is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL) {
-                        reported = Some(now);
+                    if last_report.is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL) {
+                        last_report = Some(now);
                         // If the channel is full, the caller is slower and needs no further report.
                         let _ = reporter.try_send(describe_progress(&note));
                     }
@@ -355,7 +345,7 @@ impl Connection {
         if !self.is_closed() {
             return reason;
         }
-        let cause = cause(&self.output, self.process.as_ref()).await;
+        let cause = find_cause(&self.output, self.process.as_ref()).await;
         cause.unwrap_or(reason)
     }
 }
@@ -366,7 +356,7 @@ pub(super) struct WaitConditions {
     /// Maximum time without a response or progress.
     pub(super) limit: Duration,
     /// Receives the progress.
-    pub(super) reporter: Task<String>,
+    pub(super) reporter: MessageSender<String>,
 }
 
 /// Describes progress on one line.
@@ -393,16 +383,16 @@ async fn explain_failure(
 ) -> StartFailure {
     let StartFailure { reason, retry } = failure;
     StartFailure {
-        reason: cause(output, process).await.unwrap_or(reason),
+        reason: find_cause(output, process).await.unwrap_or(reason),
         retry: retry.filter(|_| output.violation().is_none()),
     }
 }
 
 /// Returns the reason why a server ended, if known.
-async fn cause(output: &Output, process: Option<&ServerProcess>) -> Option<String> {
+async fn find_cause(output: &Output, process: Option<&ServerProcess>) -> Option<String> {
     match output.violation() {
         Some(violation) => Some(violation.to_owned()),
-        None => process?.ending(EXIT_TIMEOUT).await,
+        None => process?.wait_for_end(EXIT_TIMEOUT).await,
     }
 }
 

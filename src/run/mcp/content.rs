@@ -26,11 +26,11 @@ const MAX_IMAGE_SIZE: usize = 5 * 1024 * 1024;
 pub(super) const MAX_TEXT_LENGTH: usize = 50_000;
 
 /// Converts the result of a call.
-pub(super) fn reply(result: CallToolResult) -> ToolReply {
+pub(super) fn convert_result(result: CallToolResult) -> ToolReply {
     // Content that was parsed from JSON serializes again.
     let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
     shorten(&mut structured);
-    let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
+    let mut blocks: Vec<Block> = result.content.into_iter().map(convert_block).collect();
     if let Some(value) = result.structured_content
         && !value.is_null()
         && !is_in_text(&blocks, &value)
@@ -44,7 +44,7 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         } else {
             CallStatus::Ok
         },
-        content: content(blocks),
+        content: join_blocks(blocks),
         ..ToolReply::text("", structured)
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
 /// content `before`.
 pub(super) fn content_after_hook(output: &Value, before: &Content) -> Option<Content> {
     let blocks = Vec::<ContentBlock>::deserialize(output).ok()?;
-    let mut blocks: Vec<Block> = blocks.into_iter().map(block).collect();
+    let mut blocks: Vec<Block> = blocks.into_iter().map(convert_block).collect();
     if let Content::Blocks(before) = before {
         for block in &mut blocks {
             let is_whole = |whole: &&Block| match (whole, &block) {
@@ -68,11 +68,11 @@ pub(super) fn content_after_hook(output: &Value, before: &Content) -> Option<Con
             }
         }
     }
-    Some(content(blocks))
+    Some(join_blocks(blocks))
 }
 
-/// Returns one text if there are no images.
-fn content(mut blocks: Vec<Block>) -> Content {
+/// Joins blocks to one text if there are no images.
+fn join_blocks(mut blocks: Vec<Block>) -> Content {
     let is_text = |block: &Block| matches!(block, Block::Text { .. });
     if blocks.iter().all(is_text) {
         let texts = blocks.into_iter().filter_map(|block| match block {
@@ -123,11 +123,15 @@ fn limit_texts(blocks: &mut Vec<Block>) {
     });
 }
 
-fn block(content: ContentBlock) -> Block {
+fn convert_block(content: ContentBlock) -> Block {
     match content {
         ContentBlock::Text(text) => text_block(text.text),
-        ContentBlock::Image(image) => binary("image", None, Some(image.mime_type), image.data),
-        ContentBlock::Audio(audio) => binary("audio", None, Some(audio.mime_type), audio.data),
+        ContentBlock::Image(image) => {
+            binary_block("image", None, Some(image.mime_type), image.data)
+        }
+        ContentBlock::Audio(audio) => {
+            binary_block("audio", None, Some(audio.mime_type), audio.data)
+        }
         ContentBlock::Resource(embedded) => match embedded.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
                 text_block(format!("[resource {uri}]\n{text}"))
@@ -137,13 +141,14 @@ fn block(content: ContentBlock) -> Block {
                 mime_type,
                 blob,
                 ..
-            } => binary("resource", Some(uri), mime_type, blob),
+            } => binary_block("resource", Some(uri), mime_type, blob),
             other => unknown_block(&other),
         },
         ContentBlock::ResourceLink(link) => {
-            let description = link.description.map(|text| format!(": {text}"));
+            let description = link
+                .description
+                .map_or_else(String::new, |text| format!(": {text}"));
             let (name, uri) = (link.name, link.uri);
-            let description = description.unwrap_or_default();
             text_block(format!("[link to resource {name}, {uri}{description}]"))
         }
         other => unknown_block(&other),
@@ -161,7 +166,12 @@ fn unknown_block(content: &impl Serialize) -> Block {
 }
 
 /// Returns an image that models can read, or a description of anything else.
-fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: String) -> Block {
+fn binary_block(
+    kind: &str,
+    uri: Option<String>,
+    media_type: Option<String>,
+    data: String,
+) -> Block {
     let media_type = media_type.unwrap_or_else(|| "unknown type".to_owned());
     if IMAGE_TYPES.contains(&media_type.as_str()) && data.len() <= MAX_IMAGE_SIZE {
         return Block::Image {
@@ -207,14 +217,14 @@ const MAX_OUTPUT_BYTES: usize = 4 * MAX_LINE_BYTES;
 #[derive(Debug, Default)]
 pub(super) struct Output {
     /// The number of bytes since the last request.
-    written: AtomicUsize,
+    byte_count: AtomicUsize,
     violation: OnceLock<&'static str>,
 }
 
 impl Output {
     /// Resets the count for a new request.
     pub(super) fn reset(&self) {
-        self.written.store(0, Ordering::Relaxed);
+        self.byte_count.store(0, Ordering::Relaxed);
     }
 
     /// Returns the limit that was violated, if any.
@@ -247,17 +257,20 @@ impl<Source: AsyncRead + Unpin> AsyncRead for LimitedOutput<Source> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let old_length = buffer.filled().len();
         ready!(Pin::new(&mut self.source).poll_read(context, buffer))?;
-        let read = &buffer.filled()[before..];
-        self.length = match memchr::memrchr(b'\n', read) {
-            Some(end) => read.len() - end - 1,
-            None => self.length + read.len(),
+        let new_bytes = &buffer.filled()[old_length..];
+        self.length = match memchr::memrchr(b'\n', new_bytes) {
+            Some(end) => new_bytes.len() - end - 1,
+            None => self.length + new_bytes.len(),
         };
-        let written = self.output.written.fetch_add(read.len(), Ordering::Relaxed);
+        let byte_count = self
+            .output
+            .byte_count
+            .fetch_add(new_bytes.len(), Ordering::Relaxed);
         let violation = if self.length > MAX_LINE_BYTES {
             "its output has a line that is too long"
-        } else if written > MAX_OUTPUT_BYTES {
+        } else if byte_count > MAX_OUTPUT_BYTES {
             "it wrote too much unsolicited output"
         } else {
             return Poll::Ready(Ok(()));

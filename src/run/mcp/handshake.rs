@@ -71,12 +71,28 @@ pub(super) struct Listener {
     pub(super) stop: CancelToken,
 }
 
+/// Maximum number of pending progress notifications of a call.
+const PROGRESS_CAPACITY: usize = 16;
+
+impl Listener {
+    /// Creates a listener, which sets `changed`.
+    pub(super) fn new(changed: &Arc<AtomicBool>, user: ServerUser, stop: &CancelToken) -> Self {
+        changed.store(false, Ordering::Relaxed);
+        Self {
+            changed: Arc::clone(changed),
+            progress: broadcast::channel(PROGRESS_CAPACITY).0,
+            user,
+            stop: stop.clone(),
+        }
+    }
+}
+
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        let asks = self.user.user.is_some();
-        capabilities.elicitation =
-            asks.then(|| ElicitationCapability::new().with_form(FormElicitationCapability::new()));
+        let has_user = self.user.user.is_some();
+        capabilities.elicitation = has_user
+            .then(|| ElicitationCapability::new().with_form(FormElicitationCapability::new()));
         let implementation = Implementation::new("turnpipe", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(capabilities, implementation)
     }
@@ -87,8 +103,8 @@ impl ClientHandler for Listener {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let filled = self.user.elicit(request, &self.stop).await;
-        filled.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))
+        let result = self.user.elicit(request, &self.stop).await;
+        result.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -121,14 +137,15 @@ pub(super) async fn connect(
         Revisions::WithHandshake => ClientLifecycleMode::Initialize,
         Revisions::Stateless => ClientLifecycleMode::Discover { preferred_versions },
     };
-    let served = match route {
+    let result = match route {
         Route::Pipes((to_server, from_server)) => {
-            let pipes = pipe::Receiver::from_owned_fd(from_server).and_then(|receiver| {
-                let sender = pipe::Sender::from_owned_fd(to_server)?;
-                let lines = LimitedOutput::new(receiver, output);
-                Ok(AsyncRwTransport::new_client(lines, sender))
-            });
-            let pipes = pipes.map_err(|error| error.to_string())?;
+            let pipes = pipe::Receiver::from_owned_fd(from_server)
+                .and_then(|receiver| {
+                    let sender = pipe::Sender::from_owned_fd(to_server)?;
+                    let lines = LimitedOutput::new(receiver, output);
+                    Ok(AsyncRwTransport::new_client(lines, sender))
+                })
+                .map_err(|error| error.to_string())?;
             serve_client_with_lifecycle(listener, pipes, lifecycle).await
         }
         Route::Http(client, config) => {
@@ -136,15 +153,15 @@ pub(super) async fn connect(
             serve_client_with_lifecycle(listener, transport, lifecycle).await
         }
     };
-    served.map_err(|error| StartFailure {
-        retry: retry(&error).filter(|_| revisions == Revisions::Any),
+    result.map_err(|error| StartFailure {
+        retry: revisions_to_retry(&error).filter(|_| revisions == Revisions::Any),
         reason: failure_reason(&error),
     })
 }
 
 /// Returns the revisions to try after a failure of [`Revisions::Any`]. Some servers end, or respond too late for
 /// the handshake that follows, when they are asked for the newest revision.
-fn retry(error: &ClientInitializeError) -> Option<Revisions> {
+fn revisions_to_retry(error: &ClientInitializeError) -> Option<Revisions> {
     use ClientInitializeError as Failure;
     match error {
         // The late response describes the server, so the server supports the request.

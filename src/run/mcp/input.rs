@@ -20,16 +20,16 @@ use crate::text::{fit_columns, terminal_safe_line};
 pub(super) struct ServerUser {
     /// The name of the server.
     pub(super) server: String,
-    /// Shows its forms. `None` if nobody can be asked.
+    /// Shows the forms of the server. `None` if the user cannot be asked.
     pub(super) user: Option<Arc<dyn FormUser>>,
 }
 
 impl ServerUser {
-    /// Returns the responses to the requests of a server.
+    /// Asks the user for the responses to the requests of a server.
     ///
     /// # Errors
     /// The user cannot be asked, or did not respond. The reason has the text of the server.
-    pub(super) async fn responses(
+    pub(super) async fn respond(
         &self,
         requests: InputRequests,
         cancel: &CancelToken,
@@ -41,9 +41,9 @@ impl ServerUser {
                 InputRequest::CreateMessage(_) => return Err(unsupported("a reply of a model")),
                 _ => return Err(unsupported("directories")),
             };
-            let result = serde_json::to_value(result);
-            let result = result.map_err(|error| McpFailure::Failed(error.to_string()))?;
-            responses.insert(key, result);
+            let response = serde_json::to_value(result)
+                .map_err(|error| McpFailure::Failed(error.to_string()))?;
+            responses.insert(key, response);
         }
         Ok(responses)
     }
@@ -70,8 +70,8 @@ impl ServerUser {
             schema: schema.clone(),
         };
         let waiting = cancel.clone();
-        let filled = spawn_blocking(move || user.fill(&form, &waiting)).await;
-        match filled.unwrap_or_else(|error| FilledForm::None(error.to_string())) {
+        let result = spawn_blocking(move || user.fill(&form, &waiting)).await;
+        match result.unwrap_or_else(|error| FilledForm::None(error.to_string())) {
             FilledForm::Accepted(content) => {
                 let accepted = ElicitResult::new(ElicitationAction::Accept);
                 Ok(accepted.with_content(Value::Object(content)))

@@ -24,9 +24,9 @@ const OMITTED: [&str; 2] = ["icons", "_meta"];
 pub(super) type Items<Item> = Vec<Result<Item, String>>;
 
 /// Lists the tools. A server that does not claim to have tools may refuse the request.
-pub(super) async fn tools(peer: &Peer<RoleClient>) -> Result<Items<RemoteTool>, String> {
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Items<RemoteTool>, String> {
     let request = |page| ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
-    let listed = pages(peer, "tool", request, parse_tool).await;
+    let listed = read_pages(peer, "tool", request, parse_tool).await;
     let has_tools = || {
         peer.peer_info()
             .is_none_or(|info| info.capabilities.tools.is_some())
@@ -45,8 +45,7 @@ fn parse_tool(mut tool: Value) -> Result<RemoteTool, String> {
             schema.entry("type").or_insert_with(|| "object".into());
         }
     }
-    let checked = check_input_schema(&tool["inputSchema"]);
-    checked.map_err(|reason| format!("inputSchema: {reason}"))?;
+    check_input_schema(&tool["inputSchema"]).map_err(|reason| format!("inputSchema: {reason}"))?;
     serde_json::from_value(tool).map_err(|error| error.to_string())
 }
 
@@ -57,15 +56,15 @@ pub(super) fn has_resources(peer: &Peer<RoleClient>) -> bool {
 }
 
 /// Lists the resources, then the templates of their addresses.
-pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Items<Value>, String> {
+pub(super) async fn list_resources(peer: &Peer<RoleClient>) -> Result<Items<Value>, String> {
     let request =
         |page| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
-    let mut resources = pages(peer, "resource", request, parse_resource).await?;
+    let mut resources = read_pages(peer, "resource", request, parse_resource).await?;
     let request = |page| {
         let request = ListResourceTemplatesRequest::with_param(page);
         ClientRequest::ListResourceTemplatesRequest(request)
     };
-    let templates = pages(peer, "resourceTemplate", request, parse_resource);
+    let templates = read_pages(peer, "resourceTemplate", request, parse_resource);
     // Many servers have no templates, and refuse the request.
     resources.extend(templates.await.into_iter().flatten());
     Ok(resources)
@@ -73,8 +72,8 @@ pub(super) async fn resources(peer: &Peer<RoleClient>) -> Result<Items<Value>, S
 
 /// Returns the members of a resource that models need.
 fn parse_resource(mut resource: Value) -> Result<Value, String> {
-    let text = |name| resource.get(name).is_some_and(Value::is_string);
-    if !text("name") || !text("uri") && !text("uriTemplate") {
+    let has_text = |name| resource.get(name).is_some_and(Value::is_string);
+    if !has_text("name") || !has_text("uri") && !has_text("uriTemplate") {
         return Err("it has no name or address".to_owned());
     }
     for name in OMITTED {
@@ -84,7 +83,7 @@ fn parse_resource(mut resource: Value) -> Result<Value, String> {
 }
 
 /// Reads all pages of a list, up to a limit. Items of the `kind` `tool` are in the member `tools`.
-async fn pages<Item>(
+async fn read_pages<Item>(
     peer: &Peer<RoleClient>,
     kind: &str,
     request: impl Fn(PaginatedRequestParams) -> ClientRequest,
@@ -93,23 +92,23 @@ async fn pages<Item>(
     let member = format!("{kind}s");
     let (mut items, mut size, mut cursor) = (Vec::new(), 0, None);
     loop {
-        let request = request(PaginatedRequestParams::default().with_cursor(cursor));
-        let response = peer.send_request(request).await;
-        let response = response.map_err(|error| root_cause(&error))?;
+        let page_request = request(PaginatedRequestParams::default().with_cursor(cursor));
+        let result = peer.send_request(page_request).await;
+        let response = result.map_err(|error| root_cause(&error))?;
         // A response with a malformed item has no type in the library.
         let mut page = serde_json::to_value(response).map_err(|error| error.to_string())?;
         let Some(Value::Array(listed)) = page.get_mut(&member).map(Value::take) else {
             return Err(format!("the response is not a list of {member}"));
         };
-        let written = serde_json::to_vec(&listed).map_err(|error| error.to_string())?;
-        size += PAGE_OVERHEAD + written.len();
+        let json = serde_json::to_vec(&listed).map_err(|error| error.to_string())?;
+        size += PAGE_OVERHEAD + json.len();
         if size > MAX_LINE_BYTES {
             return Err(format!("its list of {member} is too long"));
         }
         for item in listed {
             let name = item["name"].as_str().unwrap_or("without a name").to_owned();
-            let left_out = |reason| format!("{kind} {name} is left out: {reason}");
-            items.push(parse(item).map_err(left_out));
+            let to_message = |reason| format!("{kind} {name} is left out: {reason}");
+            items.push(parse(item).map_err(to_message));
         }
         match page.get_mut("nextCursor").map(Value::take) {
             None | Some(Value::Null) => return Ok(items),

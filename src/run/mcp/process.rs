@@ -48,8 +48,8 @@ impl ServerProcess {
         let (from_server, stdout) = io::pipe()?;
         let mut environment: BTreeMap<OsString, OsString> =
             deps.variables.iter().cloned().collect();
-        let own = program.environment.iter();
-        environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+        let additional = program.environment.iter();
+        environment.extend(additional.map(|(name, value)| (name.into(), value.into())));
         // Identifies servers that outlive this process.
         environment.insert("TURNPIPE".into(), "1".into());
         let directory = program.directory.as_deref().unwrap_or(Path::new(""));
@@ -71,7 +71,7 @@ impl ServerProcess {
             stdin: stdin.into(),
             stdout: stdout.into(),
         };
-        let (cancel, (ended, ending)) = (CancelToken::default(), watch::channel(None));
+        let (cancel, (end_sender, ending)) = (CancelToken::default(), watch::channel(None));
         let watcher = (Arc::clone(&deps.spawners), cancel.clone());
         thread::Builder::new()
             .name("server".to_owned())
@@ -79,25 +79,25 @@ impl ServerProcess {
                 let (spawners, cancel) = watcher;
                 let finished = spawners.run_with(&command, Some(conversation), &cancel);
                 // The connection may be gone.
-                let _ = ended.send(Some(description(finished)));
+                let _ = end_sender.send(Some(describe_end(finished)));
             })?;
         let ends = (to_server.into(), from_server.into());
         Ok((Self { cancel, ending }, ends))
     }
 
     /// Waits up to `limit` for the end of the program. Returns how it ended.
-    pub(super) async fn ending(&self, limit: Duration) -> Option<String> {
+    pub(super) async fn wait_for_end(&self, limit: Duration) -> Option<String> {
         let mut ending = self.ending.clone();
-        let ended = timeout(limit, ending.wait_for(Option::is_some)).await;
-        ended.ok()?.ok()?.clone()
+        let result = timeout(limit, ending.wait_for(Option::is_some)).await;
+        result.ok()?.ok()?.clone()
     }
 
     /// Waits for the program to exit after its input was closed, then ends it.
     pub(super) async fn end(&self) {
-        if self.ending(GRACE).await.is_none() {
+        if self.wait_for_end(GRACE).await.is_none() {
             self.cancel.cancel();
             // It is killed after the grace period.
-            self.ending(3 * GRACE).await;
+            self.wait_for_end(3 * GRACE).await;
         }
     }
 }
@@ -108,7 +108,7 @@ impl Drop for ServerProcess {
     }
 }
 
-fn description(finished: Result<Finished, SpawnError>) -> String {
+fn describe_end(finished: Result<Finished, SpawnError>) -> String {
     let finished = match finished {
         Ok(finished) => finished,
         Err(error) => return error.to_string(),

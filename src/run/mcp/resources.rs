@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::{McpFailure, await_unless_cancelled};
-use super::content::reply;
+use super::content::convert_result;
 use super::server::Server;
 use super::server_set::ServerSet;
 use super::tool::reply_of_failure;
@@ -93,22 +93,23 @@ impl Tool for ResourceTool {
     }
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        let wanted = if self.name == LIST {
+        let parsed = if self.name == LIST {
             ListParameters::deserialize(input).map(ResourceRequest::List)
         } else {
             ReadParameters::deserialize(input).map(ResourceRequest::Read)
         };
-        let wanted = wanted.map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?;
+        let request =
+            parsed.map_err(|error| InvalidInput(format!("invalid arguments: {error}")))?;
         Ok(Box::new(ResourceCall {
             servers: self.servers.clone(),
-            wanted,
+            request,
         }))
     }
 }
 
 struct ResourceCall {
     servers: ServerSet,
-    wanted: ResourceRequest,
+    request: ResourceRequest,
 }
 
 impl PreparedCall for ResourceCall {
@@ -122,25 +123,25 @@ impl PreparedCall for ResourceCall {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        match &self.wanted {
+        match &self.request {
             ResourceRequest::List(ListParameters { server: None }) => {
                 self.list(&self.servers.all, false, call)
             }
             ResourceRequest::List(ListParameters { server: Some(name) }) => {
-                let server = self.server(name)?;
+                let server = self.find_server(name)?;
                 self.list(&[Arc::clone(server)], true, call)
             }
             ResourceRequest::Read(ReadParameters { server, uri }) => {
-                let (server, uri) = (self.server(server)?, uri.clone());
+                let (server, uri) = (self.find_server(server)?, uri.clone());
                 let read = server.request(call, |connection, waiting| async move {
-                    connection.read(uri, waiting).await
+                    connection.read_resource(uri, waiting).await
                 });
                 read.map_or_else(
                     |failure| reply_of_failure(server, &failure),
                     |resource| {
                         let contents = resource.contents.into_iter().map(EmbeddedResource::new);
                         let blocks = contents.map(ContentBlock::Resource).collect();
-                        Ok(reply(CallToolResult::success(blocks)))
+                        Ok(convert_result(CallToolResult::success(blocks)))
                     },
                 )
             }
@@ -149,31 +150,36 @@ impl PreparedCall for ResourceCall {
 }
 
 impl ResourceCall {
-    fn server(&self, name: &str) -> Result<&Arc<Server>, ToolFailure> {
+    fn find_server(&self, name: &str) -> Result<&Arc<Server>, ToolFailure> {
         let mut servers = self.servers.all.iter();
-        let found = servers.find(|server| server.name == name);
-        found.ok_or_else(|| {
-            let mut names: Vec<&str> = self.servers.all.iter().map(|one| &*one.name).collect();
+        let server = servers.find(|server| server.name == name);
+        server.ok_or_else(|| {
+            let mut names: Vec<&str> = self
+                .servers
+                .all
+                .iter()
+                .map(|server| &*server.name)
+                .collect();
             names.sort_unstable();
             let names = names.join(", ");
             ToolFailure(format!("unknown MCP server `{name}`; available: {names}"))
         })
     }
 
-    /// Lists the resources of servers, one on a line. A server that fails is listed with its error, unless it `must`
-    /// respond.
+    /// Lists the resources of servers, first on a line. The failure of a server is listed too, or ends the call if
+    /// `is_required`.
     fn list(
         &self,
         servers: &[Arc<Server>],
-        must: bool,
+        is_required: bool,
         call: &CallContext<'_>,
     ) -> Result<ToolReply, ToolFailure> {
         let mut servers = servers.to_vec();
-        servers.sort_by(|one, next| one.name.cmp(&next.name));
+        servers.sort_by(|first, second| first.name.cmp(&second.name));
         let cancel = call.cancel.clone();
         let listed = self.servers.deps.run(async move {
             let listings = servers.into_iter().map(|server| {
-                let listing = Arc::clone(&server).resources();
+                let listing = Arc::clone(&server).list_resources();
                 (server, tokio::spawn(listing))
             });
             let listings: Vec<_> = listings.collect();
@@ -184,7 +190,7 @@ impl ResourceCall {
                         resource["server"] = json!(server.name);
                         resource
                     })),
-                    Err(McpFailure::Failed(error)) if !must => {
+                    Err(McpFailure::Failed(error)) if !is_required => {
                         resources.push(json!({"server": server.name, "error": error}));
                     }
                     Err(failure) => return Err(failure),

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::config::{McpFailure, ServerConfig, ServerDeps, Transport, await_unless_cancelled};
 use super::connection::{Connection, WaitConditions};
-use super::handshake::{Revisions, Route, StartFailure};
+use super::handshake::{Listener, Revisions, Route, StartFailure};
 use super::input::ServerUser;
 use super::listing::Items;
 use super::process::{MAX_MESSAGE_WIDTH, ServerProcess};
@@ -91,17 +91,17 @@ impl Server {
     }
 
     /// Lists its tools. Starts the server if it is not running.
-    pub(super) async fn tools(self: Arc<Self>) -> Result<Arc<Vec<RemoteTool>>, McpFailure> {
+    pub(super) async fn list_tools(self: Arc<Self>) -> Result<Arc<Vec<RemoteTool>>, McpFailure> {
         let (connection, mut state) = self.connect().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
-            match connection.tools(limit, &self.stop).await {
+            match connection.list_tools(limit, &self.stop).await {
                 Ok(tools) => self.set_tools(&mut state, tools),
                 // The old list stays valid if the server still runs.
                 Err(_) if !connection.is_closed() => {}
                 Err(reason) => {
                     connection.end().await;
-                    return Err(McpFailure::Failed(self.with_server_output(&reason)));
+                    return Err(McpFailure::Failed(self.with_server_name(&reason)));
                 }
             }
         }
@@ -129,9 +129,7 @@ impl Server {
             };
             let response = send(connection, waiting).await;
             response.map_err(|failure| match failure {
-                McpFailure::Failed(reason) => {
-                    McpFailure::Failed(server.with_server_output(&reason))
-                }
+                McpFailure::Failed(reason) => McpFailure::Failed(server.with_server_name(&reason)),
                 other => other,
             })
         };
@@ -139,22 +137,22 @@ impl Server {
     }
 
     /// Lists its resources and the templates of their addresses. Starts the server if it is not running.
-    pub(super) async fn resources(self: Arc<Self>) -> Result<Vec<Value>, McpFailure> {
+    pub(super) async fn list_resources(self: Arc<Self>) -> Result<Vec<Value>, McpFailure> {
         let connection = Arc::clone(&self).connection().await?;
         if !connection.has_resources() {
             return Ok(Vec::new());
         }
         let limit = self.deps.timeouts.start;
-        let listed = connection.resources(limit, &self.stop).await;
-        let listed =
-            listed.map_err(|reason| McpFailure::Failed(self.with_server_output(&reason)))?;
-        Ok(self.drop_unusable(listed))
+        match connection.list_resources(limit, &self.stop).await {
+            Ok(listed) => Ok(self.drop_unusable(listed)),
+            Err(reason) => Err(McpFailure::Failed(self.with_server_name(&reason))),
+        }
     }
 
     /// Returns the items that can be used. Warns about the others.
     fn drop_unusable<Item>(&self, listed: Items<Item>) -> Vec<Item> {
         let warn = |reason: String| {
-            let warning = fit_columns(&self.with_server_output(&reason), MAX_MESSAGE_WIDTH);
+            let warning = fit_columns(&self.with_server_name(&reason), MAX_MESSAGE_WIDTH);
             self.messages.warn(&warning);
         };
         let items = listed
@@ -191,7 +189,7 @@ impl Server {
                 Ok((connection, state))
             }
             Err(reason) => {
-                let failure = McpFailure::Failed(self.with_server_output(&reason));
+                let failure = McpFailure::Failed(self.with_server_name(&reason));
                 if state.tools.is_empty() {
                     state.failure = Some(failure.clone());
                 }
@@ -209,18 +207,18 @@ impl Server {
     }
 
     async fn start(&self) -> Result<(Connection, Items<RemoteTool>), String> {
-        let (limit, begun) = (self.deps.timeouts.start, Instant::now());
-        let attempted = match self.attempt(Revisions::Any, limit).await {
+        let (limit, start) = (self.deps.timeouts.start, Instant::now());
+        let outcome = match self.attempt(Revisions::Any, limit).await {
             Err(StartFailure {
                 retry: Some(revisions),
                 ..
             }) => {
-                let left = limit.saturating_sub(begun.elapsed());
-                self.attempt(revisions, left).await
+                let remaining = limit.saturating_sub(start.elapsed());
+                self.attempt(revisions, remaining).await
             }
-            attempted => attempted,
+            outcome => outcome,
         };
-        attempted.map_err(|failure| failure.reason)
+        outcome.map_err(|failure| failure.reason)
     }
 
     async fn attempt(
@@ -240,26 +238,25 @@ impl Server {
                 return Err(reason.into());
             }
         };
-        self.changed.store(false, Ordering::Relaxed);
-        let changed = Arc::clone(&self.changed);
         let user = ServerUser {
             server: self.name.clone(),
             user: self.deps.user.clone(),
         };
-        Connection::open(route, revisions, process, changed, user, limit, &self.stop).await
+        let listener = Listener::new(&self.changed, user, &self.stop);
+        Connection::open(route, revisions, process, listener, limit).await
     }
 
     fn http_route(&self, url: &str, headers: &BTreeMap<String, String>) -> Result<Route, String> {
         let address = Address::parse(url).map_err(|error| error.to_string())?;
         if !headers.is_empty() {
             address
-                .admit_secrets(PlainText::Nearby)
+                .check_secrets_allowed(PlainText::Nearby)
                 .map_err(|error| error.to_string())?;
         }
         let client = self
             .deps
             .client
-            .for_address(&address)
+            .client_for(&address)
             .map_err(|error| error.to_string())?;
         let mut retries = ExponentialBackoff::default();
         retries.max_times = Some(MAX_RECONNECTIONS);
@@ -277,7 +274,7 @@ impl Server {
     }
 
     /// Adds the name of the server to a reason.
-    pub(super) fn with_server_output(&self, reason: &str) -> String {
+    pub(super) fn with_server_name(&self, reason: &str) -> String {
         format!("MCP server {}: {reason}", self.name)
     }
 }

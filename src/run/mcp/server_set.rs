@@ -11,7 +11,7 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::io::{CancelToken, Messages};
 use crate::run::tools::{Tool as _, ToolSource as _};
-use crate::text::count_noun;
+use crate::text::format_count;
 use crate::tool_facts::mcp_prefix;
 
 /// Servers that start when one of their tools is needed. Clones share them.
@@ -45,10 +45,10 @@ impl ServerSet {
     }
 
     /// Lists the tools of all servers, which start at the same time, sorted by name.
-    pub(super) fn list(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, McpFailure> {
+    pub(super) fn list_tools(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, McpFailure> {
         let (servers, cancel) = (Arc::clone(&self.all), cancel.clone());
         let listed = self.deps.run(async move {
-            let listings = servers.iter().map(|server| Arc::clone(server).tools());
+            let listings = servers.iter().map(|server| Arc::clone(server).list_tools());
             let listings: Vec<_> = listings.map(tokio::spawn).collect();
             let mut listed = Vec::new();
             for listing in listings {
@@ -70,8 +70,8 @@ impl ServerSet {
                 Err(failure) => self.messages.error(&failure.to_string()),
             }
         }
-        tools.sort_by(|one, next| one.name().cmp(next.name()));
-        tools.dedup_by(|next, one| next.name() == one.name());
+        tools.sort_by(|first, second| first.name().cmp(second.name()));
+        tools.dedup_by(|second, first| second.name() == first.name());
         Ok(tools)
     }
 
@@ -82,7 +82,7 @@ impl ServerSet {
     }
 
     /// Returns the servers that may have a tool with this name.
-    pub(super) fn with_tool(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
+    pub(super) fn servers_for_tool(&self, name: &str) -> impl Iterator<Item = &Arc<Server>> {
         let servers = self.all.iter();
         servers.filter(move |server| name.starts_with(&server.prefix))
     }
@@ -127,7 +127,7 @@ const HINTS: [(&str, &str); 4] = [
 
 impl fmt::Display for Probe {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |number: usize, one, many| count_noun(number as u64, one, many);
+        let count = |number: usize, one, many| format_count(number as u64, one, many);
         write!(
             text,
             "{}; {}, {}; {} ms",
@@ -144,13 +144,13 @@ impl ServerSet {
     /// ends them.
     pub fn probe(self, start: bool) -> Vec<ProbedServer> {
         let mut servers = self.all.to_vec();
-        servers.sort_by(|one, next| one.name.cmp(&next.name));
-        let probed = servers.iter().map(|server| ProbedServer {
+        servers.sort_by(|first, second| first.name.cmp(&second.name));
+        let unprobed = servers.iter().map(|server| ProbedServer {
             name: server.name.clone(),
             target: server.target(),
             result: None,
         });
-        let mut probed: Vec<ProbedServer> = probed.collect();
+        let mut probed: Vec<ProbedServer> = unprobed.collect();
         if !start {
             return probed;
         }
@@ -162,8 +162,9 @@ impl ServerSet {
                 .collect();
             let mut results = Vec::new();
             for probe in running {
-                let failed = |error: tokio::task::JoinError| McpFailure::Failed(error.to_string());
-                let result = probe.await.map_err(failed).flatten();
+                let to_failure =
+                    |error: tokio::task::JoinError| McpFailure::Failed(error.to_string());
+                let result = probe.await.map_err(to_failure).flatten();
                 results.push(Some(
                     result.map_err(|failure| with_hint(failure.to_string())),
                 ));
@@ -179,15 +180,15 @@ impl ServerSet {
 }
 
 async fn probe_server(server: Arc<Server>) -> Result<Probe, McpFailure> {
-    let begun = Instant::now();
-    let tools = Arc::clone(&server).tools().await?.len();
+    let start = Instant::now();
+    let tools = Arc::clone(&server).list_tools().await?.len();
     let revision = Arc::clone(&server).connection().await?.revision();
-    let resources = server.resources().await?.len();
+    let resources = server.list_resources().await?.len();
     Ok(Probe {
         revision,
         tools,
         resources,
-        elapsed: begun.elapsed(),
+        elapsed: start.elapsed(),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::run::tools::{Tool, ToolSource, Unavailable};
 
 impl ToolSource for ServerSet {
     fn is_slow(&self, name: &str) -> bool {
-        self.with_tool(name).next().is_some()
+        self.servers_for_tool(name).next().is_some()
     }
 
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable> {
@@ -18,8 +18,8 @@ impl ToolSource for ServerSet {
             return Ok(Some(Arc::new(tool)));
         }
         let mut failure = None;
-        for server in self.with_tool(name) {
-            match self.deps.run(Arc::clone(server).tools()) {
+        for server in self.servers_for_tool(name) {
+            match self.deps.run(Arc::clone(server).list_tools()) {
                 Ok(tools) => {
                     let mut tools = tools.iter();
                     if let Some(tool) = tools.find(|tool| full_name(tool, server) == name) {
@@ -33,7 +33,7 @@ impl ToolSource for ServerSet {
     }
 
     fn tools(&self, cancel: &CancelToken) -> Vec<Arc<dyn Tool>> {
-        let tools = self.list(cancel).unwrap_or_else(|failure| {
+        let tools = self.list_tools(cancel).unwrap_or_else(|failure| {
             if !cancel.is_cancelled() {
                 self.messages.error(&failure.to_string());
             }
@@ -51,7 +51,7 @@ impl ToolSource for ServerSet {
     fn end(&self) {
         self.stop.cancel();
         let servers = Arc::clone(&self.all);
-        let ended = self.deps.run(async move {
+        let result = self.deps.run(async move {
             let ends = servers.iter().map(|server| Arc::clone(server).end());
             for end in ends.map(tokio::spawn).collect::<Vec<_>>() {
                 // A panic while one server ends does not concern the others.
@@ -60,6 +60,6 @@ impl ToolSource for ServerSet {
             Ok(())
         });
         // If the engine has stopped, its tasks have ended too.
-        drop(ended);
+        drop(result);
     }
 }

@@ -7,7 +7,7 @@ use rmcp::model::Tool as RemoteTool;
 use serde_json::Value;
 
 use super::config::McpFailure;
-use super::content::{content_after_hook, reply};
+use super::content::{content_after_hook, convert_result};
 use super::server::Server;
 use crate::permission::Action;
 use crate::run::tools::{
@@ -112,7 +112,7 @@ impl PreparedCall for McpCall {
         let Remote {
             server, only_reads, ..
         } = &*self.remote;
-        let (access, what) = if *only_reads {
+        let (access, declaration) = if *only_reads {
             (Access::reads_everything(), "declares the tool as read-only")
         } else {
             (
@@ -122,7 +122,7 @@ impl PreparedCall for McpCall {
         };
         Assessment {
             access,
-            why: format!("MCP server {} {what}", server.name),
+            why: format!("MCP server {} {declaration}", server.name),
             // Hints of a server do not grant permission.
             action: Action::Anything,
         }
@@ -131,12 +131,12 @@ impl PreparedCall for McpCall {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let Remote { server, name, .. } = &*self.remote;
         let (name, input) = (name.clone(), self.input.clone());
-        let called = server.request(call, |connection, waiting| async move {
-            connection.call(name, input, waiting).await
+        let result = server.request(call, |connection, waiting| async move {
+            connection.call_tool(name, input, waiting).await
         });
-        called.map_or_else(
+        result.map_or_else(
             |failure| reply_of_failure(server, &failure),
-            |result| Ok(reply(result)),
+            |result| Ok(convert_result(result)),
         )
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn reply_of_failure(
             Value::Null,
         )),
         McpFailure::TimedOut(_) => {
-            let text = server.with_server_output(&failure.to_string());
+            let text = server.with_server_name(&failure.to_string());
             Ok(ToolReply::with_status(
                 CallStatus::TimedOut,
                 text,

@@ -20,7 +20,7 @@ pub struct BudgetCandidate {
     /// Length in UTF-16 units.
     pub units: usize,
     /// Whether it may be replaced: `false` if its tool declares no limit, or if it was replaced.
-    pub replaceable: bool,
+    pub is_replaceable: bool,
 }
 
 /// Returns the key of a decision. It contains the text, since ids may repeat.
@@ -62,17 +62,17 @@ pub fn decide(
             BudgetAction::Keep | BudgetAction::Replace => candidate.units,
         })
         .sum();
-    let is_fresh = |candidate: &BudgetCandidate| {
-        candidate.replaceable
+    let can_be_replaced = |candidate: &BudgetCandidate| {
+        candidate.is_replaceable
             && candidate.units > replacement_units
             && !log.contains_key(&candidate.key)
     };
-    let mut fresh: Vec<usize> = (0..candidates.len())
-        .filter(|position| is_fresh(&candidates[*position]))
+    let mut replaceable: Vec<usize> = (0..candidates.len())
+        .filter(|position| can_be_replaced(&candidates[*position]))
         .collect();
     // Largest first, in order among equals: the choice depends only on the input.
-    fresh.sort_by_key(|position| (std::cmp::Reverse(candidates[*position].units), *position));
-    for position in fresh {
+    replaceable.sort_by_key(|position| (std::cmp::Reverse(candidates[*position].units), *position));
+    for position in replaceable {
         if total <= budget {
             break;
         }
@@ -93,7 +93,7 @@ pub struct ToolLimits(pub BTreeMap<String, Option<usize>>);
 impl ToolLimits {
     /// Returns the limit of a tool: the configured one, else the declared one, which is at most [`DEFAULT_LIMIT`]
     /// unless the tool raises it.
-    pub fn of(&self, tool: &str, declared: ResultLimit) -> Option<usize> {
+    pub fn limit_of(&self, tool: &str, declared: ResultLimit) -> Option<usize> {
         if let Some(limit) = self.0.get(tool) {
             return *limit;
         }
@@ -121,8 +121,8 @@ pub struct SeenResults {
 
 impl SeenResults {
     /// Remembers a result. Returns a reference to an earlier call if the same tool gave the same text.
-    pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
-        let key = key(tool, text);
+    pub fn remember(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
+        let key = result_key(tool, text);
         // Ids may repeat: an id that now has another result is no longer referred to.
         self.results
             .retain(|known, earlier| earlier != id.as_str() || *known == key);
@@ -146,8 +146,8 @@ impl SeenResults {
     }
 }
 
-/// Returns the tool and the digest of the text. It is saved, so later versions must compute the same.
-fn key(tool: &str, text: &str) -> String {
+/// Returns the tool and the digest of the text. The key is saved, so later versions must compute the same key.
+fn result_key(tool: &str, text: &str) -> String {
     format!("{tool}-{}", sha256(text))
 }
 
@@ -162,7 +162,7 @@ mod tests {
         BudgetCandidate {
             key: key.to_owned(),
             units,
-            replaceable: true,
+            is_replaceable: true,
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn only_replaceable_and_longer_results_are_replaced() {
         let fixed = BudgetCandidate {
-            replaceable: false,
+            is_replaceable: false,
             ..candidate("read", 500)
         };
         assert_eq!(choose_replaced(&[fixed, candidate("b", 10)], 100), [1]);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_declared_limit_is_capped_unless_it_is_raised() {
         let limits = ToolLimits::default();
-        let of = |declared| limits.of("T", declared);
+        let of = |declared| limits.limit_of("T", declared);
         assert_eq!(of(ResultLimit::Default), Some(50_000));
         assert_eq!(of(ResultLimit::Characters(20_000)), Some(20_000));
         assert_eq!(of(ResultLimit::Characters(100_000)), Some(50_000));
@@ -234,8 +234,8 @@ mod tests {
         let limits = [("Read", Some(10)), ("Bash", None)];
         let limits = limits.map(|(tool, limit)| (tool.to_owned(), limit));
         let limits = ToolLimits(limits.into());
-        assert_eq!(limits.of("Read", ResultLimit::Unlimited), Some(10));
-        assert_eq!(limits.of("Bash", ResultLimit::Default), None);
+        assert_eq!(limits.limit_of("Read", ResultLimit::Unlimited), Some(10));
+        assert_eq!(limits.limit_of("Bash", ResultLimit::Default), None);
     }
 
     proptest! {
@@ -268,12 +268,12 @@ mod tests {
     fn a_repeated_long_text_becomes_a_reference() {
         let mut seen = SeenResults::default();
         let text = "x".repeat(MIN_LENGTH);
-        assert_eq!(seen.reference("Read", &"a".into(), &text), None);
-        let again = seen.reference("Read", &"b".into(), &text).unwrap();
+        assert_eq!(seen.remember("Read", &"a".into(), &text), None);
+        let again = seen.remember("Read", &"b".into(), &text).unwrap();
         assert!(again.contains("earlier call a"), "{again}");
-        assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
-        assert_eq!(seen.reference("Read", &"d".into(), "short"), None);
-        assert_eq!(seen.reference("Read", &"e".into(), "short"), None);
+        assert_eq!(seen.remember("Bash", &"c".into(), &text), None);
+        assert_eq!(seen.remember("Read", &"d".into(), "short"), None);
+        assert_eq!(seen.remember("Read", &"e".into(), "short"), None);
     }
 
     #[test]
@@ -281,17 +281,17 @@ mod tests {
         let mut seen = SeenResults::default();
         let (text, other) = ("x".repeat(MIN_LENGTH), "y".repeat(MIN_LENGTH));
         for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {
-            assert_eq!(seen.reference("Bash", &id.into(), text), None);
+            assert_eq!(seen.remember("Bash", &id.into(), text), None);
         }
-        assert_eq!(seen.reference("Bash", &"c".into(), &text), None);
-        let again = seen.reference("Bash", &"d".into(), &other).unwrap();
+        assert_eq!(seen.remember("Bash", &"c".into(), &text), None);
+        let again = seen.remember("Bash", &"d".into(), &other).unwrap();
         assert!(again.contains("earlier call b"), "{again}");
     }
 
     #[test]
     fn keys_are_the_same_in_every_version() {
         let mut seen = SeenResults::default();
-        seen.reference("Read", &"a".into(), &"x".repeat(MIN_LENGTH));
+        seen.remember("Read", &"a".into(), &"x".repeat(MIN_LENGTH));
         let digest = "7b0bd700ce066ef35190fde2dd7a0bcce426b8e10e4d32613ab550105545faad";
         assert_eq!(
             seen.results.keys().next().unwrap(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::message::ToolUseId;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
-use crate::text::{Sha256Writer, byte_size_trimmed, format_byte_size, truncate_utf16};
+use crate::text::{Sha256Writer, format_byte_size, format_byte_size_trimmed, truncate_utf16};
 
 /// Maximum length of a preview, in UTF-16 units.
 const MAX_PREVIEW: usize = 2000;
@@ -31,7 +31,7 @@ impl PersistedResult {
              {}):\n{}\n...\n</persisted-output>",
             format_byte_size(self.size),
             self.path.display(),
-            byte_size_trimmed(MAX_PREVIEW as u64),
+            format_byte_size_trimmed(MAX_PREVIEW as u64),
             preview(text),
         )
     }
@@ -48,7 +48,7 @@ pub fn persist(
     id: &ToolUseId,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PersistedResult, StateError> {
-    let directory = session.subdirectory(RESULTS)?;
+    let directory = session.create_subdirectory(RESULTS)?;
     let name = safe_file_name(id.as_str());
     let path = directory.join(format!("{name}.txt"));
     let exists = |file: &io::Result<File>| {
@@ -57,7 +57,7 @@ pub fn persist(
     };
     let file = create_exclusively(&path);
     if !exists(&file) {
-        return write(file, path, content);
+        return write_new(file, path, content);
     }
     let mut hasher = Sha256Writer::default();
     content(&mut hasher).map_err(StateError::io(&path))?;
@@ -66,25 +66,25 @@ pub fn persist(
     if digest_of(&path).map_err(StateError::io(&path))? == digest {
         return Ok(earlier);
     }
-    let path = directory.join(format!("{name}-{digest}.txt"));
-    let file = create_exclusively(&path);
-    if exists(&file) {
-        return existing_result(&path);
+    let digest_path = directory.join(format!("{name}-{digest}.txt"));
+    let digest_file = create_exclusively(&digest_path);
+    if exists(&digest_file) {
+        return existing_result(&digest_path);
     }
-    write(file, path, content)
+    write_new(digest_file, digest_path, content)
 }
 
 /// Writes a new file, or removes it on failure.
-fn write(
+fn write_new(
     file: io::Result<File>,
     path: PathBuf,
     mut content: impl FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PersistedResult, StateError> {
     let mut writer = BufWriter::new(file.map_err(StateError::io(&path))?);
-    let written = content(&mut writer)
+    let result = content(&mut writer)
         .and_then(|()| writer.flush())
         .and_then(|()| writer.get_ref().metadata());
-    match written {
+    match result {
         Ok(metadata) => Ok(PersistedResult {
             path,
             size: metadata.len(),
@@ -155,13 +155,13 @@ pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> 
     if changed.is_empty() {
         return None;
     }
-    let named = changed[..changed.len().min(MAX_NAMED)].join(", ");
+    let names = changed[..changed.len().min(MAX_NAMED)].join(", ");
     let more = match changed.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "This call changed files that were read before: {named}{more}. Read them again before relying on their content."
+        "This call changed files that were read before: {names}{more}. Read them again before relying on their content."
     ))
 }
 
@@ -191,9 +191,9 @@ mod tests {
     fn session() -> (tempfile::TempDir, SessionDirectory) {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
-            .session(&SessionKey {
+            .open_session(&SessionKey {
                 id: "s".into(),
-                scope: SessionScope::of(Path::new("/")),
+                scope: SessionScope::from_path(Path::new("/")),
             })
             .unwrap();
         (guard, session)
@@ -219,7 +219,7 @@ mod tests {
     fn a_link_in_the_way_is_not_followed() {
         let (guard, session) = session();
         let target = guard.path().join("target");
-        let directory = session.subdirectory(RESULTS).unwrap();
+        let directory = session.create_subdirectory(RESULTS).unwrap();
         symlink(&target, directory.join("toolu.txt")).unwrap();
         let written = persist(&session, &"toolu".into(), |sink| sink.write_all(b"x"));
         assert!(written.is_err());
@@ -234,7 +234,7 @@ mod tests {
             Err(io::Error::other("disk full"))
         });
         assert!(failing.is_err());
-        let directory = session.subdirectory(RESULTS).unwrap();
+        let directory = session.create_subdirectory(RESULTS).unwrap();
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
     }
 

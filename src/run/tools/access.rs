@@ -15,7 +15,7 @@ pub enum PathSet {
     Nothing,
     /// The shell's working directory, on which later calls depend, but no file.
     Session,
-    /// These files, or everything below these directories. Absolute and lexically normalise.
+    /// These files, or everything below these directories. Absolute, and normalised lexically.
     Paths(Vec<PathBuf>),
     Everything,
 }

@@ -35,11 +35,13 @@ impl Registry {
     /// Returns a call of a tool of any agent as rules see it. The effects of a call that cannot run here,
     /// because its tool is unknown or its input is another agent's, are derived from its arguments.
     pub fn asked_call(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
-        let known = agent_tool(without_namespace(name));
+        let named = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
             return AskedCall {
-                tool: known.map_or(name, |known| known.name).to_owned(),
-                action: known.map_or(Action::Anything, |known| action(known, input, context)),
+                tool: named.map_or(name, |named| named.name).to_owned(),
+                action: named.map_or(Action::Anything, |named| {
+                    derive_action(named, input, context)
+                }),
                 input: input.clone(),
             };
         };
@@ -47,17 +49,19 @@ impl Registry {
         // A tool of a manifest may have the name of another agent's tool.
         let is_own = |known: &AgentTool| known.name == tool && self.has_builtin(tool);
         let is_patch = |known: &AgentTool| known.purpose == Purpose::Patch && !self.has(name);
-        let known = known.filter(|known| is_own(known) || is_patch(known));
+        let known = named.filter(|named| is_own(named) || is_patch(named));
         let action = match known {
             // The other agent may read or change files that the built-in tool ignores.
             Some(known)
                 if known.purpose.is_about_named_files() || has_foreign_options(known, input) =>
             {
-                action(known, input, context)
+                derive_action(known, input, context)
             }
             _ => match resolved.tool.prepare(&resolved.input) {
                 Ok(call) => call.assess(context).action,
-                Err(_) => known.map_or(Action::Anything, |known| action(known, input, context)),
+                Err(_) => known.map_or(Action::Anything, |known| {
+                    derive_action(known, input, context)
+                }),
             },
         };
         AskedCall {
@@ -95,8 +99,8 @@ fn is_typed_into(input: &Input) -> bool {
 }
 
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
-fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
-    let opaque = |script: String| Action::Command {
+fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
+    let opaque_command = |script: String| Action::Command {
         // Another shell reads it, or another program adds to it.
         line: Arc::new(CommandLine::guess(&script)),
         script,
@@ -106,7 +110,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let action = match tool.purpose {
         _ if has_unclear_names(input) => None,
         Purpose::Shell if tool.name == "PowerShell" => {
-            command_lines(input).map(|(script, _)| opaque(script))
+            command_lines(input).map(|(script, _)| opaque_command(script))
         }
         Purpose::Shell => {
             let shell = input.get("shell").and_then(Value::as_str);
@@ -115,7 +119,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
             let context = other.as_ref().unwrap_or(context);
             command_lines(input).map(|(script, others)| {
                 if !others.is_empty() {
-                    return opaque([vec![script], others].concat().join("\n"));
+                    return opaque_command([vec![script], others].concat().join("\n"));
                 }
                 let mut action = assess(&script, &analyse(&script), context).action;
                 if let Action::Command { only_reads, .. } = &mut action {
@@ -124,9 +128,9 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
                 action
             })
         }
-        Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {
-            typed if typed.is_empty() => Action::Harmless,
-            typed => opaque(typed),
+        Purpose::Background => texts(input, Parameter::Stdin).map(|text| match text.concat() {
+            text if text.is_empty() => Action::Harmless,
+            text => opaque_command(text),
         }),
         Purpose::Fetch => {
             let urls = texts(input, Parameter::Url).map(<[&str; 1]>::try_from);
@@ -135,7 +139,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
             })
         }
         purpose if purpose.reads_files() || purpose.writes_files() => {
-            files(purpose, input, context)
+            file_action(purpose, input, context)
         }
         Purpose::StopBackground
         | Purpose::Todo
@@ -152,14 +156,14 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
 /// Returns the command lines of a call, to be run in the directories that the call names, and the texts of other fields
 /// of the call, which may change what runs.
 fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
-    let own = [
+    let known = [
         Parameter::Command,
         Parameter::Directory,
         Parameter::Terminal,
         Parameter::Harmless,
     ]
     .map(parameters);
-    let is_read = |name: &str| name == "shell" || own.iter().any(|names| names.contains(&name));
+    let is_known = |name: &str| name == "shell" || known.iter().any(|names| names.contains(&name));
     let is_harmless = |name: &str| parameters(Parameter::Harmless).contains(&name);
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -168,24 +172,27 @@ fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
         Value::Object(members) => members.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     };
-    let others = |input: &Input, is_known: &dyn Fn(&str) -> bool| {
-        let others = input.iter().filter(|(name, _)| !is_known(name));
-        let given = others.filter(|(_, value)| !is_empty(value));
-        given
+    let others = |input: &Input, is_skipped: &dyn Fn(&str) -> bool| {
+        let others = input.iter().filter(|(name, _)| !is_skipped(name));
+        let present = others.filter(|(_, value)| !is_empty(value));
+        present
             .map(|(_, value)| join_texts(value))
             .collect::<Vec<_>>()
     };
-    // `local_shell` has its arguments in an object. An agent may read those beside it.
+    // `local_shell` has its arguments in an object. An agent may also read the arguments beside it.
     let Some(inner) = input.get("action").and_then(Value::as_object) else {
-        return Some((line(input)?, others(input, &is_read)));
+        return Some((joined_line(input)?, others(input, &is_known)));
     };
     let outer = others(input, &|name| name == "action" || is_harmless(name));
-    let others = [outer, others(inner, &is_read)].concat();
+    let others = [outer, others(inner, &is_known)].concat();
     let has_command = |input: &&Input| {
         let mut names = parameters(Parameter::Command).iter();
         names.any(|name| input.contains_key(*name))
     };
-    let lines = [input, inner].into_iter().filter(has_command).map(line);
+    let lines = [input, inner]
+        .into_iter()
+        .filter(has_command)
+        .map(joined_line);
     let lines: Vec<String> = lines.collect::<Option<_>>()?;
     (!lines.is_empty()).then(|| (lines.join("\n"), others))
 }
@@ -205,12 +212,12 @@ fn join_texts(value: &Value) -> String {
 }
 
 /// Returns the command line of the arguments of a call.
-fn line(input: &Input) -> Option<String> {
-    let given = |parameter| {
+fn joined_line(input: &Input) -> Option<String> {
+    let values_of = |parameter| {
         let names = parameters(parameter).iter();
         names.filter_map(|name| input.get(*name).filter(|value| !value.is_null()))
     };
-    let mut commands = given(Parameter::Command);
+    let mut commands = values_of(Parameter::Command);
     let (command, None) = (commands.next()?, commands.next()) else {
         return None;
     };
@@ -223,9 +230,9 @@ fn line(input: &Input) -> Option<String> {
         }
         Some(_) => return None,
     }
-    let mut directories = given(Parameter::Directory).filter(|directory| *directory != "");
+    let mut directories = values_of(Parameter::Directory).filter(|directory| *directory != "");
     match directories.next() {
-        // Agents read different ones of several parameters.
+        // Of several parameters, agents read different ones.
         Some(first) if directories.any(|other| other != first) => None,
         Some(directory) => wrap_in_directory(directory, &line),
         None => Some(line),
@@ -241,9 +248,9 @@ fn is_usual_shell(program: &str) -> bool {
 
 /// Returns the files and trees that a call names, with a NUL character for the variable part of a glob. `None`
 /// if it names none, or in an unexpected form.
-fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
-    let named = texts(input, Parameter::Path)?.into_iter();
-    let mut named: Vec<String> = named.flat_map(spellings).collect();
+fn file_action(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
+    let texts_of_paths = texts(input, Parameter::Path)?.into_iter();
+    let mut named: Vec<String> = texts_of_paths.flat_map(path_variants).collect();
     if purpose == Purpose::Patch {
         let patches = texts(input, Parameter::Patch)?.into_iter();
         named.extend(patches.flat_map(possible_patch_files).map(str::to_owned));
@@ -265,15 +272,12 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
         .collect();
     if purpose == Purpose::Search {
         for filter in texts(input, Parameter::Filter)? {
-            let sought = filter
+            let names = filter
                 .split([',', ' ', '{', '}'])
                 .filter_map(file_name_in_filter);
-            let trees = named.iter().map(|tree| absolute_path(tree, context));
-            let trees: Vec<PathBuf> = trees.collect();
-            files.extend(sought.flat_map(|name| {
-                let trees = trees.iter();
-                trees.map(move |tree| tree.join(&name))
-            }));
+            let paths = named.iter().map(|tree| absolute_path(tree, context));
+            let trees: Vec<PathBuf> = paths.collect();
+            files.extend(names.flat_map(|name| trees.iter().map(move |tree| tree.join(&name))));
         }
     }
     // The kernel follows links before `..`.
@@ -289,11 +293,11 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
 }
 
 /// Returns the files that a path may name: pi removes a leading `@` and treats all blanks as spaces.
-fn spellings(path: &str) -> [String; 2] {
-    let plain = path.strip_prefix('@').unwrap_or(path);
-    let plain = plain.strip_prefix("file://").unwrap_or(plain);
-    let spaced = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
-    [path.to_owned(), plain.chars().map(spaced).collect()]
+fn path_variants(path: &str) -> [String; 2] {
+    let unmarked = path.strip_prefix('@').unwrap_or(path);
+    let plain = unmarked.strip_prefix("file://").unwrap_or(unmarked);
+    let to_space = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
+    [path.to_owned(), plain.chars().map(to_space).collect()]
 }
 
 /// Replaces everything from the first to the last special character of a glob with a NUL character.

@@ -33,8 +33,8 @@ struct Line<'a> {
 }
 
 impl CallLine {
-    /// Returns the call of a shell command.
-    pub fn command(script: &str) -> Self {
+    /// Creates the call of a shell command.
+    pub fn from_command(script: &str) -> Self {
         let input = Input::from_iter([("command".to_owned(), script.into())]);
         Self {
             calls: vec![("Bash".to_owned(), input)],
@@ -46,10 +46,10 @@ impl CallLine {
     ///
     /// # Errors
     /// The reason why the line is unusable.
-    pub fn read(line: &str) -> Result<Self, String> {
-        let read: Line<'_> = serde_json::from_str(line)
+    pub fn parse(line: &str) -> Result<Self, String> {
+        let parsed: Line<'_> = serde_json::from_str(line)
             .map_err(|error| format!("not a call: {}", describe_without_line(&error)))?;
-        let calls = match (read.kind, read.name, read.input) {
+        let calls = match (parsed.kind, parsed.name, parsed.input) {
             (None, Some(name), Some(input)) => vec![(name, input)],
             _ => parse_calls(line)?,
         };
@@ -58,8 +58,8 @@ impl CallLine {
         }
         Ok(Self {
             calls,
-            directory: read.cwd,
-            mode: read.mode,
+            directory: parsed.cwd,
+            mode: parsed.mode,
         })
     }
 }
@@ -69,9 +69,9 @@ fn parse_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
     for event in Decoder::with_detection().record(record) {
         if let Event::Call(call) = event {
-            let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", call.name);
-            let input = call.input.map_err(|reason| failed(&reason))?;
-            let input = serde_json::from_str(input.get()).map_err(|error| failed(&error))?;
+            let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", call.name);
+            let input = call.input.map_err(|reason| describe(&reason))?;
+            let input = serde_json::from_str(input.get()).map_err(|error| describe(&error))?;
             calls.push((call.name, input));
         }
     }

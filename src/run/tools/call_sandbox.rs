@@ -14,9 +14,9 @@ use crate::process::{Sandbox, Spawners};
 #[derive(Debug)]
 pub struct CallSandbox {
     pub sandbox: Arc<Sandbox>,
-    /// Starts the children of calls that run outside of it.
+    /// Starts the children of calls that run outside of the sandbox.
     pub outside: Spawners,
-    /// Whether calls in it need approval as others do.
+    /// Whether calls in the sandbox need approval as other calls do.
     pub needs_approval: bool,
     /// Whether no call can ask to run outside.
     pub forbids_leaving: bool,
@@ -25,7 +25,7 @@ pub struct CallSandbox {
 }
 
 impl CallSandbox {
-    /// Whether a call runs outside: it asks for that, or all of its commands are excluded. That gives it no permission.
+    /// Whether a call runs outside: it asks for that, or all of its commands are excluded. This grants the call no permission.
     pub fn runs_outside(&self, request: &Request<'_>) -> bool {
         if request.tool == "Bash" && is_leave_requested(request) && !self.forbids_leaving {
             return true;

@@ -22,10 +22,14 @@ pub struct ChildVariables(Arc<OnceLock<Variables>>);
 
 impl ChildVariables {
     /// Returns the variables of [`clean_environment`], computed by the first call.
-    pub(super) fn get(&self, environment: &Environment, kept: &BTreeSet<OsString>) -> Variables {
+    pub(super) fn get(
+        &self,
+        environment: &Environment,
+        kept_variables: &BTreeSet<OsString>,
+    ) -> Variables {
         let variables = self
             .0
-            .get_or_init(|| clean_environment(environment, kept).into());
+            .get_or_init(|| clean_environment(environment, kept_variables).into());
         Arc::clone(variables)
     }
 }
@@ -34,13 +38,14 @@ impl ChildVariables {
 /// the working directory.
 pub fn clean_environment(
     environment: &Environment,
-    kept: &BTreeSet<OsString>,
+    kept_variables: &BTreeSet<OsString>,
 ) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<_> = environment
         .iter()
         .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
         .filter(|(name, value)| {
-            kept.contains(*name) || !(removed_variable(name).is_some() || holds_secret(name, value))
+            kept_variables.contains(*name)
+                || !(removed_variable(name).is_some() || holds_secret(name, value))
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
@@ -68,11 +73,11 @@ pub(super) fn search_path(environment: &Environment) -> OsString {
     let path = environment.get("PATH").unwrap_or_default();
     let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
     // Joining split entries cannot fail.
-    let absolute = std::env::join_paths(absolute).unwrap_or_default();
-    if absolute.is_empty() {
+    let joined = std::env::join_paths(absolute).unwrap_or_default();
+    if joined.is_empty() {
         SAFE_PATH.into()
     } else {
-        absolute
+        joined
     }
 }
 

@@ -34,7 +34,7 @@ pub struct DecisionContext {
     /// Directories in which the shell's working directory may be. The first is the initial directory. Never
     /// empty.
     pub allowed_directories: Vec<PathBuf>,
-    /// A further directory whose programs are not trusted.
+    /// The directory of this process, whose programs are not trusted either; `None` if it is an allowed one.
     pub own_directory: Option<PathBuf>,
     /// The environment of the session, with configured variables.
     pub environment: Arc<Environment>,
@@ -129,12 +129,12 @@ impl DecisionContext {
     ///
     /// # Errors
     /// The lane cannot be set up.
-    pub fn without_run(
+    pub fn for_decisions(
         directories: Vec<PathBuf>,
         environment: Environment,
         shell: ShellGuarantees,
     ) -> Result<Self, NotEnforced> {
-        let lane = LaneOptions {
+        let options = LaneOptions {
             enforcement: Enforcement::Auto,
             temporary: None,
         };
@@ -144,7 +144,7 @@ impl DecisionContext {
             own_directory: None,
             environment: Arc::new(environment),
             kept_variables: Arc::default(),
-            lane: Arc::new(Supervisor::default().lane(1, lane)?),
+            lane: Arc::new(Supervisor::default().lane(1, options)?),
             shell,
             sandbox: None,
         })
@@ -197,10 +197,10 @@ impl DecisionContext {
         };
         let sandbox = self.sandbox.as_ref();
         let is_command = matches!(action, Action::Command { .. });
-        let masks = |sandbox: &Arc<CallSandbox>| !sandbox.runs_outside(&request);
-        let confines = |sandbox: &Arc<CallSandbox>| sandbox.confines(&request);
-        let is_confined = self.shell.confines_commands || sandbox.is_some_and(confines);
-        let masks_files = self.shell.masks_files || sandbox.is_some_and(masks);
+        let is_masked = |sandbox: &Arc<CallSandbox>| !sandbox.runs_outside(&request);
+        let is_kept_inside = |sandbox: &Arc<CallSandbox>| sandbox.confines(&request);
+        let is_confined = self.shell.confines_commands || sandbox.is_some_and(is_kept_inside);
+        let masks_files = self.shell.masks_files || sandbox.is_some_and(is_masked);
         Request {
             is_confined: is_command && is_confined,
             masks_files: is_command && masks_files,

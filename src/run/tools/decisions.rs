@@ -136,7 +136,7 @@ impl PastDecisions {
             let inside = line.and_then(inside_sandbox);
             input.extend(inside.map(|line| ("command".to_owned(), line.into())));
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
-            let line = command(&call).map(str::to_owned);
+            let line = command_line_of(&call).map(str::to_owned);
             let proposals = decided.proposals();
             self.decisions.restrict(&mut decided);
             let counted = count_subjects(&call, line.as_deref(), &decided);
@@ -156,8 +156,8 @@ impl PastDecisions {
             open.times += 1;
         }
         for (tool, command, decision) in &known.counted {
-            let count = self.counts.entry((tool.clone(), command.clone()));
-            let count = count.or_insert_with(|| PermissionCountRecord {
+            let entry = self.counts.entry((tool.clone(), command.clone()));
+            let count = entry.or_insert_with(|| PermissionCountRecord {
                 tool: tool.clone(),
                 command: command.clone(),
                 ..PermissionCountRecord::default()
@@ -171,7 +171,7 @@ impl PastDecisions {
         }
     }
 
-    /// Chooses rules until no others spare enough questions. Each time takes the rules that spare the most per
+    /// Chooses rules until no others spare enough questions. In each round, chooses the rules that spare the most per
     /// rule, then decides again on the calls that they should allow. Paths in rules are relative to `anchor`.
     pub fn proposals(&mut self, anchor: PathBuf) -> Vec<PermissionProposalRecord> {
         let source = Arc::new(RuleSource {
@@ -189,20 +189,19 @@ impl PastDecisions {
                 *questions.entry(&call.proposals).or_default() += call.times;
             }
             let gain = |rules: &[Hint]| -> u64 {
-                let subsets = (1..1_usize << rules.len()).map(|chosen| {
-                    let rules = rules.iter().enumerate();
-                    let rules = rules.filter(|(index, _)| chosen >> index & 1 == 1);
-                    rules.map(|(_, rule)| rule.clone()).collect::<Vec<_>>()
+                let subsets = (1..1_usize << rules.len()).map(|subset| {
+                    let numbered = rules.iter().enumerate();
+                    let chosen = numbered.filter(|(index, _)| subset >> index & 1 == 1);
+                    chosen.map(|(_, rule)| rule.clone()).collect::<Vec<_>>()
                 });
                 subsets.filter_map(|rules| questions.get(&*rules)).sum()
             };
             let per_rule = |rules: &[Hint]| gain(rules) / (rules.len() as u64).max(1);
-            let best = questions.keys().max_by_key(|rules| per_rule(rules));
-            let Some(best) = best.filter(|rules| per_rule(rules) >= MIN_SPARED) else {
+            let candidate = questions.keys().max_by_key(|rules| per_rule(rules));
+            let Some(best) = candidate.filter(|rules| per_rule(rules) >= MIN_SPARED) else {
                 break;
             };
-            let best = best.to_vec();
-            for chosen in best {
+            for chosen in best.to_vec() {
                 if let Ok(rule) = Rule::parse(&chosen.rule, Behavior::Allow, &source) {
                     decisions.rules.add(rule);
                 }
@@ -210,7 +209,8 @@ impl PastDecisions {
                 open.retain_mut(|call| {
                     let needed = call.proposals.len();
                     // A rule with a wildcard may cover calls for which another one was proposed.
-                    let is_like = |other: &Hint| tool(&other.rule) == tool(&chosen.rule);
+                    let is_like =
+                        |other: &Hint| tool_of_rule(&other.rule) == tool_of_rule(&chosen.rule);
                     let may_cover = chosen.rule.contains('*') && call.proposals.iter().any(is_like);
                     call.proposals.retain(|proposal| *proposal != chosen);
                     let is_last = needed > 0 && call.proposals.is_empty();
@@ -248,7 +248,7 @@ fn decide_from(
 }
 
 /// Returns the command line of a call.
-fn command(call: &AskedCall) -> Option<&str> {
+fn command_line_of(call: &AskedCall) -> Option<&str> {
     match &call.action {
         Action::Command { script, .. } => Some(script),
         _ => None,
@@ -264,11 +264,11 @@ fn count_subjects(
     let mut programs: BTreeMap<String, Decision> = BTreeMap::new();
     let mut add = |text: &str, decision: Decision| {
         let inside = inside_sandbox(text);
-        let read = parse(inside.as_deref().unwrap_or(text));
-        for command in read
+        let analysis = parse(inside.as_deref().unwrap_or(text));
+        for command in analysis
             .commands
             .iter()
-            .filter(|one| !one.context.is_substituted)
+            .filter(|command| !command.context.is_substituted)
         {
             if let Some(program) = program_and_subcommand(command.own_words()) {
                 let known = programs.entry(program).or_insert(decision);
@@ -283,13 +283,14 @@ fn count_subjects(
         add(&part.command, part.decision);
     }
     let tool = &call.tool;
-    let whole = (tool.clone(), None, decided.decision);
-    let programs = programs.into_iter();
-    let programs = programs.map(|(name, decision)| (tool.clone(), Some(name), decision));
-    std::iter::once(whole).chain(programs).collect()
+    let total = (tool.clone(), None, decided.decision);
+    let by_program = programs
+        .into_iter()
+        .map(|(name, decision)| (tool.clone(), Some(name), decision));
+    std::iter::once(total).chain(by_program).collect()
 }
 
 /// Returns the tool of a rule.
-fn tool(rule: &str) -> &str {
+fn tool_of_rule(rule: &str) -> &str {
     rule.split('(').next().unwrap_or_default()
 }

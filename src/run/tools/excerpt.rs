@@ -20,10 +20,10 @@ pub(super) struct HeadAndTail {
 
 /// The two ends of a text. If it is complete, the head contains all of it.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct TextEnds {
     /// The start.
     pub(super) head: String,
-    /// UTF-16 units between the two.
+    /// The number of UTF-16 units between head and tail.
     pub(super) omitted_units: usize,
     /// The end.
     pub(super) tail: String,
@@ -69,9 +69,9 @@ impl HeadAndTail {
     }
 
     /// Returns the start, the number of omitted units, and the end.
-    pub(super) fn into_parts(mut self) -> Stream {
+    pub(super) fn into_ends(mut self) -> TextEnds {
         self.trim_tail();
-        Stream {
+        TextEnds {
             omitted_units: self.total_units - self.head_units - self.tail_units,
             head: self.head,
             tail: self.tail,
@@ -81,14 +81,14 @@ impl HeadAndTail {
     /// Returns the whole text if it fits, else the head, a marker with the number of omitted units, and the
     /// tail.
     pub(super) fn finish(self) -> String {
-        let parts = self.into_parts();
-        let omitted = parts.omitted_units;
+        let ends = self.into_ends();
+        let omitted = ends.omitted_units;
         if omitted == 0 {
-            return parts.head + &parts.tail;
+            return ends.head + &ends.tail;
         }
         format!(
             "{}\n\n... [{omitted} characters omitted] ...\n\n{}",
-            parts.head, parts.tail
+            ends.head, ends.tail
         )
     }
 

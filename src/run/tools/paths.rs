@@ -6,8 +6,8 @@ use super::context::DecisionContext;
 pub(super) use crate::permission::normalise;
 
 /// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
-/// relative to the session's directory, and `.` and `..` are resolved lexically. A temporary file is that of the commands
-/// in a workspace.
+/// relative to the session's directory, and `.` and `..` are resolved lexically. In a workspace, a path in the directory
+/// of temporary files leads to the private one of the workspace.
 pub(super) fn absolute_path(text: &str, context: &DecisionContext) -> PathBuf {
     let home = context.environment.text("HOME").map(Path::new);
     let path = match (text.strip_prefix('~'), home) {
@@ -17,10 +17,10 @@ pub(super) fn absolute_path(text: &str, context: &DecisionContext) -> PathBuf {
         }
         _ => PathBuf::from(text),
     };
-    let path = normalise(&context.directory.join(path));
+    let absolute = normalise(&context.directory.join(path));
     let sandbox = context.sandbox.as_ref();
-    let private = sandbox.and_then(|sandbox| sandbox.sandbox.private_path(&path));
-    private.unwrap_or(path)
+    let private = sandbox.and_then(|sandbox| sandbox.sandbox.private_path(&absolute));
+    private.unwrap_or(absolute)
 }
 
 /// Like [`absolute_path`]; the default is the session's directory.

@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::excerpt::{HeadAndTail, LossyText, Stream};
+use super::excerpt::{HeadAndTail, LossyText, TextEnds};
 use super::{CallStatus, FullText, ToolFailure};
 use crate::process::{Captured, Ended, Finished};
 
@@ -18,8 +18,8 @@ pub(super) const MAX_LIMIT: usize = 50_000;
 /// The displayable parts of both streams of a child.
 #[derive(Debug)]
 pub(super) struct DisplayedOutput {
-    stdout: Stream,
-    stderr: Stream,
+    stdout: TextEnds,
+    stderr: TextEnds,
     full: FullText,
 }
 
@@ -37,22 +37,22 @@ impl DisplayedOutput {
     ///
     /// # Errors
     /// A spilled stream could not be read back.
-    pub(super) fn by(finished: &mut Finished) -> Result<Self, ToolFailure> {
+    pub(super) fn take(finished: &mut Finished) -> Result<Self, ToolFailure> {
         let stdout = std::mem::take(&mut finished.stdout);
         let stderr = std::mem::take(&mut finished.stderr);
-        Self::of_streams(stdout, stderr)
+        Self::from_streams(stdout, stderr)
             .map_err(|error| ToolFailure(format!("cannot read the output: {error}")))
     }
 
-    fn of_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
-        let (mut output, mut errors) = (Stream::of(&stdout)?, Stream::of(&stderr)?);
+    fn from_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
+        let (mut output, mut errors) = (TextEnds::read(&stdout)?, TextEnds::read(&stderr)?);
         output.trim_blank_lines();
         errors.trim_blank_lines();
         errors.trim_start();
         Ok(Self {
             stdout: output,
             stderr: errors,
-            full: FullText::of([stdout, stderr]),
+            full: FullText::new([stdout, stderr]),
         })
     }
 
@@ -137,17 +137,17 @@ pub(super) fn join_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> String
     text
 }
 
-impl Stream {
-    fn of(captured: &Captured) -> io::Result<Self> {
+impl TextEnds {
+    fn read(captured: &Captured) -> io::Result<Self> {
         let mut excerpt = HeadAndTail::new(2 * MAX_LIMIT);
         let mut text = LossyText::new(|piece: &str| excerpt.push(piece));
         captured.write_to(&mut text)?;
         text.finish();
-        let mut parts = excerpt.into_parts();
-        if parts.omitted_units == 0 {
-            parts.head.push_str(&std::mem::take(&mut parts.tail));
+        let mut ends = excerpt.into_ends();
+        if ends.omitted_units == 0 {
+            ends.head.push_str(&std::mem::take(&mut ends.tail));
         }
-        Ok(parts)
+        Ok(ends)
     }
 
     /// Removes leading blank lines and trailing whitespace.

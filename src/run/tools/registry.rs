@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bash::Bash;
 use super::builtin::{BuiltIn, Parameters};
 use super::files::{ApplyPatch, Edit, Glob, Grep, Ls, Read, Write};
-use super::schema::{InvalidSchema, SchemaCheck, message};
+use super::schema::{InvalidSchema, SchemaCheck, format_problems};
 use super::search::{TOOL_SEARCH, ToolSearch};
 use super::todo_write::TodoWrite;
 use super::tool::function;
@@ -106,7 +106,7 @@ impl Registry {
     pub fn with_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut tools: Vec<Entry> = tools.into_iter().map(Entry::new).collect();
         sort_by_name(&mut tools);
-        tools.dedup_by(|next, one| next.tool.name() == one.tool.name());
+        tools.dedup_by(|second, first| second.tool.name() == first.tool.name());
         Self {
             builtin: tools.len(),
             tools,
@@ -188,24 +188,24 @@ impl Registry {
             && let Some(entry) = self.entry(alias.tool)
         {
             return alias
-                .map(free_text(input, &*entry.tool))
+                .map(name_free_text(input, &*entry.tool))
                 .map(|input| entry.resolve(input))
                 .map_err(LookupError::Unmappable);
         }
-        // Only called by models that know it from their agent.
+        // Not declared: only models that know the tool from their agent call it.
         if short == ApplyPatch::NAME && self.has_builtin(Edit::NAME) {
             let tool = Arc::new(BuiltIn::<ApplyPatch>::new());
-            let input = free_text(input, &*tool);
+            let input = name_free_text(input, &*tool);
             return Ok(ResolvedCall { tool, input });
         }
         let is_search = short == TOOL_SEARCH;
         if is_search && (self.source.is_some() || self.iter().any(|tool| tool.is_deferred())) {
-            let tool = self.search();
+            let tool = self.tool_search();
             return Ok(ResolvedCall { tool, input });
         }
         match self.source.as_ref().map(|source| source.find(short)) {
             Some(Ok(Some(tool))) => Ok(ResolvedCall {
-                input: free_text(input, &*tool),
+                input: name_free_text(input, &*tool),
                 tool,
             }),
             Some(Err(reason)) => Err(LookupError::Unavailable {
@@ -228,14 +228,14 @@ impl Registry {
     /// was deferred.
     pub fn check_schema(&self, tool: &dyn Tool, input: &Value) -> Result<(), String> {
         let name = tool.name();
-        let fresh;
+        let unlisted_check;
         let check = if let Some(entry) = self.entry(name) {
             entry
                 .check
                 .get_or_init(|| SchemaCheck::new(tool.input_schema()))
         } else {
-            fresh = SchemaCheck::new(tool.input_schema());
-            &fresh
+            unlisted_check = SchemaCheck::new(tool.input_schema());
+            &unlisted_check
         };
         let problems = match check {
             Ok(check) => check.problems(input),
@@ -244,7 +244,7 @@ impl Registry {
         if problems.is_empty() {
             return Ok(());
         }
-        Err(message(name, &problems) + &deferred_hint(tool))
+        Err(format_problems(name, &problems) + &deferred_hint(tool))
     }
 
     /// Returns all tools in declaration order, with the tools of the source last. May wait for servers.
@@ -254,12 +254,12 @@ impl Registry {
         let mut all: Vec<_> = self.iter().cloned().chain(sourced).collect();
         let has_search = self.entry(TOOL_SEARCH).is_some();
         if !has_search && all.iter().any(|tool| tool.is_deferred()) {
-            all.insert(self.tools.len(), self.search());
+            all.insert(self.tools.len(), self.tool_search());
         }
         all
     }
 
-    fn search(&self) -> Arc<dyn Tool> {
+    fn tool_search(&self) -> Arc<dyn Tool> {
         Arc::new(ToolSearch {
             tools: self.iter().cloned().collect(),
             source: self.source.clone(),
@@ -304,13 +304,13 @@ impl Entry {
     fn resolve(&self, input: Input) -> ResolvedCall {
         ResolvedCall {
             tool: Arc::clone(&self.tool),
-            input: free_text(input, &*self.tool),
+            input: name_free_text(input, &*self.tool),
         }
     }
 }
 
 /// Renames the free text of a custom tool to the only required parameter, if that is a string.
-fn free_text(mut input: Input, tool: &dyn Tool) -> Input {
+fn name_free_text(mut input: Input, tool: &dyn Tool) -> Input {
     // Built-in tools make their schema when it is first used.
     if input.len() != 1 || !input.contains_key(FREE_TEXT) {
         return input;
@@ -342,7 +342,7 @@ fn deferred_hint(tool: &dyn Tool) -> String {
 
 /// Sorts entries. Stable, so that the first of two tools with the same name stays first.
 fn sort_by_name(entries: &mut [Entry]) {
-    entries.sort_by(|one, next| one.tool.name().cmp(next.tool.name()));
+    entries.sort_by(|first, second| first.tool.name().cmp(second.tool.name()));
 }
 
 /// Returns the value for the request's `tools` key: an array, in the registry's order.
@@ -351,8 +351,10 @@ fn sort_by_name(entries: &mut [Entry]) {
 /// APIs have no such search, so deferred tools are omitted.
 pub fn declarations(registry: &Registry, api: Api) -> Value {
     let all = registry.all();
-    let tools = all.iter().map(|tool| &**tool);
-    let tools = tools.filter(|tool| api == Api::Anthropic || !tool.is_deferred());
+    let tools = all
+        .iter()
+        .map(|tool| &**tool)
+        .filter(|tool| api == Api::Anthropic || !tool.is_deferred());
     api.tools(tools.map(|tool| declaration(tool, api)).collect())
 }
 

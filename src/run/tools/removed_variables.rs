@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 /// The effect of a variable in the shell of another agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemovedVariable {
-    pub(super) concerns: Concerned,
+    pub(super) programs: AffectedPrograms,
     pub(super) condition: Condition,
 }
 
 /// The programs that a variable concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Concerned {
+pub(super) enum AffectedPrograms {
     All,
     Scripts,
     Program(&'static str),
@@ -26,7 +26,7 @@ pub(super) enum Condition {
     Absolute,
     /// No value.
     Unset,
-    /// A command that shows the output of git on a terminal, or one that such a command starts.
+    /// A command that shows the output of git on a terminal, or a program that such a command starts.
     Pager,
     Any,
 }
@@ -41,10 +41,10 @@ static ROWS: LazyLock<Vec<(RemovedVariable, Vec<&str>)>> = LazyLock::new(|| {
 
 fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
     let mut words = row.split_whitespace();
-    let concerns = match words.next()? {
-        "*" => Concerned::All,
-        "#!" => Concerned::Scripts,
-        program => Concerned::Program(program),
+    let programs = match words.next()? {
+        "*" => AffectedPrograms::All,
+        "#!" => AffectedPrograms::Scripts,
+        program => AffectedPrograms::Program(program),
     };
     let condition = match words.next()? {
         "absolute" => Condition::Absolute,
@@ -54,7 +54,7 @@ fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
         _ => return None,
     };
     let variable = RemovedVariable {
-        concerns,
+        programs,
         condition,
     };
     Some((variable, words.collect()))

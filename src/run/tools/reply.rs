@@ -91,7 +91,7 @@ pub struct FullText {
 
 impl FullText {
     /// Creates the text from streams in reading order, usually standard output and standard error.
-    pub fn of(streams: impl IntoIterator<Item = Captured>) -> Self {
+    pub fn new(streams: impl IntoIterator<Item = Captured>) -> Self {
         Self {
             streams: streams.into_iter().collect(),
         }

@@ -93,7 +93,7 @@ pub(crate) fn check_input_schema(schema: &Value) -> Result<(), String> {
 }
 
 /// Returns the message for the model.
-pub(super) fn message(tool: &str, problems: &[String]) -> String {
+pub(super) fn format_problems(tool: &str, problems: &[String]) -> String {
     let issues = if problems.len() == 1 {
         "issue"
     } else {
@@ -417,11 +417,11 @@ mod tests {
     #[test]
     fn issues_are_counted() {
         assert_eq!(
-            message("Read", &["A".to_owned()]),
+            format_problems("Read", &["A".to_owned()]),
             "Read failed due to the following issue:\nA"
         );
         assert_eq!(
-            message("Read", &["A".to_owned(), "B".to_owned()]),
+            format_problems("Read", &["A".to_owned(), "B".to_owned()]),
             "Read failed due to the following issues:\nA\nB"
         );
     }

@@ -93,11 +93,11 @@ impl PreparedCall for Search {
         if found.is_empty() {
             return Ok(ToolReply::text("No tool matches.", structured));
         }
-        let declared = found
+        let declarations: Vec<String> = found
             .iter()
-            .map(|tool| Api::Anthropic.declaration(&function(&***tool)));
-        let declared: Vec<String> = declared.map(|declared| declared.to_string()).collect();
-        Ok(ToolReply::text(declared.join("\n"), structured))
+            .map(|tool| Api::Anthropic.declaration(&function(&***tool)).to_string())
+            .collect();
+        Ok(ToolReply::text(declarations.join("\n"), structured))
     }
 }
 
@@ -109,13 +109,13 @@ fn find_tools<'a>(tools: &'a [Arc<dyn Tool>], query: &Query) -> Vec<&'a Arc<dyn 
         return tools.filter(|tool| names.contains(&tool.name())).collect();
     }
     let words = query.query.to_lowercase();
-    let hits = |tool: &&Arc<dyn Tool>| {
+    let hit_count = |tool: &&Arc<dyn Tool>| {
         let text = format!("{} {}", tool.name(), tool.description()).to_lowercase();
         let words = words.split_whitespace();
         Reverse(words.filter(|word| text.contains(word)).count())
     };
-    let mut found: Vec<_> = tools.iter().filter(|tool| hits(tool).0 > 0).collect();
-    found.sort_by_key(hits);
+    let mut found: Vec<_> = tools.iter().filter(|tool| hit_count(tool).0 > 0).collect();
+    found.sort_by_key(hit_count);
     let limit = query
         .max_results
         .map_or(DEFAULT_RESULTS, WholeNumber::limit);

@@ -104,10 +104,10 @@ impl Assessment {
 
     /// Assesses a call of the tool `name` that changes the files at `paths` (absolute).
     pub(super) fn writes(name: &str, paths: Vec<PathBuf>) -> Self {
-        let places: Result<Vec<_>, _> = paths.iter().map(|path| resolve_path(path)).collect();
-        let access = places.map(|places| Access {
-            reads: PathSet::Paths(places.clone()),
-            writes: PathSet::Paths(places),
+        let resolved: Result<Vec<_>, _> = paths.iter().map(|path| resolve_path(path)).collect();
+        let access = resolved.map(|resolved| Access {
+            reads: PathSet::Paths(resolved.clone()),
+            writes: PathSet::Paths(resolved),
         });
         let action = Action::Files {
             reads: Vec::new(),
@@ -196,7 +196,7 @@ pub trait ToolSource: Send + Sync {
     fn end(&self);
 }
 
-/// An error: the source does not respond.
+/// The reason why a source does not respond.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);

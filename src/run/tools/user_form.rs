@@ -6,20 +6,20 @@ use crate::io::CancelToken;
 /// A form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserForm {
-    /// Who asks.
+    /// The name of the server or program that asks.
     pub asker: String,
-    /// What the user reads.
+    /// The question.
     pub message: String,
     /// A JSON Schema of an object whose properties are texts, numbers, choices and lists of choices.
     pub schema: Input,
 }
 
-/// What the user did with a form.
+/// The outcome of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilledForm {
-    /// Filled it in.
+    /// The user filled it in.
     Accepted(Input),
-    /// Refused to.
+    /// The user refused to fill it in.
     Declined,
     /// The form could not be shown, or the call was cancelled, for this reason.
     None(String),

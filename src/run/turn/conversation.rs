@@ -47,7 +47,7 @@ impl TurnConversation {
         let mut reader = Reader::new(File::open(path)?, prefilter);
         while let Some(piece) = reader.next_piece()? {
             for record in piece.records().0 {
-                conversation.record(record.text(piece.raw()));
+                conversation.read_record(record.text(piece.raw()));
             }
         }
         for part in ancestors(&session, &facts).iter().chain([&session]) {
@@ -63,18 +63,18 @@ impl TurnConversation {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn of_stream(
+    pub fn read_stream(
         stream: impl Read + Send + 'static,
     ) -> Result<(Self, Understanding), CopyError> {
         let (mut messages, mut records) = (Vec::new(), Vec::new());
-        let mut seen = |record: &str| {
+        let mut record_special = |record: &str| {
             if SPECIAL_RECORDS.iter().any(|needle| record.contains(needle)) {
                 records.push(record.to_owned());
             }
         };
-        let mut taken = |message| messages.push(message);
-        let read = DialogStream::read_all(stream, None, &mut seen, &mut taken);
-        let (stream, mut understanding) = read?;
+        let mut add_message = |message| messages.push(message);
+        let result = DialogStream::read_all(stream, None, &mut record_special, &mut add_message);
+        let (stream, mut understanding) = result?;
         if !messages.is_empty() {
             understanding = Understanding::Something;
         }
@@ -84,7 +84,7 @@ impl TurnConversation {
             ..Self::default()
         };
         for record in records {
-            conversation.record(&record);
+            conversation.read_record(&record);
         }
         for message in messages {
             conversation.add(message);
@@ -100,9 +100,9 @@ impl TurnConversation {
         state: &StateRoot,
         warn: &dyn Fn(&str),
     ) -> Vec<Replacement> {
-        let mut replaced = Vec::new();
+        let mut replacements = Vec::new();
         self.history.shorten(|id, text| {
-            let directory = state.session(session);
+            let directory = state.open_session(session);
             let saved = directory.and_then(|directory| {
                 persist(&directory, &id.into(), |sink| {
                     sink.write_all(text.as_bytes())
@@ -111,7 +111,7 @@ impl TurnConversation {
             match saved {
                 Ok(persisted) => {
                     let replacement = persisted.replacement(text);
-                    replaced.push(Replacement {
+                    replacements.push(Replacement {
                         tool_use_id: id.into(),
                         replacement: replacement.clone(),
                     });
@@ -123,11 +123,11 @@ impl TurnConversation {
                 }
             }
         });
-        replaced
+        replacements
     }
 
     /// Appends a message of the user.
-    pub fn prompt(&mut self, text: String) {
+    pub fn add_prompt(&mut self, text: String) {
         self.add(to_model(Origin::Prompt, text));
     }
 
@@ -141,7 +141,7 @@ impl TurnConversation {
     }
 
     /// Reads a record that may contain replacements of results, or the cost of another request.
-    pub fn record(&mut self, record: &str) {
+    pub fn read_record(&mut self, record: &str) {
         #[derive(Deserialize)]
         struct Replacements {
             r#type: String,
@@ -151,9 +151,9 @@ impl TurnConversation {
             && let Ok(replaced) = serde_json::from_str::<Replacements>(record)
             && is_in("content_replacement content-replacement", &replaced.r#type)
         {
-            for one in replaced.replacements {
+            for replacement in replaced.replacements {
                 self.history
-                    .add_replacement(one.tool_use_id.0, one.replacement);
+                    .add_replacement(replacement.tool_use_id.0, replacement.replacement);
             }
         }
         if record.contains(COSTS)
@@ -167,14 +167,14 @@ impl TurnConversation {
 
     /// Returns the cost so far.
     pub fn consumption(&self, prices: &Prices) -> Consumption {
-        let mut spent = Consumption {
+        let mut consumption = Consumption {
             turns: self.history.replies(),
             ..Consumption::default()
         };
         for (model, usage) in &self.usage {
-            spent.add(usage, prices.cost(model, usage));
+            consumption.add(usage, prices.cost(model, usage));
         }
-        spent
+        consumption
     }
 }
 
@@ -184,7 +184,7 @@ const REPLACEMENTS: &str = "\"replacements\"";
 /// Needle of records with the cost of another request.
 const COSTS: &str = "\"prompt_id\"";
 
-/// Needles of the records that [`TurnConversation::record`] reads.
+/// Needles of the records that [`TurnConversation::read_record`] reads.
 const SPECIAL_RECORDS: [&str; 2] = [REPLACEMENTS, COSTS];
 
 #[cfg(test)]
@@ -196,7 +196,7 @@ mod tests {
         let history = |kind: &str| {
             let mut conversation = TurnConversation::default();
             let replacements = r#"[{"tool_use_id":"a","replacement":"gone"}]"#;
-            conversation.record(&format!(
+            conversation.read_record(&format!(
                 r#"{{"type":"{kind}","replacements":{replacements}}}"#
             ));
             format!("{:?}", conversation.history)

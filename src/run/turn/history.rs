@@ -9,7 +9,8 @@ use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, Too
 use crate::run::results::{BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
-/// The prefix of a message from a Stop hook that makes the model continue.
+/// The prefix of a message from a Stop hook that makes the model continue, as Claude Code writes it. Records have no
+/// other mark of such a message.
 pub(super) const FEEDBACK: &str = "Stop hook feedback:";
 
 /// The text of a missing result.
@@ -42,7 +43,7 @@ struct Round {
     input: Vec<Block>,
 }
 
-/// The conversation has no message to reply to.
+/// The reason why a conversation has no message to reply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToAnswer {
     /// The conversation has no messages.
@@ -57,11 +58,11 @@ impl History {
     /// Adds the next message. Skips messages that were not sent to the model: errors, labels, recaps, and
     /// messages of subagents.
     pub fn add(&mut self, message: Message) {
-        let is_said = matches!(
+        let is_sent = matches!(
             message.origin,
             Origin::Prompt | Origin::Reply | Origin::Results | Origin::Injected | Origin::Summary
         );
-        if !is_said || message.thread != Thread::Main {
+        if !is_sent || message.thread != Thread::Main {
             return;
         }
         match message.role {
@@ -257,7 +258,7 @@ fn candidate(result: &ToolResult) -> BudgetCandidate {
     BudgetCandidate {
         key: result.id.clone(),
         units: utf16_length(&text),
-        replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),
+        is_replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The records of a reply.
 
 use super::limits::Limit;
-use crate::client::model::{Failure, Refused, Reply};
+use crate::client::model::{Failure, RefusalScope, Reply};
 use crate::io::Moment;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::records::{
@@ -52,12 +52,12 @@ impl RecordBuilder {
         self.message_id = format!("msg_{}", self.moment.ids.uuid().simple());
     }
 
-    pub fn prompt(&self, text: String) -> DialogRecord {
+    pub fn prompt_record(&self, text: String) -> DialogRecord {
         self.text(Origin::Prompt, text)
     }
 
     /// Returns the record of a message to the model that the user did not write.
-    pub fn feedback(&self, text: String) -> DialogRecord {
+    pub fn feedback_record(&self, text: String) -> DialogRecord {
         self.text(Origin::Injected, text)
     }
 
@@ -66,7 +66,7 @@ impl RecordBuilder {
     }
 
     /// Returns the record of a hook that ends the conversation.
-    pub fn hook_stop(&self, reason: String) -> HookStoppedRecord {
+    pub fn hook_stop_record(&self, reason: String) -> HookStoppedRecord {
         HookStoppedRecord {
             subtype: HookStoppedSubtype::Only,
             tool_use_id: None,
@@ -77,7 +77,7 @@ impl RecordBuilder {
     }
 
     /// Returns the record of a block of the reply; the last one carries the cost of the reply.
-    pub fn block(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
+    pub fn block_record(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
         let mut message = Message::new(Role::Assistant, Origin::Reply);
         message.id = Some(self.message_id.clone());
         message.model = Some(self.model.clone());
@@ -100,7 +100,7 @@ impl RecordBuilder {
     }
 
     /// Returns the record of an event of the stream.
-    pub fn event(&self, event: Value) -> StreamEventRecord {
+    pub fn event_record(&self, event: Value) -> StreamEventRecord {
         StreamEventRecord {
             event,
             parent_tool_use_id: None,
@@ -110,27 +110,27 @@ impl RecordBuilder {
     }
 
     /// Returns the event that starts the reply.
-    pub fn begin(&self) -> StreamEventRecord {
+    pub fn begin_event(&self) -> StreamEventRecord {
         let message = json!({
             "id": self.message_id, "type": "message", "role": "assistant", "model": self.model,
             "content": [], "stop_reason": null, "stop_sequence": null,
             "usage": Usage::default(),
         });
-        self.event(json!({"type": "message_start", "message": message}))
+        self.event_record(json!({"type": "message_start", "message": message}))
     }
 
     /// Returns the events that end the reply.
-    pub fn end(&self, stop_reason: Option<&str>, usage: &Usage) -> [StreamEventRecord; 2] {
+    pub fn end_events(&self, stop_reason: Option<&str>, usage: &Usage) -> [StreamEventRecord; 2] {
         let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
-        let delta = json!({"type": "message_delta", "delta": delta, "usage": usage});
+        let event = json!({"type": "message_delta", "delta": delta, "usage": usage});
         [
-            self.event(delta),
-            self.event(json!({"type": "message_stop"})),
+            self.event_record(event),
+            self.event_record(json!({"type": "message_stop"})),
         ]
     }
 
     /// Returns the record of a request that is retried.
-    pub fn retry(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
+    pub fn retry_record(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
         ApiRetryRecord {
             subtype: RetrySubtype::Only,
             attempt: failures,
@@ -143,7 +143,7 @@ impl RecordBuilder {
     }
 
     /// Returns the record of the end. `text` is the text of the reply.
-    pub fn result(
+    pub fn result_record(
         &self,
         ending: &Ending<'_>,
         text: Option<String>,
@@ -178,7 +178,7 @@ pub(super) fn to_model(origin: Origin, text: String) -> Message {
 
 impl<'a> Ending<'a> {
     /// Returns the end of this reply.
-    pub fn of(reply: &'a Result<Reply, Failure>) -> Self {
+    pub fn new(reply: &'a Result<Reply, Failure>) -> Self {
         match reply {
             Ok(reply) => Self::Replied(reply),
             Err(failure) => Self::Failed(failure),
@@ -215,7 +215,7 @@ impl<'a> Ending<'a> {
             Self::Failed(failure) => match failure {
                 Failure::Aborted => "aborted_streaming",
                 Failure::Rejected {
-                    what: Refused::Length,
+                    scope: RefusalScope::Length,
                     ..
                 } => "prompt_too_long",
                 Failure::Cut { .. }

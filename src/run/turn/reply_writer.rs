@@ -67,7 +67,7 @@ impl ReplyWriter {
         let records = &self.records;
         self.writer.record(init)?;
         if let Some(prompt) = prompt {
-            self.writer.record(&records.prompt(prompt))?;
+            self.writer.record(&records.prompt_record(prompt))?;
         }
         if !replacements.is_empty() {
             self.writer.record(&ContentReplacementRecord {
@@ -86,7 +86,7 @@ impl ReplyWriter {
     /// Writing failed.
     pub fn report_limit(mut self, limit: Limit) -> WriteResult {
         let ending = Ending::Limited(limit);
-        let record = self.records.result(&ending, None, Usage::default());
+        let record = self.records.result_record(&ending, None, Usage::default());
         self.writer.record(&record)?;
         self.writer.flush()
     }
@@ -107,7 +107,7 @@ impl ReplyWriter {
         let start = self.records.moment.clock.elapsed();
         let (mut usage, mut cost, mut replies) = (Usage::default(), None, 0);
         let (reply, output) = loop {
-            let reply = self.reply(provider, &request, delivery, assembly.clone())?;
+            let reply = self.request_reply(provider, &request, delivery, assembly.clone())?;
             let spent = Reply::usage_of(&reply).unwrap_or_default();
             let dollars = self.prices.cost(&self.records.model, &spent);
             if !spent.is_empty() {
@@ -130,20 +130,20 @@ impl ReplyWriter {
             }
         };
         if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) && output.is_ok() {
-            self.stop(note)?;
+            self.run_stop_hooks(note)?;
         }
-        let took = self.records.moment.clock.elapsed().saturating_sub(start);
+        let duration = self.records.moment.clock.elapsed().saturating_sub(start);
         let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
         let ending = match &output {
-            Ok(_) => Ending::of(&reply),
+            Ok(_) => Ending::new(&reply),
             Err(problems) => Ending::Misfit(problems),
         };
         let record = TurnResultRecord {
-            duration_ms: milliseconds(took),
+            duration_ms: milliseconds(duration),
             num_turns: replies as u64,
             total_cost_usd: cost,
             structured_output: output.clone().unwrap_or_default(),
-            ..self.records.result(&ending, text, usage)
+            ..self.records.result_record(&ending, text, usage)
         };
         self.writer.record(&record)?;
         self.writer.flush()?;
@@ -152,7 +152,7 @@ impl ReplyWriter {
     }
 
     /// Sends one request and writes its reply.
-    fn reply(
+    fn request_reply(
         &mut self,
         provider: &Arc<dyn Provider>,
         request: &Request,
@@ -160,21 +160,21 @@ impl ReplyWriter {
         mut assembly: BlockBuilder,
     ) -> Result<Result<Reply, Failure>, WriteError> {
         let stop = self.stop.clone();
-        let mut written = Ok(());
+        let mut result = Ok(());
         let reply = provider.ask(request, delivery, &stop, &mut |event| {
-            if written.is_ok() {
-                written = self.delta(event, &mut assembly);
-                if written.is_err() {
+            if result.is_ok() {
+                result = self.write_event(event, &mut assembly);
+                if result.is_err() {
                     stop.cancel();
                 }
             }
         });
-        written?;
+        result?;
         self.finish(&reply, assembly.finish(reply.is_ok()))?;
         Ok(reply)
     }
 
-    /// Writes the message that asks for a correction of the reply, and adds both to the request.
+    /// Writes the message that asks for a correction, and adds the reply and the message to the request.
     fn add_correction(&mut self, correction: String, request: &mut Request) -> WriteResult {
         let text = std::mem::take(&mut self.text);
         request.turns.push(Turn::new(Role::Assistant, text));
@@ -182,14 +182,15 @@ impl ReplyWriter {
         if let Some(output) = &mut request.output {
             output.is_retry = true;
         }
-        self.writer.record(&self.records.feedback(correction))?;
+        self.writer
+            .record(&self.records.feedback_record(correction))?;
         self.records.next_reply();
         self.has_begun = false;
         self.writer.flush()
     }
 
     /// Runs the hooks after a reply without calls.
-    fn stop(&mut self, note: &dyn Fn(&str)) -> WriteResult {
+    fn run_stop_hooks(&mut self, note: &dyn Fn(&str)) -> WriteResult {
         let Some(hooks) = self.stop_hooks.take() else {
             return Ok(());
         };
@@ -198,31 +199,31 @@ impl ReplyWriter {
         let records = &self.records;
         match hooks.run(&records.session_id.0, &self.text, &self.stop, note) {
             StopOutcome::Over => Ok(()),
-            StopOutcome::Continues(text) => self.writer.record(&records.feedback(text)),
-            StopOutcome::Ended(reason) => self.writer.record(&records.hook_stop(reason)),
+            StopOutcome::Continues(text) => self.writer.record(&records.feedback_record(text)),
+            StopOutcome::Ended(reason) => self.writer.record(&records.hook_stop_record(reason)),
         }
     }
 
     /// Writes the records of an event.
-    fn delta(&mut self, event: ReplyEvent, assembly: &mut BlockBuilder) -> WriteResult {
+    fn write_event(&mut self, event: ReplyEvent, assembly: &mut BlockBuilder) -> WriteResult {
         if let ReplyEvent::Retry {
             failures,
             wait_ms,
             failure,
         } = &event
         {
-            let record = self.records.retry(*failures, *wait_ms, failure);
+            let record = self.records.retry_record(*failures, *wait_ms, failure);
             self.writer.record(&record)?;
             return self.writer.flush();
         }
         if self.partial && (!self.has_begun || event == ReplyEvent::Restart) {
-            self.writer.record(&self.records.begin())?;
+            self.writer.record(&self.records.begin_event())?;
         }
         self.has_begun = true;
         match event {
             ReplyEvent::Part(part) => {
                 for output in assembly.take(part) {
-                    self.output(output, None)?;
+                    self.write_output(output, None)?;
                 }
             }
             ReplyEvent::Restart => assembly.restart(),
@@ -238,25 +239,30 @@ impl ReplyWriter {
         let last = outputs.iter().rposition(is_block);
         for (position, output) in outputs.into_iter().enumerate() {
             let is_last = Some(position) == last && !usage.is_empty();
-            self.output(output, is_last.then_some(usage))?;
+            self.write_output(output, is_last.then_some(usage))?;
         }
         if self.partial && self.has_begun {
-            for record in self.records.end(Ending::of(reply).stop_reason(), &usage) {
+            for record in self
+                .records
+                .end_events(Ending::new(reply).stop_reason(), &usage)
+            {
                 self.writer.record(&record)?;
             }
         }
         Ok(())
     }
 
-    fn output(&mut self, output: Output, usage: Option<Usage>) -> WriteResult {
+    fn write_output(&mut self, output: Output, usage: Option<Usage>) -> WriteResult {
         match output {
-            Output::Event(event) if self.partial => self.writer.record(&self.records.event(event)),
+            Output::Event(event) if self.partial => {
+                self.writer.record(&self.records.event_record(event))
+            }
             Output::Event(_) => Ok(()),
             Output::Block(block) => {
                 if let Block::Text(text) = &block {
                     self.text.push_str(text);
                 }
-                self.writer.record(&self.records.block(block, usage))
+                self.writer.record(&self.records.block_record(block, usage))
             }
         }
     }
@@ -272,8 +278,8 @@ pub struct StopHooks {
     pub directory: PathBuf,
     /// Maximum number of continuations in a row; `None` for no limit.
     pub cap: Option<u64>,
-    /// Continuations so far.
-    pub before: u64,
+    /// Number of continuations so far.
+    pub continuations: u64,
 }
 
 /// The outcome of `Stop` hooks.
@@ -287,12 +293,12 @@ enum StopOutcome {
 }
 
 impl StopHooks {
-    /// Runs the hooks after a reply with the text `said`, until `stop`. `note` receives messages to the
+    /// Runs the hooks after a reply with the text `reply`, until `stop`. `note` receives messages to the
     /// user.
     fn run(
         &self,
         session_id: &str,
-        said: &str,
+        reply: &str,
         stop: &CancelToken,
         note: &dyn Fn(&str),
     ) -> StopOutcome {
@@ -303,7 +309,7 @@ impl StopHooks {
             cancel: stop,
         };
         let members = json!({
-            "stop_hook_active": self.before > 0, "last_assistant_message": said,
+            "stop_hook_active": self.continuations > 0, "last_assistant_message": reply,
         });
         let merged = self.hooks.run(HookEvent::Stop, None, members, &context);
         for message in &merged.messages {
@@ -312,8 +318,8 @@ impl StopHooks {
         if let Some(reason) = merged.stop {
             return StopOutcome::Ended(reason);
         }
-        match feedback(&merged) {
-            Some(_) if self.cap.is_some_and(|cap| self.before >= cap) => {
+        match format_feedback(&merged) {
+            Some(_) if self.cap.is_some_and(|cap| self.continuations >= cap) => {
                 note("Stop hooks continued the turn too often in a row");
                 StopOutcome::Over
             }
@@ -324,7 +330,7 @@ impl StopHooks {
 }
 
 /// Returns the feedback for the model.
-fn feedback(merged: &MergedResponse) -> Option<String> {
+fn format_feedback(merged: &MergedResponse) -> Option<String> {
     let mut texts = merged.additional_context.clone();
     if let Some((HookDecision::Block, reason)) = &merged.decision {
         texts.insert(0, reason.clone());

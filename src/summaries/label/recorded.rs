@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::labeler::{Label, LabelSource};
 use crate::json::{elements, is, non_empty, object, text};
 use crate::message::ToolUseId;
-use crate::session::record::each_side_record;
+use crate::session::record::visit_side_records;
 use crate::summaries::Text;
 
 object! {
@@ -44,7 +44,7 @@ impl RecordedLabels {
     /// Reading failed.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut labels = Self::default();
-        each_side_record(path, &mut |record| labels.add(record))?;
+        visit_side_records(path, &mut |record| labels.add(record))?;
         Ok(labels)
     }
 

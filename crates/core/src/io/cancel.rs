@@ -85,7 +85,7 @@ impl CancelToken {
             Level::Cancelled => (&self.shared.on_kill, Level::Killed),
             Level::Killed => return None,
         };
-        // Holds the lock, so that a concurrent `raise` either sees the descriptor or is seen.
+        // Holds the lock, so that a concurrent `raise` either wakes the descriptor or has already set the level.
         let level = self.shared.level.lock_anyway();
         let descriptor = waker.descriptor()?;
         if *level >= fires_at {
@@ -94,9 +94,9 @@ impl CancelToken {
         Some(descriptor)
     }
 
-    fn raise(&self, to: Level) {
+    fn raise(&self, new_level: Level) {
         let mut level = self.shared.level.lock_anyway();
-        *level = (*level).max(to);
+        *level = (*level).max(new_level);
         self.shared.tasks.notify_waiters();
         self.shared.on_cancel.wake();
         if *level == Level::Killed {

@@ -35,8 +35,8 @@ pub fn read_regular(path: &Path) -> io::Result<String> {
     io::read_to_string(file)
 }
 
-/// Creates or replaces the file at `path`, which is relative to `root`. The file has its name when `write` has
-/// succeeded. Creates missing directories with these permissions, and follows no link below `root`. Returns the
+/// Creates or replaces the file at `path`, which is relative to `root`. The file gets its name only after `write`
+/// succeeded. Creates missing directories with `permissions`, and follows no link below `root`. Returns the
 /// directory of the file.
 ///
 /// # Errors
@@ -46,9 +46,9 @@ pub fn replace_below<Failure>(
     path: &Path,
     permissions: Mode,
     write: impl FnOnce(&File) -> Result<(), Failure>,
-    failed: impl Fn(io::Error) -> Failure,
+    to_failure: impl Fn(io::Error) -> Failure,
 ) -> Result<File, Failure> {
-    let named = open_parent(root, path, permissions).and_then(|dir| {
+    let created = open_parent(root, path, permissions).and_then(|dir| {
         let (start, end) = UNFINISHED;
         let random = RandomState::new().build_hasher().finish();
         let unfinished = format!("{start}{random:016x}{end}");
@@ -57,16 +57,16 @@ pub fn replace_below<Failure>(
         let file = openat(&dir, &unfinished, flags, mode)?;
         Ok((dir, unfinished, File::from(file)))
     });
-    let (dir, unfinished, file) = named.map_err(&failed)?;
-    let named = write(&file).and_then(|()| {
+    let (dir, unfinished, file) = created.map_err(&to_failure)?;
+    let renamed = write(&file).and_then(|()| {
         let name = path.file_name().unwrap_or_default();
-        renameat(&dir, &unfinished, &dir, name).map_err(|error| failed(error.into()))
+        renameat(&dir, &unfinished, &dir, name).map_err(|error| to_failure(error.into()))
     });
-    if named.is_err() {
+    if renamed.is_err() {
         // The first error is more important.
         let _ = unlinkat(&dir, &unfinished, AtFlags::empty());
     }
-    named.map(|()| dir)
+    renamed.map(|()| dir)
 }
 
 fn open_parent(root: &Path, path: &Path, permissions: Mode) -> io::Result<File> {

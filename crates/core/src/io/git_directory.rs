@@ -14,28 +14,28 @@ const MAX_SIZE: u64 = 1024 * 1024;
 /// The git directory of a work tree. Its paths are as git wrote them, and may lead nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitDirectory {
-    /// The one with the work tree's `HEAD`.
+    /// The directory with the work tree's `HEAD`.
     pub own: PathBuf,
-    /// The one that linked work trees share, if it is another one.
+    /// The directory that linked work trees share, if it is not `own`.
     pub common: Option<PathBuf>,
 }
 
 impl GitDirectory {
-    /// Returns what `.git` at this path is, or names if it is a file. Links are followed.
-    pub fn of(git: &Path) -> Option<Self> {
+    /// Finds the git directory of the `.git` at this path: the directory itself, or the one that a file names.
+    /// Follows links. `None` if the file cannot be read or names no directory.
+    pub fn find(git: &Path) -> Option<Self> {
         let own = if git.is_dir() {
             git.to_owned()
         } else {
             let text = read_git_file(git)?;
             git.parent()?.join(text.strip_prefix("gitdir:")?.trim())
         };
-        let common = read_git_file(&own.join("commondir"));
-        let common = common.map(|common| own.join(common.trim()));
+        let common = read_git_file(&own.join("commondir")).map(|path| own.join(path.trim()));
         Some(Self { own, common })
     }
 }
 
-/// Reads a file of git. `None` if it is missing, large or no regular file.
+/// Reads a file of git. `None` if it is missing, longer than 1 MiB, or not a regular UTF-8 file.
 pub fn read_git_file(path: &Path) -> Option<String> {
     let file = open_regular(path, OpenOptions::new().read(true), OFlags::empty()).ok()?;
     let mut bytes = Vec::new();

@@ -39,7 +39,7 @@ impl SeededIds {
     }
 
     /// Starts the sequence of `seed` for one stage of a pipeline; each stage gets different ids.
-    pub fn of_stage(seed: u64, stage: &str) -> Self {
+    pub fn for_stage(seed: u64, stage: &str) -> Self {
         let salt = stage.bytes().fold(0_u64, |salt, byte| {
             (salt ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn stages_of_a_pipeline_get_different_ids() {
         let (one, other) = (
-            SeededIds::of_stage(7, "run-tools"),
-            SeededIds::of_stage(7, "session append"),
+            SeededIds::for_stage(7, "run-tools"),
+            SeededIds::for_stage(7, "session append"),
         );
         assert_ne!(one.uuid(), other.uuid());
     }

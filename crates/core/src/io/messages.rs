@@ -17,7 +17,7 @@ pub enum MessageLevel {
     /// Errors, warnings and hints.
     #[default]
     Warnings = 1,
-    /// Actions, too.
+    /// Errors, warnings, hints and actions.
     All = 2,
 }
 

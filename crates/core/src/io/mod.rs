@@ -14,13 +14,12 @@ mod streams;
 mod temporary;
 mod terminal;
 
-pub use cancel::Level;
-pub use cancel::{CancelToken, Lock};
+pub use cancel::{CancelToken, Level, Lock};
 pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
 pub use git_directory::{GitDirectory, read_git_file};
 pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
 pub use messages::{MessageLevel, Messages};
-pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_of_process, is_procfs};
+pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_per_process_path, is_procfs};
 pub use remove_tree::remove_tree;
 pub use screen::{Footer, OpenQuestion, Screen, ScreenWriter};
 pub use streams::{

@@ -35,7 +35,7 @@ pub enum StdoutAtStart {
     Closed,
 }
 
-/// An environment variable is invalid.
+/// An invalid environment variable.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable}: {reason}: {value}")]
 pub struct UnusableVariable {
@@ -50,14 +50,14 @@ impl Io {
     ///
     /// # Errors
     /// One of these variables is invalid.
-    pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
-        let environment = Environment::of_process();
-        let screen = Screen::of_process();
+    pub fn from_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
+        let environment = Environment::from_process();
+        let screen = Screen::from_process();
         Ok(Self {
             stdin: standard_input(),
             stdout: standard_output(stdout, &screen),
             stdout_watch: io::stdout().as_fd().try_clone_to_owned().ok(),
-            messages: Messages::of_process(&screen),
+            messages: Messages::from_process(&screen),
             screen,
             terminal: TerminalFacts {
                 stdin: io::stdin().is_terminal(),
@@ -74,14 +74,14 @@ impl Io {
 
 impl Environment {
     /// Reads the environment of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         std::env::vars_os().collect()
     }
 }
 
 impl Messages {
     /// Writes messages to standard error, each line in one write.
-    pub fn of_process(screen: &Screen) -> Self {
+    pub fn from_process(screen: &Screen) -> Self {
         if io::stderr().is_terminal() {
             Self::new(LineWriter::new(screen.line_writer()))
         } else {
@@ -92,9 +92,9 @@ impl Messages {
 
 impl Screen {
     /// Returns the screen of standard error, else of standard output, if that is a terminal.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let streams =
-            [io::stderr().as_fd(), io::stdout().as_fd()].map(|it| it.try_clone_to_owned());
+            [io::stderr().as_fd(), io::stdout().as_fd()].map(|stream| stream.try_clone_to_owned());
         let mut streams = streams.into_iter().flatten().map(File::from);
         Self::new(streams.find(IsTerminal::is_terminal))
     }
@@ -171,17 +171,17 @@ fn ids(environment: &Environment, stage: &str) -> Result<Arc<dyn Ids>, UnusableV
     let reason = "not a whole number from 0 to 18446744073709551615";
     Ok(
         match parse_variable(environment, ID_SEED_VARIABLE, reason)? {
-            Some(seed) => Arc::new(SeededIds::of_stage(seed, stage)),
+            Some(seed) => Arc::new(SeededIds::for_stage(seed, stage)),
             None => Arc::new(RandomIds),
         },
     )
 }
 
 /// Whether a path, or a link on it, leads to files that differ by process, wherever procfs is mounted.
-pub fn is_of_process(path: &Path) -> bool {
+pub fn is_per_process_path(path: &Path) -> bool {
     let parts = |path: &Path| -> Vec<OsString> {
-        let parts = path.components().rev();
-        parts.map(|part| part.as_os_str().to_owned()).collect()
+        let components = path.components().rev();
+        components.map(|part| part.as_os_str().to_owned()).collect()
     };
     let (mut left, mut reached, mut links) = (parts(path), PathBuf::new(), 0);
     while let Some(part) = left.pop() {
@@ -190,8 +190,8 @@ pub fn is_of_process(path: &Path) -> bool {
         } else {
             reached.push(part);
         }
-        let mut own = ["/proc", "/dev/fd", "/dev/stdin"].iter();
-        if links > MAX_LINKS || own.any(|place| reached.starts_with(place)) {
+        let mut prefixes = ["/proc", "/dev/fd", "/dev/stdin"].iter();
+        if links > MAX_LINKS || prefixes.any(|prefix| reached.starts_with(prefix)) {
             return true;
         }
         if let Ok(target) = reached.read_link() {
@@ -225,7 +225,7 @@ mod tests {
         let fixed = clock(&environment(CLOCK_VARIABLE, "2026-01-02T03:04:05Z")).unwrap();
         assert_eq!(fixed.now().to_string(), "2026-01-02T03:04:05Z");
         let seeded = ids(&environment(ID_SEED_VARIABLE, "7"), "run-tools").unwrap();
-        assert_eq!(seeded.uuid(), SeededIds::of_stage(7, "run-tools").uuid());
+        assert_eq!(seeded.uuid(), SeededIds::for_stage(7, "run-tools").uuid());
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
             ("missing", false),
             ("", false),
         ] {
-            assert_eq!(is_of_process(&path(name)), expected, "{name}");
+            assert_eq!(is_per_process_path(&path(name)), expected, "{name}");
         }
     }
 

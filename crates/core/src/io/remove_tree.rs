@@ -18,15 +18,15 @@ use uuid::Uuid;
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let top = path.into_with_c_str(|name| open_directory(CWD, name))?;
     loop {
-        let removed = names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {
+        let removals = read_names(&top)?.map(|name| match remove_entry(top.as_fd(), &name?) {
             // Another thread has removed it.
             Err(Errno::NOENT) => Ok(()),
-            removed => removed,
+            result => result,
         });
-        let removed: Vec<rustix::io::Result<()>> = removed.collect();
-        // Else the pass may have moved more entries to the top.
-        if removed.iter().all(Result::is_err) {
-            removed.into_iter().collect::<rustix::io::Result<()>>()?;
+        let results: Vec<rustix::io::Result<()>> = removals.collect();
+        // After a successful removal, the top may contain directories that were moved there.
+        if results.iter().all(Result::is_err) {
+            results.into_iter().collect::<rustix::io::Result<()>>()?;
             return std::fs::remove_dir(path);
         }
     }
@@ -38,12 +38,12 @@ fn remove_entry(top: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
         return Ok(());
     }
     let directory = open_directory(top, name)?;
-    for inner in names(&directory)? {
+    for inner in read_names(&directory)? {
         let inner = inner?;
         if unlinkat(&directory, &*inner, AtFlags::empty()).is_err() {
             // A directory that cannot be written to cannot get another parent.
             make_accessible(directory.as_fd(), &inner);
-            // A name that no process can have taken.
+            // A random name, which no other entry has.
             renameat(&directory, &*inner, top, Uuid::new_v4().to_string())?;
         }
     }
@@ -63,8 +63,8 @@ fn make_accessible(parent: BorrowedFd<'_>, name: &CStr) {
     unsafe { libc::fchmodat(parent, name.as_ptr(), 0o700, flags) };
 }
 
-/// Returns the names in a directory.
-fn names(
+/// Returns the names in a directory, without `.` and `..`.
+fn read_names(
     directory: &OwnedFd,
 ) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<CString>>> {
     let names = Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));

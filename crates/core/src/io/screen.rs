@@ -13,7 +13,7 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use super::{CancelToken, Lock};
 
-/// Amount of waiting output that is kept in memory, in bytes. More of it goes to a temporary file.
+/// Maximum size of waiting output in memory, in bytes. Larger output goes to a temporary file.
 const MEMORY_LIMIT: usize = 8 * 1024 * 1024;
 
 /// Interval at which a question, and the end of a process with waiting output, try again.
@@ -90,7 +90,7 @@ impl Screen {
         while !cancel.is_cancelled() {
             let mut state = self.state.lock_anyway();
             if state.acquire() {
-                if state.locks(FlockOperation::NonBlockingLockExclusive) {
+                if state.try_lock(FlockOperation::NonBlockingLockExclusive) {
                     state.is_asking = true;
                     return Some(OpenQuestion(self.clone()));
                 }
@@ -102,7 +102,7 @@ impl Screen {
         None
     }
 
-    /// Writes what waits, before this process ends. Waits for the question of another process.
+    /// Writes the waiting output before this process ends. Waits while another process asks a question.
     pub fn finish(&self) {
         self.state.lock_anyway().is_asking = false;
         while self.state.lock_anyway().waiting.is_some() && !self.update(|_| ()) {
@@ -112,10 +112,10 @@ impl Screen {
 }
 
 impl State {
-    /// Takes the terminal, without the lines below the output, and writes what waits. Returns false during a
-    /// question.
+    /// Removes the lines below the output, and writes the waiting output. Returns false during a question: then
+    /// the terminal must not be written to.
     fn acquire(&mut self) -> bool {
-        let is_free = !self.is_asking && self.locks(FlockOperation::NonBlockingLockShared);
+        let is_free = !self.is_asking && self.try_lock(FlockOperation::NonBlockingLockShared);
         if let Some(footer) = &self.footer {
             if is_free {
                 footer.clear();
@@ -132,17 +132,17 @@ impl State {
         is_free
     }
 
-    /// Draws the lines below the output, unless its last line is incomplete. Returns the terminal.
+    /// Draws the lines below the output, unless its last line is incomplete, and unlocks the terminal.
     fn release(&self) {
         if let Some(footer) = self.footer.as_ref().filter(|_| !self.is_within_line) {
             footer.draw();
         }
-        self.locks(FlockOperation::Unlock);
+        self.try_lock(FlockOperation::Unlock);
     }
 
-    /// Locks the terminal, unless another process of this job prevents that. Other jobs do not count: they may be
-    /// stopped at a question.
-    fn locks(&self, operation: FlockOperation) -> bool {
+    /// Locks or unlocks the terminal. Returns false if another process of this job has locked it. Other jobs do not
+    /// count: they may be stopped at a question.
+    fn try_lock(&self, operation: FlockOperation) -> bool {
         let Some(terminal) = &self.terminal else {
             return true;
         };
@@ -162,7 +162,7 @@ impl State {
     }
 }
 
-/// A question is open.
+/// An open question. Dropping it draws the footer and writes the waiting output.
 pub struct OpenQuestion(Screen);
 
 impl Drop for OpenQuestion {
@@ -233,8 +233,8 @@ mod tests {
         let state = on(&path);
         while std::fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
             for _ in 0..1_000 {
-                state.locks(FlockOperation::NonBlockingLockShared);
-                state.locks(FlockOperation::Unlock);
+                state.try_lock(FlockOperation::NonBlockingLockShared);
+                state.try_lock(FlockOperation::Unlock);
             }
         }
     }
@@ -254,13 +254,13 @@ mod tests {
             .unwrap();
         let (mut taken, mut refused) = (0, 0);
         while taken < 20_000 || refused < 20_000 {
-            if state.locks(FlockOperation::NonBlockingLockExclusive) {
+            if state.try_lock(FlockOperation::NonBlockingLockExclusive) {
                 let terminal = state.terminal.as_ref().unwrap();
                 // Succeeds again if this process has the lock.
                 let lock = fcntl_lock(terminal, FlockOperation::NonBlockingLockExclusive);
                 lock.expect("the lock is held");
                 taken += 1;
-                state.locks(FlockOperation::Unlock);
+                state.try_lock(FlockOperation::Unlock);
             } else {
                 refused += 1;
             }

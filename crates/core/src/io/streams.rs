@@ -23,7 +23,7 @@ pub enum InputStream {
 }
 
 impl InputStream {
-    /// Whether it is a file with content, at its start. A loop of a shell over the lines of a file has left the start.
+    /// Whether it is a file with content, at its start. In a shell's loop over the lines of a file, it is not.
     pub fn is_whole_file(&self) -> bool {
         let Self::Descriptor(file) = self else {
             return false;
@@ -34,7 +34,7 @@ impl InputStream {
     }
 
     /// Returns a function that checks whether input is waiting. Always false for files.
-    pub fn readiness(&self) -> impl Fn() -> bool + use<> {
+    pub fn readiness_check(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
             Self::Descriptor(file) => file
                 .metadata()
@@ -48,8 +48,8 @@ impl InputStream {
 }
 
 fn is_readable(file: &File) -> bool {
-    let mut asked = [PollFd::new(file, PollFlags::IN)];
-    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    let mut descriptors = [PollFd::new(file, PollFlags::IN)];
+    poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 impl Read for InputStream {

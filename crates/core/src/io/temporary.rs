@@ -23,7 +23,7 @@ pub fn create_temporary<Created>(
 pub fn unwritable_error(directory: &Path, error: &io::Error, setting: &str) -> io::Error {
     let directory = directory.display();
     let reason = error.to_string();
-    // `tempfile` adds the random name of the file.
+    // `tempfile` adds the random name of the file, and its error type is private.
     let reason = reason.split(" at path ").next().unwrap_or_default();
     io::Error::other(format!(
         "cannot write to {directory}: {reason}; set {setting} to a writable directory"

@@ -41,12 +41,14 @@ pub enum TerminalInput {
 /// # Errors
 /// Reading failed.
 pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<TerminalInput> {
-    let mut asked = [PollFd::new(terminal, PollFlags::IN)];
+    let mut descriptors = [PollFd::new(terminal, PollFlags::IN)];
     // Fails only for waits of more than 2^63 seconds.
     let wait = Timespec::try_from(wait).unwrap_or_default();
-    match poll(&mut asked, Some(&wait)) {
+    match poll(&mut descriptors, Some(&wait)) {
         Ok(0) | Err(Errno::INTR) => return Ok(TerminalInput::Nothing),
-        Ok(_) if asked[0].revents().contains(PollFlags::HUP) => return Ok(TerminalInput::Closed),
+        Ok(_) if descriptors[0].revents().contains(PollFlags::HUP) => {
+            return Ok(TerminalInput::Closed);
+        }
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
@@ -59,7 +61,7 @@ pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<T
 /// A terminal with focus reports and without echo. Restores the terminal when dropped.
 pub struct FocusTerminal {
     terminal: File,
-    before: Termios,
+    original_modes: Termios,
     reports: FocusReports,
     is_focused: bool,
 }
@@ -70,15 +72,15 @@ impl FocusTerminal {
     /// # Errors
     /// It cannot be set up.
     pub fn set_up(terminal: File) -> io::Result<Self> {
-        let before = tcgetattr(&terminal)?;
-        let mut quiet = before.clone();
+        let original_modes = tcgetattr(&terminal)?;
+        let mut quiet = original_modes.clone();
         quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON);
         quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(&terminal, OptionalActions::Now, &quiet)?;
         let opened = Self {
             terminal,
-            before,
+            original_modes,
             reports: FocusReports::default(),
             is_focused: true,
         };
@@ -99,7 +101,7 @@ impl FocusTerminal {
         match typed? {
             TerminalInput::Bytes(bytes) if bytes.contains(&key) => return Ok(None),
             TerminalInput::Bytes(bytes) => {
-                let focus = self.reports.focus_after(&bytes);
+                let focus = self.reports.parse(&bytes);
                 self.is_focused = focus.unwrap_or(self.is_focused);
             }
             TerminalInput::Nothing => {}
@@ -113,20 +115,20 @@ impl Drop for FocusTerminal {
     fn drop(&mut self) {
         // The terminal may be gone.
         let _ = (&self.terminal).write_all(REPORT_NO_FOCUS);
-        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.original_modes);
     }
 }
 
 /// Parses focus reports, which may be split over several reads.
 #[derive(Debug, Default)]
 struct FocusReports {
-    /// The last bytes, which may start a report.
+    /// The last bytes, which may be the start of a report.
     rest: Vec<u8>,
 }
 
 impl FocusReports {
-    /// Returns the focus after these bytes, if they contain a report.
-    fn focus_after(&mut self, bytes: &[u8]) -> Option<bool> {
+    /// Parses more bytes. Returns whether the terminal has the focus according to the last report in them.
+    fn parse(&mut self, bytes: &[u8]) -> Option<bool> {
         self.rest.extend_from_slice(bytes);
         let focus = self.rest.windows(3).rev().find_map(|report| match report {
             b"\x1b[I" => Some(true),
@@ -152,15 +154,9 @@ mod tests {
             (b"\x1b[A", None),
         ];
         for (bytes, expected) in table {
-            assert_eq!(
-                FocusReports::default().focus_after(bytes),
-                expected,
-                "{bytes:?}"
-            );
+            assert_eq!(FocusReports::default().parse(bytes), expected, "{bytes:?}");
             let mut reports = FocusReports::default();
-            let told = bytes
-                .iter()
-                .filter_map(|byte| reports.focus_after(&[*byte]));
+            let told = bytes.iter().filter_map(|byte| reports.parse(&[*byte]));
             assert_eq!(told.last(), expected, "{bytes:?}, byte by byte");
         }
     }

@@ -46,14 +46,14 @@ pub trait LenientVisitor<'a>: Sized {
     }
 }
 
-/// Every value is one of these.
+/// Accepts every value.
 impl<'a> LenientVisitor<'a> for &'a RawValue {
     fn value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Deserialize::deserialize(deserializer).map(Some)
     }
 }
 
-/// `None` if the value is of another kind.
+/// A value of type `T`, or `None` if the JSON value is of another kind.
 pub struct Lenient<T>(pub Option<T>);
 
 impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
@@ -62,8 +62,8 @@ impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
     }
 }
 
-/// The default if the value is of another kind. As large as the value, so that a list of these
-/// is converted to a list of values in place.
+/// A value of type `T`, or the default if the JSON value is of another kind. Has the size of `T`, so that a
+/// `Vec` of it becomes a `Vec<T>` in place.
 struct OrDefault<T>(T);
 
 impl<'de, T: LenientVisitor<'de> + Default> Deserialize<'de> for OrDefault<T> {
@@ -183,7 +183,7 @@ macro_rules! object {
                 Self::read(raw?.get())
             }
 
-            /// Reads the elements of an array; one that is not an object counts as an empty object.
+            /// Reads the elements of an array; an element that is not an object becomes an empty object.
             /// Empty if the value is absent or not an array.
             pub(crate) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
                 $crate::json::list(raw)
@@ -221,7 +221,7 @@ impl<'de, T: Members<'de>> Visitor<'de> for InPlace<'_, T> {
     }
 }
 
-/// Reads the object in `json` in place, because the largest is over 1 KB. Returns whether it is an object.
+/// Reads the object in `json` into `object`: the largest has over 1 KB. Returns whether `json` is an object.
 pub fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
     json.deserialize_map(InPlace(object)).is_ok() && json.end().is_ok()
@@ -233,7 +233,7 @@ pub fn read<'a, T: LenientVisitor<'a>>(json: &'a str) -> Option<T> {
     value
 }
 
-/// Reads the elements of an array; one of another kind counts as the default. Empty if the value is
+/// Reads the elements of an array; an element of another kind becomes the default. Empty if the value is
 /// absent or not an array.
 pub fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> Vec<T> {
     let Some(raw) = raw.filter(|raw| raw.get().starts_with('[')) else {
@@ -242,7 +242,7 @@ pub fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> V
     if let Ok(values) = serde_json::from_str::<Vec<OrDefault<T>>>(raw.get()) {
         return values.into_iter().map(|OrDefault(value)| value).collect();
     }
-    // A number out of range, or a lone surrogate.
+    // One element has a number out of range or a lone surrogate.
     let elements = elements(Some(raw)).into_iter();
     elements
         .map(|element| read(element.get()).unwrap_or_default())

@@ -6,32 +6,32 @@ use memchr::{memchr, memmem};
 /// the result has the same length. Returns `None` if there is nothing to replace.
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> Option<String> {
-    // Most escapes are other ones.
+    // The fast path: most escapes are not surrogates.
     let mut escapes = memmem::find_iter(json.as_bytes(), b"\\u");
     if !escapes.any(|at| matches!(json.as_bytes().get(at + 2), Some(b'd' | b'D'))) {
         return None;
     }
-    let mut pieces = String::new();
+    let mut replaced = String::new();
     let mut copied = 0;
     let mut at = 0;
     while let Some(distance) = memchr(b'\\', &json.as_bytes()[at..]) {
         at += distance;
-        let (length, lone) = match surrogate_at(json, at) {
+        let (length, is_lone) = match surrogate_at(json, at) {
             // Other escapes are skipped with their first character.
             None => (2, false),
             Some(Half::High) if surrogate_at(json, at + 6) == Some(Half::Low) => (12, false),
             Some(_) => (6, true),
         };
-        if lone {
-            pieces.push_str(&json[copied..at]);
-            pieces.push_str("\\ufffd");
+        if is_lone {
+            replaced.push_str(&json[copied..at]);
+            replaced.push_str("\\ufffd");
             copied = at + length;
         }
         at = (at + length).min(json.len());
     }
     (copied > 0).then(|| {
-        pieces.push_str(&json[copied..]);
-        pieces
+        replaced.push_str(&json[copied..]);
+        replaced
     })
 }
 

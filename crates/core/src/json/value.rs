@@ -53,7 +53,7 @@ pub fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     unescape(raw?.get())
 }
 
-/// Like [`text`], for JSON text.
+/// Returns the string that `json` is, like [`text`].
 pub fn unescape(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -84,7 +84,7 @@ pub fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
 
 /// Whether the value is this string.
 pub fn is(raw: Option<&RawValue>, name: &str) -> bool {
-    text(raw).is_some_and(|known| known == name)
+    text(raw).is_some_and(|text| text == name)
 }
 
 /// Whether the value is `true`.
@@ -114,7 +114,7 @@ pub fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
 }
 
 /// Returns a string unchanged, other values as compact JSON.
-pub fn spelling(value: &Value) -> String {
+pub fn text_or_json(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -31,8 +31,8 @@ const LARGE_WINDOW: u64 = 8 * 1024 * 1024;
 /// Distance from the end of the file after which windows are large, in bytes.
 const LARGE_WINDOW_AFTER: u64 = 2 * 1024 * 1024;
 
-/// Maximum length of a matching line, in bytes. Longer lines are skipped: the records that are searched for are
-/// small, and a large one only quotes a needle.
+/// Maximum length of a matching line, in bytes. Longer lines are skipped: all wanted records are shorter, and a
+/// longer one only quotes a needle.
 const MAX_HIT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A line that contains a needle.
@@ -79,8 +79,10 @@ pub fn search_backward<Source: Borrow<File>>(
     while end > search.floor {
         let start = match length - end {
             0 => end.saturating_sub(FIRST_WINDOW),
-            way if way < SECOND_WINDOW_START => length.saturating_sub(SECOND_WINDOW_START),
-            way if way < LARGE_WINDOW_AFTER => end.saturating_sub(SMALL_WINDOW),
+            distance if distance < SECOND_WINDOW_START => {
+                length.saturating_sub(SECOND_WINDOW_START)
+            }
+            distance if distance < LARGE_WINDOW_AFTER => end.saturating_sub(SMALL_WINDOW),
             _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
@@ -96,16 +98,16 @@ pub fn search_backward<Source: Borrow<File>>(
 
 /// Returns the position of the last needle on each line of the window.
 fn find_last_per_line(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
-    let mut places: Vec<usize> = Vec::new();
+    let mut positions: Vec<usize> = Vec::new();
     let mut from = 0;
-    while let Some(place) = wanted.find(window, from) {
-        from = place + 1;
-        match places.last_mut() {
-            Some(last) if memchr(b'\n', &window[*last..place]).is_none() => *last = place,
-            _ => places.push(place),
+    while let Some(position) = wanted.find(window, from) {
+        from = position + 1;
+        match positions.last_mut() {
+            Some(last) if memchr(b'\n', &window[*last..position]).is_none() => *last = position,
+            _ => positions.push(position),
         }
     }
-    places
+    positions
 }
 
 struct Search {
@@ -129,11 +131,11 @@ impl Search {
         length: u64,
         visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
     ) -> io::Result<bool> {
-        let place = start + hit as u64;
-        if place < self.floor {
+        let position = start + hit as u64;
+        if position < self.floor {
             return Ok(false);
         }
-        if place >= self.visited || self.skipped.contains(&place) {
+        if position >= self.visited || self.skipped.contains(&position) {
             return Ok(true);
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
@@ -143,7 +145,7 @@ impl Search {
             self.visited = start + from as u64;
             &window[from..to]
         } else {
-            let Some(line) = self.line_around(handle, place, length)? else {
+            let Some(line) = self.line_around(handle, position, length)? else {
                 return Ok(true);
             };
             self.visited = line.start;
@@ -161,21 +163,21 @@ impl Search {
         Ok(control != SearchControl::Stop)
     }
 
-    /// Returns the range of the line around `place`, or `None` if it is too long.
+    /// Returns the range of the line around `position`, or `None` if it is longer than [`MAX_HIT_BYTES`].
     fn line_around(
         &mut self,
         handle: &File,
-        place: u64,
+        position: u64,
         length: u64,
     ) -> io::Result<Option<Range<u64>>> {
         let mut buffer = vec![0; 64 * 1024];
-        let mut from = place;
+        let mut from = position;
         let start = loop {
             if from == 0 {
                 break 0;
             }
-            if place - from > MAX_HIT_BYTES {
-                self.skipped = from..place + 1;
+            if position - from > MAX_HIT_BYTES {
+                self.skipped = from..position + 1;
                 return Ok(None);
             }
             let step = from.min(buffer.len() as u64);
@@ -186,7 +188,7 @@ impl Search {
             }
             from -= step;
         };
-        let mut to = place;
+        let mut to = position;
         loop {
             if to - start > MAX_HIT_BYTES {
                 self.skipped = start..to;
@@ -210,7 +212,7 @@ impl Search {
 pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 
 /// Calls `visit` with the range and text of each line, the last one first, until it returns false. The text is
-/// `None` if the line is longer than [`MAX_LINE_BYTES`]. Both include the newline, which the last line may lack.
+/// `None` if the line is longer than [`MAX_LINE_BYTES`]. Range and text include the newline, which the last line may lack.
 ///
 /// # Errors
 /// Reading failed.
@@ -237,7 +239,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
         let inner = usize::try_from(end - start).unwrap_or(usize::MAX);
         for newline in memrchr_iter(b'\n', &window[..inner.min(window.len())]) {
             let line_start = start + newline as u64 + 1;
-            if !lines.next(line_start, window, start, handle)? {
+            if !lines.visit_next(line_start, window, start, handle)? {
                 return Ok(());
             }
         }
@@ -245,7 +247,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
         size = (2 * size).min(SMALL_WINDOW);
     }
     let (window, handle) = file.window_of_file(0..lines.end.min(size))?;
-    lines.next(0, window, 0, handle)?;
+    lines.visit_next(0, window, 0, handle)?;
     Ok(())
 }
 
@@ -261,22 +263,28 @@ struct Lines<'a, 'b> {
 impl Lines<'_, '_> {
     /// Visits the line that starts at `from`, in the window that starts at `start` if it is inside. Returns false
     /// if the caller wants no more lines.
-    fn next(&mut self, from: u64, window: &[u8], start: u64, handle: &File) -> io::Result<bool> {
-        let place = from..std::mem::replace(&mut self.end, from);
-        let length = usize::try_from(place.end - from).unwrap_or(usize::MAX);
+    fn visit_next(
+        &mut self,
+        from: u64,
+        window: &[u8],
+        start: u64,
+        handle: &File,
+    ) -> io::Result<bool> {
+        let range = from..std::mem::replace(&mut self.end, from);
+        let length = usize::try_from(range.end - from).unwrap_or(usize::MAX);
         if length > MAX_LINE_BYTES {
-            return Ok((self.visit)(place, None));
+            return Ok((self.visit)(range, None));
         }
         let inside = usize::try_from(from - start).unwrap_or(usize::MAX);
         if let Some(line) = inside
             .checked_add(length)
             .and_then(|to| window.get(inside..to))
         {
-            return Ok((self.visit)(place, Some(line)));
+            return Ok((self.visit)(range, Some(line)));
         }
         self.crossing.resize(length, 0);
         let filled = read_at(handle, &mut self.crossing, from)?;
-        Ok((self.visit)(place, Some(&self.crossing[..filled])))
+        Ok((self.visit)(range, Some(&self.crossing[..filled])))
     }
 }
 

@@ -57,7 +57,7 @@ pub struct FixedFile<Source = File> {
     file: Source,
     length: u64,
     mapping: Mapping,
-    /// Bytes that were read before.
+    /// The start of the file, if it was read before.
     beginning: Option<Arc<Beginning>>,
     buffer: Option<Buffer>,
     /// The range of the file in `buffer`.
@@ -79,7 +79,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
     }
 
-    /// Uses bytes that were read before.
+    /// Sets the start of the file, which is then not read again.
     #[must_use]
     pub fn with_beginning(mut self, beginning: Arc<Beginning>) -> Self {
         self.beginning = Some(beginning);
@@ -106,11 +106,11 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         let range = range.start.min(end)..end;
         let size = range.end - range.start;
         self.map = None;
-        let begun = self
+        let beginning_length = self
             .beginning
             .as_deref()
-            .map_or(0, |read| read.bytes().len());
-        if range.end <= begun as u64 {
+            .map_or(0, |beginning| beginning.bytes().len());
+        if range.end <= beginning_length as u64 {
             let beginning = self.beginning.as_deref().map(Beginning::bytes);
             let window = slice_at(beginning.unwrap_or_default(), 0, &range);
             return Ok((window.unwrap_or_default(), self.file.borrow()));
@@ -127,13 +127,13 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
         let size =
             usize::try_from(self.buffered.end - self.buffered.start).map_err(io::Error::other)?;
-        let whole = self
+        let bytes = self
             .buffer
             .as_ref()
             .map_or(&[][..], |buffer| buffer.filled_bytes(size));
         // A truncated file has fewer bytes.
-        let there = range.start..range.end.min(self.buffered.end);
-        let window = slice_at(whole, self.buffered.start, &there).unwrap_or_default();
+        let available = range.start..range.end.min(self.buffered.end);
+        let window = slice_at(bytes, self.buffered.start, &available).unwrap_or_default();
         Ok((window, self.file.borrow()))
     }
 
@@ -141,23 +141,23 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     /// that are already in memory are not read again.
     fn fill(&mut self, range: Range<u64>) -> io::Result<()> {
         let buffer = self.buffer.get_or_insert_with(Buffer::take);
-        let place = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);
-        let size = place(range.end)?;
+        let index = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);
+        let size = index(range.end)?;
         let bytes = buffer.space(size);
         let old = std::mem::replace(&mut self.buffered, 0..0);
         let mut from = 0;
         let mut to = size;
         if range.start < old.start && old.start < range.end && range.end <= old.end {
-            to = place(old.start)?;
+            to = index(old.start)?;
             bytes.copy_within(..size - to, to);
         }
         let beginning = self.beginning.as_deref().map(Beginning::bytes);
-        let there = usize::try_from(range.start)
+        let beginning_bytes = usize::try_from(range.start)
             .ok()
             .and_then(|start| beginning?.get(start..));
-        if let Some(there) = there {
-            from = there.len().min(to);
-            bytes[..from].copy_from_slice(&there[..from]);
+        if let Some(beginning_bytes) = beginning_bytes {
+            from = beginning_bytes.len().min(to);
+            bytes[..from].copy_from_slice(&beginning_bytes[..from]);
         }
         let missing = &mut bytes[from..to];
         let wanted = missing.len();
@@ -173,9 +173,9 @@ impl<Source: Borrow<File>> FixedFile<Source> {
 
     /// Maps bytes, if the file still contains them.
     fn map_range(&self, start: u64, size: u64) -> Option<Mmap> {
-        let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
+        let is_complete = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;
-        if !whole {
+        if !is_complete {
             return None;
         }
         let mut options = MmapOptions::new();
@@ -187,7 +187,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     }
 }
 
-/// Returns the bytes at `range` of the file, given `bytes` from offset `start`, if all of them are there.
+/// Returns the bytes at `range` of the file, given `bytes` from offset `start`, if `bytes` contains all of them.
 fn slice_at<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8]> {
     let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
     let to = usize::try_from(range.end.checked_sub(start)?).ok()?;

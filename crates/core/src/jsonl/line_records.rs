@@ -62,11 +62,10 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     split_from(line, 0)
 }
 
-/// Like [`split_line`], skipping the first `start` bytes.
-pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>) {
-    let begin = start;
+/// Like [`split_line`], skipping the first `begin` bytes.
+pub(super) fn split_from(line: &[u8], begin: usize) -> (Vec<Record>, Vec<Damage>) {
     let start = begin + event_field_length(&line[begin..]);
-    let Examination {
+    let LineContents {
         objects,
         mut findings,
     } = split_records(&line[start..]);
@@ -76,7 +75,7 @@ pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>
         findings.sort_by_key(|(_, at)| *at);
     }
     let objects = objects.into_iter();
-    let records = objects.map(|range| record(line, range.start + start..range.end + start));
+    let records = objects.map(|range| extract_record(line, range.start + start..range.end + start));
     let damage = findings.into_iter().map(|(defect, at)| Damage {
         reason: defect.to_string(),
         line: 1,
@@ -113,8 +112,8 @@ pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
 
 /// Returns the elements of a list of objects if nothing else is on the line and it needs no repair.
 pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
-    let ends = line.trim_ascii();
-    if !(ends.starts_with(b"[") && ends.ends_with(b"]")) {
+    let trimmed = line.trim_ascii();
+    if !(trimmed.starts_with(b"[") && trimmed.ends_with(b"]")) {
         return None;
     }
     let elements: Vec<&RawValue> = serde_json::from_str(sound_text(line)?).ok()?;
@@ -156,10 +155,9 @@ fn event_field_length(line: &[u8]) -> usize {
             line.len() - data.len()
         };
     }
-    let without_record: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
+    let fields: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
     // Some APIs print a list of objects with lines that have only a comma or the closing bracket.
-    let is_field =
-        without_record.iter().any(starts_with) || matches!(line.trim_ascii(), b"," | b"]");
+    let is_field = fields.iter().any(starts_with) || matches!(line.trim_ascii(), b"," | b"]");
     if is_field { line.len() } else { 0 }
 }
 
@@ -168,26 +166,26 @@ fn is_blank(text: &[u8]) -> bool {
 }
 
 /// Returns the record at `range`, repaired if necessary.
-fn record(line: &[u8], range: Range<usize>) -> Record {
+fn extract_record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired);
     }
-    // JSON's structure is ASCII, so that this changes only strings.
+    // The structure of JSON is ASCII, so the replacement changes only strings.
     let text = String::from_utf8_lossy(bytes).into_owned();
     Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
 }
 
-/// The contents of a line. Positions are byte offsets in the line.
+/// The objects and the damage of a line. Positions are byte offsets in the line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Examination {
+struct LineContents {
     /// Complete top-level objects, in order.
     objects: Vec<Range<usize>>,
     /// Damage, in order, at most [`MAX_FINDINGS`].
     findings: Vec<(Defect, usize)>,
 }
 
-impl Examination {
+impl LineContents {
     fn report(&mut self, defect: Defect, at: usize) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push((defect, at));
@@ -227,9 +225,9 @@ pub(super) enum Defect {
 }
 
 /// Finds the objects on a line.
-fn split_records(line: &[u8]) -> Examination {
+fn split_records(line: &[u8]) -> LineContents {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let mut result = Examination::default();
+    let mut result = LineContents::default();
     let mut nul_reported = false;
     let mut start = 0;
     loop {
@@ -289,7 +287,7 @@ struct Gap {
 
 impl Gap {
     /// Whether the record at `start` directly follows another one, without NULs (reported separately) between.
-    fn is_after_record(&self, so_far: &Examination, start: usize) -> bool {
+    fn is_after_record(&self, so_far: &LineContents, start: usize) -> bool {
         let before = start - self.length;
         self.first_nul.is_none() && so_far.objects.last().is_some_and(|last| last.end == before)
     }
@@ -297,10 +295,10 @@ impl Gap {
 
 /// Returns the whitespace and NUL bytes at the start of `text`.
 fn measure_gap(text: &[u8]) -> Gap {
-    let filler = |byte: &u8| matches!(byte, 0 | b' ' | b'\t' | b'\r' | b'\n');
+    let is_filler = |byte: &u8| matches!(byte, 0 | b' ' | b'\t' | b'\r' | b'\n');
     let length = text
         .iter()
-        .position(|byte| !filler(byte))
+        .position(|byte| !is_filler(byte))
         .unwrap_or(text.len());
     Gap {
         length,

@@ -34,7 +34,7 @@ pub struct LineSplitter {
     line: Vec<u8>,
     is_complete: bool,
     /// Whether the last byte was a CR: an LF after it belongs to the same line ending.
-    after_return: bool,
+    is_after_return: bool,
 }
 
 impl LineSplitter {
@@ -45,7 +45,7 @@ impl LineSplitter {
             ending,
             line: Vec::new(),
             is_complete: false,
-            after_return: false,
+            is_after_return: false,
         }
     }
 
@@ -55,8 +55,9 @@ impl LineSplitter {
         if std::mem::take(&mut self.is_complete) {
             self.line.clear();
         }
-        let is_rest = std::mem::take(&mut self.after_return) && chunk.starts_with(b"\n");
-        let start = usize::from(is_rest);
+        let starts_with_line_feed =
+            std::mem::take(&mut self.is_after_return) && chunk.starts_with(b"\n");
+        let start = usize::from(starts_with_line_feed);
         let rest = &chunk[start..];
         let end = match self.ending {
             LineEnding::Newline => memchr(b'\n', rest),
@@ -69,7 +70,7 @@ impl LineSplitter {
         let Some(end) = end else {
             return (chunk.len(), false);
         };
-        self.after_return = rest[end] == b'\r';
+        self.is_after_return = rest[end] == b'\r';
         self.is_complete = true;
         (start + end + 1, true)
     }

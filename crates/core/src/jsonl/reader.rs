@@ -33,9 +33,9 @@ const MAX_IDLE_BYTES: usize = 4 * READ_SIZE;
 /// Handling of lines without a needle of the prefilter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnwantedLines {
-    /// They are not parsed.
+    /// Not parsed.
     Unread,
-    /// They are checked; damaged ones become a [`Piece::Line`].
+    /// Checked; a damaged line becomes a [`Piece::Line`].
     Checked,
 }
 
@@ -63,7 +63,7 @@ pub struct Reader<Source> {
     multiline: Multiline,
     /// The line that is being returned in parts.
     long_line: Option<LongLine>,
-    ended: bool,
+    is_ended: bool,
     /// The number of bytes searched for needles and openings.
     #[cfg(test)]
     searched: usize,
@@ -104,7 +104,7 @@ impl<Source: Read> Reader<Source> {
             openings: [0; MULTILINE_DELIMITERS.len()],
             multiline: Multiline::None,
             long_line: None,
-            ended: false,
+            is_ended: false,
             #[cfg(test)]
             searched: 0,
         }
@@ -132,11 +132,11 @@ impl<Source: Read> Reader<Source> {
             if let Some(piece) = self.take_piece() {
                 return Ok(Some(piece));
             }
-            if self.ended {
+            if self.is_ended {
                 return Ok(None);
             }
             if self.fill()? == 0 {
-                self.ended = true;
+                self.is_ended = true;
                 self.lines_end = self.end;
                 self.measure_multiline();
                 if let Some(long_line) = self.long_line.take() {
@@ -154,8 +154,8 @@ impl<Source: Read> Reader<Source> {
         } else {
             MAX_LINE_BYTES
         };
-        let waits = matches!(self.multiline, Multiline::Unfinished(_));
-        (self.start < self.lines_end && !waits) || self.end - self.start > limit
+        let is_unfinished = matches!(self.multiline, Multiline::Unfinished(_));
+        (self.start < self.lines_end && !is_unfinished) || self.end - self.start > limit
     }
 
     /// Returns the next piece if one is buffered.
@@ -243,8 +243,8 @@ impl<Source: Read> Reader<Source> {
     /// Determines whether a multiline object is at `start`, and its length.
     fn measure_multiline(&mut self) {
         let lines = &self.buffer[self.start..self.lines_end];
-        let mut known = MULTILINE_DELIMITERS.iter();
-        let opening = known.find(|(opening, _)| lines.starts_with(opening));
+        let mut delimiters = MULTILINE_DELIMITERS.iter();
+        let opening = delimiters.find(|(opening, _)| lines.starts_with(opening));
         let (mut at, end) = match (opening, self.multiline) {
             (None, _) => (0, &b""[..]),
             (Some((_, end)), Multiline::Unfinished(at)) => (at, *end),
@@ -255,7 +255,7 @@ impl<Source: Read> Reader<Source> {
             let rest = &lines[at..];
             let line = match memchr(b'\n', rest) {
                 Some(length) => &rest[..=length],
-                None if self.ended => rest,
+                None if self.is_ended => rest,
                 None => {
                     self.multiline = Multiline::Unfinished(at);
                     return;
@@ -280,14 +280,14 @@ impl<Source: Read> Reader<Source> {
             return if is_sound(object) { end } else { self.start };
         }
         let mut at = self.start;
-        let mut text = self.start + self.bom_length();
+        let mut text_start = self.start + self.bom_length();
         while at < end {
             let length = memchr(b'\n', &self.buffer[at..end]);
             let line_end = length.map_or(end, |length| at + length + 1);
-            if !is_sound(&self.buffer[text.min(line_end)..line_end]) {
+            if !is_sound(&self.buffer[text_start.min(line_end)..line_end]) {
                 return at;
             }
-            (at, text) = (line_end, line_end);
+            (at, text_start) = (line_end, line_end);
         }
         end
     }
@@ -377,8 +377,8 @@ impl<Source: Read> Reader<Source> {
         }
         let room = &mut self.buffer[self.end..size];
         let length = retry_interrupted(|| self.source.read(room))?;
-        let new = &self.buffer[self.end..self.end + length];
-        if let Some(newline) = memrchr(b'\n', new) {
+        let added = &self.buffer[self.end..self.end + length];
+        if let Some(newline) = memrchr(b'\n', added) {
             self.lines_end = self.end + newline + 1;
         }
         self.end += length;

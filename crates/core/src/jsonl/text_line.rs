@@ -50,11 +50,14 @@ pub struct TextLine {
 pub fn read_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
-    let paired = || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
+    let without_lone_surrogates =
+        || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
     let (text, directory) = match form {
         TextLineForm::Plain => (decoded.into_owned(), None),
-        TextLineForm::AnyJson => (paired(), None),
-        TextLineForm::Json { field, context } => parse_json_line(&paired(), field, context)?,
+        TextLineForm::AnyJson => (without_lone_surrogates(), None),
+        TextLineForm::Json { field, context } => {
+            parse_json_line(&without_lone_surrogates(), field, context)?
+        }
     };
     Ok(TextLine {
         text,

@@ -67,7 +67,8 @@ pub fn first_value(text: &[u8]) -> FirstValue {
     }
 }
 
-/// Returns the position of the invalid byte, or the end of the text if a byte is missing.
+/// Returns the position of the invalid byte, or the end of the text if a byte is missing. Depends on the text of
+/// the error, because `serde_json` does not expose the kind of a syntax error.
 fn position_of(error: &serde_json::Error, reason: &str, text: &[u8]) -> usize {
     let lines_before = text.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines_before.take(error.line() - 1).map(<[u8]>::len).sum();
@@ -77,7 +78,7 @@ fn position_of(error: &serde_json::Error, reason: &str, text: &[u8]) -> usize {
         // For this error, the column is before the byte; for all others it is after it.
         reached.min(text.len() - 1)
     } else if reason == "invalid escape" {
-        bad_escape(text, reached)
+        find_invalid_escape(text, reached)
     } else if reason == "invalid number" && reached == text.len() && is_open_number(text[last]) {
         reached
     } else {
@@ -92,7 +93,7 @@ fn is_open_number(last: u8) -> bool {
 
 /// Returns the invalid byte of the first invalid escape. The parser reads the four digits of a `\u` at once, so the
 /// position that it reports may be after further backslashes.
-fn bad_escape(text: &[u8], reached: usize) -> usize {
+fn find_invalid_escape(text: &[u8], reached: usize) -> usize {
     let mut at = 0;
     while let Some(skipped) = memchr(b'\\', &text[at..]) {
         let letter = at + skipped + 1;
@@ -101,9 +102,9 @@ fn bad_escape(text: &[u8], reached: usize) -> usize {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
             Some(b'u') => {
                 let digits = text[at..].iter().take(4);
-                let good = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
-                at += good;
-                if good < 4 {
+                let digit_count = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
+                at += digit_count;
+                if digit_count < 4 {
                     return at.min(text.len() - 1);
                 }
             }

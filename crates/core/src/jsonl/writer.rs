@@ -35,7 +35,7 @@ pub enum WriteError {
     },
     /// A record could not be serialized. Nothing of it was written; later calls can succeed.
     #[error("cannot serialize a record: {0}")]
-    Serialise(#[from] serde_json::Error),
+    Serialize(#[from] serde_json::Error),
 }
 
 /// Keeps [`io::ErrorKind::BrokenPipe`] distinct from other failures.
@@ -53,7 +53,7 @@ pub struct Writer<Sink: Write> {
     sink: Sink,
     buffer: Vec<u8>,
     written: u64,
-    at_line_start: bool,
+    is_at_line_start: bool,
     failure: Option<Arc<io::Error>>,
 }
 
@@ -64,8 +64,8 @@ pub struct Writer<Sink: Write> {
 pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> WriteResult {
     let start = text.len();
     serde_json::to_writer(&mut *text, record)?;
-    let written = std::str::from_utf8(&text[start..]).map(escape_separators);
-    if let Ok(Cow::Owned(escaped)) = written {
+    let escaped_text = std::str::from_utf8(&text[start..]).map(escape_separators);
+    if let Ok(Cow::Owned(escaped)) = escaped_text {
         text.truncate(start);
         text.extend_from_slice(escaped.as_bytes());
     }
@@ -75,15 +75,18 @@ pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> WriteResult
 
 /// Escapes line separators beyond ASCII in a record, at which many readers split lines. Only strings contain them.
 pub fn escape_separators(record: &str) -> Cow<'_, str> {
-    let is_separator = |one: char| matches!(one, '\u{85}' | '\u{2028}' | '\u{2029}');
+    let is_separator = |character: char| matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}');
     if !record.contains(is_separator) {
         return Cow::Borrowed(record);
     }
     let mut escaped = String::with_capacity(record.len() + 32);
     for part in record.split_inclusive(is_separator) {
-        let separator = part.chars().next_back().filter(|one| is_separator(*one));
+        let separator = part
+            .chars()
+            .next_back()
+            .filter(|character| is_separator(*character));
         escaped.push_str(part.trim_end_matches(is_separator));
-        escaped.extend(separator.map(|one| format!("\\u{:04x}", u32::from(one))));
+        escaped.extend(separator.map(|character| format!("\\u{:04x}", u32::from(character))));
     }
     Cow::Owned(escaped)
 }
@@ -95,7 +98,7 @@ impl<Sink: Write> Writer<Sink> {
             sink,
             buffer: Vec::new(),
             written: 0,
-            at_line_start: true,
+            is_at_line_start: true,
             failure: None,
         }
     }
@@ -109,7 +112,7 @@ impl<Sink: Write> Writer<Sink> {
         let Some(last) = raw.last() else {
             return Ok(());
         };
-        self.at_line_start = *last == b'\n';
+        self.is_at_line_start = *last == b'\n';
         if self.buffer.is_empty() && raw.len() >= BUFFER_SIZE / 2 {
             return self.write(raw);
         }
@@ -134,14 +137,14 @@ impl<Sink: Write> Writer<Sink> {
     pub fn record(&mut self, record: &impl Serialize) -> WriteResult {
         self.check()?;
         let start = self.buffer.len();
-        if !self.at_line_start {
+        if !self.is_at_line_start {
             self.buffer.push(b'\n');
         }
         if let Err(error) = append_record(&mut self.buffer, record) {
             self.buffer.truncate(start);
             return Err(error);
         }
-        self.at_line_start = true;
+        self.is_at_line_start = true;
         if self.buffer.len() > BUFFER_SIZE {
             self.empty_buffer()
         } else {

@@ -78,7 +78,7 @@ fn a_record_that_cannot_be_serialised_leaves_no_trace() {
     writer.echo(b"torn").unwrap();
     let odd = std::collections::BTreeMap::from([((1, 2), 3)]);
     let error = writer.record(&odd).unwrap_err();
-    assert!(matches!(error, WriteError::Serialise(_)), "{error:?}");
+    assert!(matches!(error, WriteError::Serialize(_)), "{error:?}");
     writer.echo(b" tail\n").unwrap();
     writer.flush().unwrap();
     assert_eq!(out, b"torn tail\n");

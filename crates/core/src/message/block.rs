@@ -188,7 +188,7 @@ impl ToolResult {
     pub fn outcome(&self) -> CallOutcome {
         match self.end {
             Some(CallEnd::Interrupted) => CallOutcome::Interrupted,
-            _ => CallOutcome::of_result(&self.text(), self.failed),
+            _ => CallOutcome::from_result(&self.text(), self.failed),
         }
     }
 

@@ -216,18 +216,18 @@ impl CallOutcome {
     }
 
     /// Determines the outcome of a call from the text of its result and the agent's failure mark.
-    pub fn of_result(text: &str, failed: bool) -> Self {
+    pub fn from_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);
-        let timed = start.strip_prefix("Wall time: ");
-        let behind_time = timed.and_then(|timed| Some(timed.split_once('\n')?.1));
-        let start = behind_time.unwrap_or(start);
+        let after_label = start.strip_prefix("Wall time: ");
+        let after_time = after_label.and_then(|after_label| Some(after_label.split_once('\n')?.1));
+        let start = after_time.unwrap_or(start);
         let mut beginnings = BEGINNINGS.iter();
         let known = beginnings
             .find(|(words, _)| start.starts_with(words))
             .map(|(_, outcome)| *outcome)
             .or(failed.then_some(Self::Failed));
         // The same words inside a file have no meaning.
-        let says = |words: &str| {
+        let has_phrase = |words: &str| {
             if known.is_some() {
                 start.contains(words)
             } else {
@@ -237,7 +237,7 @@ impl CallOutcome {
                     .starts_with(words)
             }
         };
-        let refusal = REFUSALS.iter().find(|(words, _)| says(words));
+        let refusal = REFUSALS.iter().find(|(words, _)| has_phrase(words));
         let refusal = refusal.map(|(_, outcome)| *outcome);
         let known = known.filter(|known| refusal.is_none() || *known != Self::Failed);
         known.or(refusal).unwrap_or(Self::Ok)
@@ -402,7 +402,7 @@ mod outcome_tests {
             ("fine", false, CallOutcome::Ok),
         ];
         for (text, failed, expected) in table {
-            assert_eq!(CallOutcome::of_result(text, failed), expected, "{text}");
+            assert_eq!(CallOutcome::from_result(text, failed), expected, "{text}");
         }
     }
 }

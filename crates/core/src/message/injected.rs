@@ -30,35 +30,35 @@ pub fn typed_text(text: &str) -> Cow<'_, str> {
 /// Splits the blocks of a user message: blocks that an agent wrote, and blocks that the user typed or
 /// attached.
 pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
-    let (mut injected, mut own, mut attached) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut injected, mut typed, mut attached) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
         let Block::Text(text) = block else {
             attached.push(block);
             continue;
         };
-        let Some((put_in, part)) = split(&text) else {
-            own.push(Block::Text(text));
+        let Some((injected_text, typed_text)) = split(&text) else {
+            typed.push(Block::Text(text));
             continue;
         };
-        if !put_in.is_empty() {
-            injected.push(Block::Text(put_in));
+        if !injected_text.is_empty() {
+            injected.push(Block::Text(injected_text));
         }
-        if !part.is_empty() {
-            own.push(Block::Text(part));
+        if !typed_text.is_empty() {
+            typed.push(Block::Text(typed_text));
         }
     }
-    if own.is_empty() && !injected.is_empty() {
+    if typed.is_empty() && !injected.is_empty() {
         injected.extend(attached);
     } else {
-        own.extend(attached);
+        typed.extend(attached);
     }
-    (injected, own)
+    (injected, typed)
 }
 
 /// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
     match split_injected(text) {
-        Some((_, kept)) => Cow::Owned(kept),
+        Some((_, rest)) => Cow::Owned(rest),
         None => Cow::Borrowed(text),
     }
 }
@@ -74,30 +74,30 @@ fn split(text: &str) -> Option<(String, String)> {
     }
     let (start, end) = EDITOR_CONTEXT;
     if text.trim_start().starts_with(start)
-        && let Some((context, own)) = text.split_once(end)
+        && let Some((context, request)) = text.split_once(end)
     {
-        return Some((format!("{context}{end}"), own.trim().to_owned()));
+        return Some((format!("{context}{end}"), request.trim().to_owned()));
     }
     let (context, rest) = text.split_at(leading_context(text));
-    let (put_in, kept) = split_injected(rest).unwrap_or((String::new(), rest.to_owned()));
-    let kept = kept.trim();
-    if is_injected(kept) {
+    let (injected, typed) = split_injected(rest).unwrap_or((String::new(), rest.to_owned()));
+    let typed = typed.trim();
+    if is_injected(typed) {
         return Some((text.to_owned(), String::new()));
     }
-    let put_in = format!("{context}{put_in}");
-    (!put_in.is_empty()).then(|| (put_in, kept.to_owned()))
+    let injected = format!("{context}{injected}");
+    (!injected.is_empty()).then(|| (injected, typed.to_owned()))
 }
 
 /// Returns the length of the elements at the start of a text that a program wrote, in bytes: their names
 /// contain `_` or `-`. Text of the user can be in the last of several elements, if nothing follows it.
 fn leading_context(text: &str) -> usize {
-    let (mut end, mut before) = (0, "");
+    let (mut end, mut previous) = (0, "");
     while let Some((name, length)) = element(&text[end..]) {
         let is_last = text[end + length..].trim().is_empty();
-        if is_last && end > 0 && name != before {
+        if is_last && end > 0 && name != previous {
             break;
         }
-        (end, before) = (end + length, name);
+        (end, previous) = (end + length, name);
     }
     end
 }
@@ -122,28 +122,24 @@ fn slash_command(text: &str) -> Option<String> {
     if !text.trim_start().starts_with("<command-") {
         return None;
     }
-    let element = |name: &str| {
+    let content_of = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         let (content, _) = rest.split_once(&format!("</{name}>"))?;
         Some(content.trim()).filter(|content| !content.is_empty())
     };
-    let (name, arguments) = (element("command-name")?, element("command-args")?);
+    let (name, arguments) = (content_of("command-name")?, content_of("command-args")?);
     let mut settings = SETTING_COMMANDS.split_ascii_whitespace();
     let name = name.trim_start_matches('/');
     let is_setting = settings.any(|setting| setting[1..] == *name);
-    let (_, rest) = text.rsplit_once("</command-")?;
-    let rest = rest.split_once('>').map_or("", |(_, rest)| rest).trim();
-    let rest = if rest.is_empty() {
-        String::new()
-    } else {
-        format!("\n{rest}")
-    };
-    (!is_setting).then(|| format!("/{name} {arguments}{rest}"))
+    let (_, last_tag) = text.rsplit_once("</command-")?;
+    let following = last_tag.split_once('>').map_or("", |(_, rest)| rest).trim();
+    let separator = if following.is_empty() { "" } else { "\n" };
+    (!is_setting).then(|| format!("/{name} {arguments}{separator}{following}"))
 }
 
 /// Returns the content of tags and remarks of agents, and the rest. `None` if there are none.
 fn split_injected(text: &str) -> Option<(String, String)> {
-    let (mut put_in, mut kept) = (String::new(), String::new());
+    let (mut injected, mut rest) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = text[at..].find(['<', '[']) {
         at += found;
@@ -151,13 +147,13 @@ fn split_injected(text: &str) -> Option<(String, String)> {
             at += 1;
             continue;
         };
-        kept.push_str(&text[copied..at]);
-        put_in.push_str(&text[at..at + length]);
+        rest.push_str(&text[copied..at]);
+        injected.push_str(&text[at..at + length]);
         at += length;
         copied = at;
     }
-    kept.push_str(&text[copied..]);
-    (!put_in.is_empty()).then_some((put_in, kept))
+    rest.push_str(&text[copied..]);
+    (!injected.is_empty()).then_some((injected, rest))
 }
 
 /// Whether a text is the note that the user interrupted the turn.

@@ -168,7 +168,7 @@ impl MessageMerger {
     /// Adds the message of the next record. Returns the previous message once it is complete.
     pub fn push(&mut self, message: Message) -> Option<Message> {
         match &mut self.open {
-            Some(open) if continues(open, &message) => {
+            Some(open) if is_continuation(open, &message) => {
                 open.blocks.extend(message.blocks);
                 open.usage = Usage::larger(open.usage, message.usage);
                 open.model = open.model.take().or(message.model);
@@ -189,20 +189,20 @@ impl MessageMerger {
     }
 }
 
-fn continues(open: &Message, next: &Message) -> bool {
-    open.role == Role::Assistant
+fn is_continuation(first: &Message, next: &Message) -> bool {
+    first.role == Role::Assistant
         && next.role == Role::Assistant
-        && open.id.is_some()
-        && open.id == next.id
-        && open.thread == next.thread
-        && open.parent_call == next.parent_call
+        && first.id.is_some()
+        && first.id == next.id
+        && first.thread == next.thread
+        && first.parent_call == next.parent_call
 }
 
 /// Matches calls and results by id; they need not be adjacent or in order. Stores one entry per call
 /// id.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    seen: HashMap<String, PairCounts>,
+    counts: HashMap<String, PairCounts>,
     order: Vec<String>,
 }
 
@@ -224,26 +224,26 @@ impl Pairs {
     }
 
     fn entry(&mut self, id: &str) -> &mut PairCounts {
-        if !self.seen.contains_key(id) {
+        if !self.counts.contains_key(id) {
             self.order.push(id.to_owned());
         }
-        self.seen.entry(id.to_owned()).or_default()
+        self.counts.entry(id.to_owned()).or_default()
     }
 
     /// Returns the calls without a result, in order of their first occurrence.
     pub fn unanswered_calls(&self) -> Vec<&str> {
-        self.ids(|seen| seen.calls > 0 && seen.results == 0)
+        self.ids(|counts| counts.calls > 0 && counts.results == 0)
     }
 
     /// Returns the results without a call, in order.
     pub fn orphans(&self) -> Vec<&str> {
-        self.ids(|seen| seen.calls == 0)
+        self.ids(|counts| counts.calls == 0)
     }
 
     fn ids(&self, wanted: impl Fn(&PairCounts) -> bool) -> Vec<&str> {
         self.order
             .iter()
-            .filter(|id| self.seen.get(*id).is_some_and(&wanted))
+            .filter(|id| self.counts.get(*id).is_some_and(&wanted))
             .map(String::as_str)
             .collect()
     }

@@ -104,7 +104,7 @@ impl Usage {
         self.total() + self.web_searches > 0
     }
 
-    /// Returns the larger of two counts of one reply. The other is from an earlier record, or incomplete.
+    /// Returns the larger of two counts of the same reply. The smaller is from an earlier record, or incomplete.
     #[must_use]
     pub fn larger(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         let size = |usage: &Option<Self>| usage.map(|usage| (usage.output, usage.total()));

@@ -56,7 +56,7 @@ fn advance(state: State, character: char) -> (State, Fate) {
     }
     match state {
         State::Ground => (State::Ground, Fate::Text),
-        State::Escape => after_escape(character),
+        State::Escape => advance_escape(character),
         State::EscapeIntermediate => match character {
             '\u{30}'..='\u{7e}' => (State::Ground, Fate::Sequence),
             '\u{20}'..='\u{2f}' => (State::EscapeIntermediate, Fate::Sequence),
@@ -85,7 +85,7 @@ fn state_after_control(character: char) -> Option<State> {
     }
 }
 
-fn after_escape(character: char) -> (State, Fate) {
+fn advance_escape(character: char) -> (State, Fate) {
     let next = match character {
         '[' => State::Csi,
         ']' => State::BellString,

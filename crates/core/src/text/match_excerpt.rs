@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Length of the context on each side of a match, in bytes.
-const AROUND: usize = 100;
+const CONTEXT: usize = 100;
 
 /// Maximum length of the context in lines on each side, in bytes.
 const MAX_CONTEXT: usize = 64 * 1024;
@@ -28,10 +28,10 @@ impl MatchExcerpt {
     /// Returns the match at `range` of `text`, in bytes.
     pub fn new(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
-        let shown = range.end.min(start + MAX_MATCH).max(start);
-        let end = text.ceil_char_boundary(shown);
-        let from = text.ceil_char_boundary(start.saturating_sub(AROUND));
-        let to = text.floor_char_boundary(end.saturating_add(AROUND).min(text.len()));
+        let match_end = range.end.min(start + MAX_MATCH).max(start);
+        let end = text.ceil_char_boundary(match_end);
+        let from = text.ceil_char_boundary(start.saturating_sub(CONTEXT));
+        let to = text.floor_char_boundary(end.saturating_add(CONTEXT).min(text.len()));
         Self {
             before: text[from..start].to_owned(),
             matched: text[start..end].to_owned(),
@@ -42,9 +42,9 @@ impl MatchExcerpt {
 
     /// Returns the match at `range` of `text`, with `count` lines before it and after it.
     pub fn with_lines(text: &str, range: Range<usize>, count: usize) -> Self {
-        let matched = Self::new(text, range.clone());
+        let excerpt = Self::new(text, range.clone());
         let start = text.floor_char_boundary(range.start);
-        let end = start + matched.matched.len();
+        let end = start + excerpt.matched.len();
         let lowest = text.ceil_char_boundary(start.saturating_sub(MAX_CONTEXT));
         let before = &text[lowest..start];
         let from = before
@@ -61,7 +61,7 @@ impl MatchExcerpt {
             before: before[from..].to_owned(),
             after: after[..to].to_owned(),
             has_lines: true,
-            ..matched
+            ..excerpt
         }
     }
 

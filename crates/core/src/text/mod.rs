@@ -18,9 +18,9 @@ mod width;
 pub use append::append;
 pub use match_excerpt::MatchExcerpt;
 pub use numbers::{
-    byte_size_trimmed, count_noun, format_byte_size, format_dollars, with_separators,
+    format_byte_size, format_byte_size_trimmed, format_count, format_dollars, format_number,
 };
-pub use pieces::{TextPieces, line_operations, marked_diff, marked_lines, strip_fence};
+pub use pieces::{TextPieces, compare_lines, marked_diff, marked_lines, strip_fence};
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
 };

@@ -14,12 +14,12 @@ pub fn format_byte_size(bytes: u64) -> String {
 }
 
 /// Like [`format_byte_size`], without a zero decimal: `2KB`, `4.8MB`.
-pub fn byte_size_trimmed(bytes: u64) -> String {
+pub fn format_byte_size_trimmed(bytes: u64) -> String {
     format_byte_size(bytes).replace(".0", "")
 }
 
 /// Formats a number with a noun: `1 session`, `2 sessions`.
-pub fn count_noun(number: u64, one: &str, many: &str) -> String {
+pub fn format_count(number: u64, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{number} {noun}")
 }
@@ -32,14 +32,14 @@ pub fn format_dollars(amount: f64) -> String {
 }
 
 /// Formats a number with commas between thousands.
-pub fn with_separators(number: u64) -> String {
+pub fn format_number(number: u64) -> String {
     separate_thousands(&number.to_string())
 }
 
 fn separate_thousands(digits: &str) -> String {
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -80,7 +80,7 @@ mod tests {
             (10 << 20, "10MB"),
         ];
         for (bytes, expected) in table {
-            assert_eq!(byte_size_trimmed(bytes), expected, "{bytes}");
+            assert_eq!(format_byte_size_trimmed(bytes), expected, "{bytes}");
         }
     }
 }

@@ -19,7 +19,7 @@ impl TextPieces {
         text
     }
 
-    /// Returns the rest at the end of the text.
+    /// Returns an incomplete character at the end of the text, as U+FFFD.
     pub fn finish(self) -> String {
         String::from_utf8_lossy(&self.pending).into_owned()
     }
@@ -44,13 +44,13 @@ pub fn strip_fence(text: &str) -> &str {
     let Some(inside) = text.strip_prefix("```") else {
         return text;
     };
-    let inside = inside.strip_prefix("json").unwrap_or(inside);
-    inside.strip_suffix("```").unwrap_or(inside).trim()
+    let content = inside.strip_prefix("json").unwrap_or(inside);
+    content.strip_suffix("```").unwrap_or(content).trim()
 }
 
 /// Compares two lists of lines. The difference is not always the smallest one: the algorithm stops
 /// early if the search takes too long. All callers share this instance of the generic algorithm.
-pub fn line_operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+pub fn compare_lines(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, old, new)
 }
 
@@ -65,14 +65,15 @@ pub fn marked_lines<'a>(
     } else {
         ('-', &new[operation.new_range()])
     };
-    let before = old[operation.old_range()].iter();
-    let before = before.map(move |line| (mark, *line));
+    let before = old[operation.old_range()]
+        .iter()
+        .map(move |line| (mark, *line));
     before.chain(added.iter().map(|line| ('+', *line)))
 }
 
-/// Compares two lists of lines as [`line_operations`] does. Returns all lines, each with its mark.
+/// Compares two lists of lines as [`compare_lines`] does. Returns all lines, each with its mark.
 pub fn marked_diff<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
-    let operations = line_operations(old, new);
+    let operations = compare_lines(old, new);
     let lines = operations.iter();
     lines
         .flat_map(|operation| marked_lines(operation, old, new))

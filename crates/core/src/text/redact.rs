@@ -40,22 +40,22 @@ pub fn redact_parts(parts: &mut [&mut String], separators: &[&str]) -> u64 {
     let mut found: Vec<_> = joined.iter().flat_map(|text| find_secrets(text)).collect();
     found.sort_unstable_by_key(|secret| secret.start);
     let (mut start, mut end, mut count) = (0, 0, 0);
-    let mut found = found.into_iter().peekable();
+    let mut secrets = found.into_iter().peekable();
     for part in parts {
         let part_end = start + part.len();
-        let is_masked = end > start || found.peek().is_some_and(|secret| secret.start < part_end);
+        let is_masked = end > start || secrets.peek().is_some_and(|secret| secret.start < part_end);
         if is_masked {
-            let mut shown = String::with_capacity(part.len());
-            let at = |position: usize| position.clamp(start, part_end) - start;
-            while let Some(secret) = found.next_if(|secret| secret.start < part_end) {
+            let mut masked = String::with_capacity(part.len());
+            let index_of = |position: usize| position.clamp(start, part_end) - start;
+            while let Some(secret) = secrets.next_if(|secret| secret.start < part_end) {
                 if secret.start >= end {
-                    shown.push_str(&part[at(end)..at(secret.start)]);
-                    shown.push_str(MASK);
+                    masked.push_str(&part[index_of(end)..index_of(secret.start)]);
+                    masked.push_str(MASK);
                 }
                 end = end.max(secret.end);
             }
-            shown.push_str(&part[at(end)..]);
-            **part = shown;
+            masked.push_str(&part[index_of(end)..]);
+            **part = masked;
             count += 1;
         }
         start = part_end + separators.first().map_or(0, |separator| separator.len());

@@ -16,7 +16,7 @@ const MAX_NAME: usize = 100;
 const MAX_EXAMINED: usize = 256;
 
 /// Parts of names whose values may be plain words.
-const WORDS_OF_PASSWORDS: [&str; 3] = ["pass", "pwd", "secret"];
+const PASSWORD_WORDS: [&str; 3] = ["pass", "pwd", "secret"];
 
 /// Minimum length of a secret in code, in bytes.
 const MIN_IN_CODE: usize = 6;
@@ -148,9 +148,12 @@ impl Secrets {
                 self.find_shaped(&self.shapes[shape], text, part)
             } else if part.end > examined {
                 let start = examined.min(part.start);
-                let start = start + text[start..part.start].trim_end_matches(is_of_name).len();
+                let start = start
+                    + text[start..part.start]
+                        .trim_end_matches(is_name_character)
+                        .len();
                 let rest = &text[part.end..];
-                examined = text.len() - rest.trim_start_matches(is_of_name).len();
+                examined = text.len() - rest.trim_start_matches(is_name_character).len();
                 let name = start..examined;
                 (name.len() <= MAX_NAME)
                     .then(|| self.find_assigned(text, name))
@@ -174,15 +177,15 @@ impl Secrets {
         let before = &text[..at.start];
         // The escape of a line break ends in a letter.
         let is_escape = matches!(before.as_bytes(), [.., b'\\', b'n' | b'r' | b't']);
-        let begins = before.as_bytes().last().filter(|_| !is_escape);
-        let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
+        let preceding = before.as_bytes().last().filter(|_| !is_escape);
+        let continues = is_word(&text.as_bytes()[at.start]) && preceding.is_some_and(is_word);
         let is_known = shape.at.contains(&&text[at.clone()]);
         if continues || !(shape.is_any_case || is_known) {
             return None;
         }
-        // A key is examined as far as the line with dashes before or after it, so that the time is linear.
+        // A key is searched as far as the line with dashes before or after it, so that the time is linear.
         let line = |dashes: usize| text.floor_char_boundary(dashes + MAX_NAME);
-        let examined = if shape.is_before {
+        let range = if shape.is_before {
             let start = text[..at.start].rfind(DASHES);
             start.map_or(0, |start| start + DASHES.len())..line(at.end)
         } else if shape.at[0].starts_with(DASHES) {
@@ -191,11 +194,11 @@ impl Secrets {
         } else {
             at.end..text.len()
         };
-        let captures = shape.rest.captures(&text[examined.clone()])?;
+        let captures = shape.rest.captures(&text[range.clone()])?;
         let found = captures.iter().flatten().last()?;
-        let is_key = shape.at[0].starts_with(DASHES) && has_line_of_key(found.as_str());
+        let is_key = shape.at[0].starts_with(DASHES) && has_key_line(found.as_str());
         let is_secret = is_key || !self.placeholder.is_match(found.as_str());
-        let start = examined.start + found.start();
+        let start = range.start + found.start();
         Some(start..start + if is_secret { found.len() } else { 0 })
     }
 
@@ -236,29 +239,32 @@ impl Secrets {
             NameClass::Secret => {
                 // `spring.datasource.password=`, but not `user.password = hashed`.
                 let is_dotted = sign == "=" && before.ends_with('.');
-                let key = |letter: char| is_dotted && (is_of_name(letter) || letter == '.');
+                let key = |letter: char| is_dotted && (is_name_character(letter) || letter == '.');
                 let line = before
                     .trim_end_matches(key)
                     .trim_end_matches([' ', '\t', '-']);
                 let begins = line.is_empty() || line.ends_with(['\n', ';', '<']);
-                let ends = after.trim_start_matches([' ', '\t', '\r']);
-                let ends = ends.is_empty() || ends.starts_with(['\n', ';', '<']);
+                let rest = after.trim_start_matches([' ', '\t', '\r']);
+                let ends = rest.is_empty() || rest.starts_with(['\n', ';', '<']);
                 self.is_literal(name, value, !is_bare || begins && ends)
             }
         };
         if !is_secret {
             return None;
         }
-        let (begin, end) = (start + found.start(), start + found.end());
-        let rest = after.is_empty().then_some(&text[end..]);
-        let cut_off = rest.and_then(|rest| rest.find(['"', '\'', '\n']));
-        let end = end + cut_off.unwrap_or(rest.map_or(0, str::len));
+        let (begin, examined_end) = (start + found.start(), start + found.end());
+        // The value may continue after the examined text.
+        let unseen = after.is_empty().then_some(&text[examined_end..]);
+        let cut_off = unseen.and_then(|rest| rest.find(['"', '\'', '\n']));
+        let end = examined_end + cut_off.unwrap_or(unseen.map_or(0, str::len));
         let is_key = |shape: &&Shape| {
             shape.at[0].starts_with(DASHES) && text[begin..].starts_with(shape.at[0])
         };
-        let key = self.shapes.iter().find(is_key);
-        let key =
-            key.and_then(|shape| self.find_shaped(shape, text, begin..begin + shape.at[0].len()));
+        let key = self
+            .shapes
+            .iter()
+            .find(is_key)
+            .and_then(|shape| self.find_shaped(shape, text, begin..begin + shape.at[0].len()));
         Some(key.map_or(begin..end, |key| key.start..key.end.max(end)))
     }
 
@@ -285,7 +291,7 @@ impl Secrets {
         match stem {
             _ if is_word(value) => {
                 may_be_word
-                    && WORDS_OF_PASSWORDS.iter().any(|word| name.contains(word))
+                    && PASSWORD_WORDS.iter().any(|word| name.contains(word))
                     && value.bytes().all(|byte| byte.is_ascii_lowercase())
             }
             stem if is_word(stem) => may_be_word,
@@ -345,16 +351,18 @@ pub fn is_random(value: &str) -> bool {
 }
 
 /// Whether a text contains a line of a key, not only words about it.
-fn has_line_of_key(text: &str) -> bool {
-    let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
+fn has_key_line(text: &str) -> bool {
+    let is_key_character = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
     let class = |byte: u8| (byte.is_ascii_uppercase(), byte.is_ascii_lowercase());
-    let mut lines = text.split(|letter| !is_of_key(letter)).map(str::as_bytes);
+    let mut lines = text
+        .split(|letter| !is_key_character(letter))
+        .map(str::as_bytes);
     lines.any(|line| {
         line.len() >= MIN_LINE && line.iter().any(|byte| class(*byte) != class(line[0]))
     })
 }
 
-fn is_of_name(letter: char) -> bool {
+fn is_name_character(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "_-".contains(letter)
 }
 
@@ -383,12 +391,12 @@ pub fn is_secret(name: &str, value: &str) -> bool {
         NameClass::Usually => !is_path(value) && (is_variable(name) || is_random(value)),
         NameClass::Secret => true,
     };
-    let names_file = || {
+    let is_file_name = || {
         ["file", "path"]
             .iter()
             .any(|end| snake_case(name).ends_with(end))
     };
-    is_secret && !(is_path(value) && names_file())
+    is_secret && !(is_path(value) && is_file_name())
 }
 
 /// Whether values with this name are usually secrets.

@@ -6,11 +6,11 @@ pub fn most_similar<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let wanted = name.to_lowercase();
-    let candidates = candidates.into_iter().map(|candidate| {
+    let distances = candidates.into_iter().map(|candidate| {
         let distance = strsim::osa_distance(&wanted, &candidate.to_lowercase());
         (distance, candidate)
     });
-    let (_, similar) = candidates
+    let (_, similar) = distances
         .filter(|(distance, candidate)| *distance <= candidate.chars().count() / 3)
         .min_by_key(|(distance, _)| *distance)?;
     Some(similar)

@@ -44,11 +44,11 @@ fn clean(text: &str, layout: Layout) -> String {
         if line.bytes().all(is_kept) {
             return Cow::Borrowed(line);
         }
-        let alone: Option<String> = line
+        let replaced: Option<String> = line
             .chars()
             .map(|character| clean_lone(character, layout))
             .collect();
-        Cow::Owned(alone.unwrap_or_else(|| clean_combining(line, layout)))
+        Cow::Owned(replaced.unwrap_or_else(|| clean_combining(line, layout)))
     });
     let safe: String = lines.collect();
     debug_assert!(
@@ -141,9 +141,9 @@ fn drop_misplaced_joiners(characters: &[char]) -> String {
         let class = classify(*character);
         let rest = &characters[position + 1..];
         let next = rest.first().map(|character| classify(*character));
-        let (length, keep) = match class {
+        let (length, is_kept) = match class {
             CharacterClass::FlagTag | CharacterClass::CancelTag => {
-                let run = tag_run(&characters[position..]);
+                let run = measure_tags(&characters[position..]);
                 let is_flag = run.ends_flag && previous == Some(CharacterClass::FlagBase);
                 (run.length, is_flag)
             }
@@ -152,7 +152,7 @@ fn drop_misplaced_joiners(characters: &[char]) -> String {
             CharacterClass::NonJoiner => (1, is_effective_non_joiner(previous, next)),
             _ => (1, true),
         };
-        if keep {
+        if is_kept {
             let run = &characters[position..position + length];
             kept.extend(run);
             previous = run.last().map(|character| classify(*character));
@@ -170,7 +170,7 @@ struct TagRun {
     ends_flag: bool,
 }
 
-fn tag_run(characters: &[char]) -> TagRun {
+fn measure_tags(characters: &[char]) -> TagRun {
     let is_tag = |class: CharacterClass| {
         matches!(class, CharacterClass::FlagTag | CharacterClass::CancelTag)
     };

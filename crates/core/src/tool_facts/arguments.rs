@@ -71,7 +71,7 @@ pub fn alias(name: &str) -> Option<Alias> {
     })
 }
 
-/// Names and steps of each `run` row.
+/// Returns the names and steps of each `run` row of `tools.txt`: the names joined by commas.
 pub fn run_rows() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     rows().filter_map(|row| match row.as_slice() {
         ["run", names, steps @ ..] => Some((*names, steps.to_vec())),
@@ -161,7 +161,7 @@ impl Conversion {
                 0 => None,
                 count => Some((count > 1).into()),
             },
-            Self::TodoItems => value.as_array()?.iter().map(todo_item).collect(),
+            Self::TodoItems => value.as_array()?.iter().map(convert_todo_item).collect(),
         }
     }
 
@@ -183,7 +183,7 @@ pub fn whole_number(number: &Number) -> Option<u64> {
     })
 }
 
-/// Returns a command line that is given as a string or as words. Only `bash -c` is unwrapped: other shells may
+/// Returns the command line in a string or in a list of words. Only `bash -c` is unwrapped: other shells may
 /// read the same string differently.
 pub fn command_line(value: &Value) -> Option<String> {
     let words = match value {
@@ -200,7 +200,7 @@ pub fn command_line(value: &Value) -> Option<String> {
     }
 }
 
-fn todo_item(item: &Value) -> Option<Value> {
+fn convert_todo_item(item: &Value) -> Option<Value> {
     let item = item.as_object()?;
     let content = text_of(item, &["content", "description", "step"])?;
     let status = text_of(item, &["status"])?;
@@ -219,8 +219,8 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
     let Some(path) = input.shift_remove(directory) else {
         return Ok(());
     };
-    let line = input.get(command).and_then(Value::as_str);
-    let line = wrap_in_directory(&path, line.unwrap_or_default())
+    let given = input.get(command).and_then(Value::as_str);
+    let line = wrap_in_directory(&path, given.unwrap_or_default())
         .ok_or_else(|| format!("`{directory}` must be a path"))?;
     // The schema check reports a command that is not a string.
     if let Some(Value::String(command)) = input.get_mut(command) {

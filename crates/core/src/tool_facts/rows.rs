@@ -2,8 +2,8 @@
 
 /// Returns the words of each row, with those on the indented lines after it.
 pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = include_str!("tools.txt").lines();
-    let mut lines = lines
+    let mut lines = include_str!("tools.txt")
+        .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .peekable();
     std::iter::from_fn(move || {

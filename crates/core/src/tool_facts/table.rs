@@ -137,13 +137,14 @@ pub fn subagent_or_skill_name<'a>(tool: &str, input: &'a Map<String, Value>) -> 
     Some(name.trim_start_matches('/')).filter(|name| !name.is_empty())
 }
 
-/// Whether an object, or one inside it, has a name that differs from a parameter's in letter case only. Some agents
-/// take it for the parameter: [Go] prefers an exact match, but the last of several counts.
+/// Whether an object, or an object inside it, has a member whose name differs from a parameter's in letter case only.
+/// Some agents accept such a member: [Go] prefers an exact match, but takes the last of several members.
 ///
 /// [Go]: https://pkg.go.dev/encoding/json#Unmarshal
 pub fn has_unclear_names(input: &Map<String, Value>) -> bool {
-    let rows = PARAMETERS.iter();
-    let rows = rows.filter(|(meaning, _)| *meaning != Parameter::Harmless);
+    let rows = PARAMETERS
+        .iter()
+        .filter(|(meaning, _)| *meaning != Parameter::Harmless);
     let names = || rows.clone().flat_map(|(_, names)| *names);
     input.iter().any(|(name, value)| {
         let folded = fold_case(name);

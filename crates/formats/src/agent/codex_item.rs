@@ -178,7 +178,7 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     };
     let object = object.unwrap_or_default();
     let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
-    let outcome = CallOutcome::of_result(plain.as_deref().unwrap_or_default(), false);
+    let outcome = CallOutcome::from_result(plain.as_deref().unwrap_or_default(), false);
     let failed = code.is_some_and(|code| code.get() != "0")
         || object.success.is_some_and(|raw| raw.get() == "false")
         || outcome != CallOutcome::Ok;

@@ -75,7 +75,7 @@ fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
 /// The directory of the database for an index.
 fn database_dir_of(index: &Path) -> PathBuf {
     let home = index.parent().unwrap_or(Path::new(""));
-    database_dir(home, &Environment::of_process())
+    database_dir(home, &Environment::from_process())
 }
 
 /// Adds the names in the database for an index. A name that is in both has the source that the

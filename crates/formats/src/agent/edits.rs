@@ -2,7 +2,7 @@
 
 use similar::group_diff_ops;
 
-use turnpipe_core::text::{append, line_operations, marked_diff, marked_lines};
+use turnpipe_core::text::{append, compare_lines, marked_diff, marked_lines};
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub fn format_hunks(hunks: &[Hunk]) -> String {
 /// Returns the hunks that turn one text into another.
 pub fn unified_hunks(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let groups = group_diff_ops(line_operations(&old, &new), CONTEXT_LINES);
+    let groups = group_diff_ops(compare_lines(&old, &new), CONTEXT_LINES);
     let hunks = groups.iter().filter_map(|group| {
         let lines = group
             .iter()

@@ -20,7 +20,7 @@ pub fn is_session_server(arguments: &[String]) -> bool {
 impl Agent {
     /// Returns the agent that a process with these arguments runs, by the name of the program, or for an
     /// interpreter by the path of its script: `node …/@qwen-code/qwen-code/dist/cli.js`.
-    pub fn of_process(arguments: &[String]) -> Option<Self> {
+    pub fn from_process(arguments: &[String]) -> Option<Self> {
         let program = Path::new(arguments.first()?).file_name()?.to_str()?;
         if !INTERPRETERS.contains(&program) {
             return Self::ALL.into_iter().find(|agent| agent.is_name(program));
@@ -77,7 +77,7 @@ mod tests {
         ];
         for (line, expected) in rows {
             let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(Agent::of_process(&arguments), expected, "{line}");
+            assert_eq!(Agent::from_process(&arguments), expected, "{line}");
         }
     }
 }

@@ -133,7 +133,7 @@ pub(super) struct GuardedCall {
     /// The leader of its session; 0 while it is being started.
     pub(super) leader: i32,
     /// Start time, on the clock of the process table.
-    pub(super) began: u64,
+    pub(super) start_time: u64,
 }
 
 impl CallTable {
@@ -155,14 +155,14 @@ impl CallTable {
     }
 
     /// Fills an entry, or frees it with zeros.
-    fn set(&self, entry: usize, leader: i32, began: u64) {
+    fn set(&self, entry: usize, leader: i32, start_time: u64) {
         self.set_leader(entry, leader);
         if entry < MAX_ENTRIES {
             // SAFETY: the eight bytes lie inside the mapping, which lives as long as `self`, and are
             // aligned, since a mapping starts at a page boundary. They are only accessed atomically here; the
             // other process only reads them.
             let word = unsafe { AtomicU64::from_ptr(self.at(entry * ENTRY + BEGAN).cast()) };
-            word.store(began, Ordering::Release);
+            word.store(start_time, Ordering::Release);
         }
     }
 
@@ -190,13 +190,13 @@ pub(super) fn calls(file: &File) -> Vec<GuardedCall> {
         .iter()
         .filter_map(|entry| {
             let (leader, rest) = entry.split_first_chunk::<4>()?;
-            let began = rest.last_chunk::<8>()?;
+            let start_time = rest.last_chunk::<8>()?;
             Some(GuardedCall {
                 leader: i32::from_ne_bytes(*leader),
-                began: u64::from_ne_bytes(*began),
+                start_time: u64::from_ne_bytes(*start_time),
             })
         })
-        .filter(|call| call.began > 0)
+        .filter(|call| call.start_time > 0)
         .collect()
 }
 
@@ -300,32 +300,32 @@ impl Watch {
             .filter(|child| *child != own)
             .filter_map(|child| Some((child, stat(child)?)))
             .filter(|(_, stat)| stat.session != self.own_session)
-            .map(|(child, stat)| (child, stat.began))
+            .map(|(child, stat)| (child, stat.start_time))
             .collect();
     }
 
     /// Adds orphans of the guarded process: marked processes that now have the same parent as the guardian
     /// and started after the oldest call. The children of another turnpipe process have another parent.
-    fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, began: u64) {
+    fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, start_time: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {
-            if stat.parent == heir && stat.began >= began && has_variable(*pid, mark) {
-                self.orphans.insert(*pid, stat.began);
+            if stat.parent == heir && stat.start_time >= start_time && has_variable(*pid, mark) {
+                self.orphans.insert(*pid, stat.start_time);
             }
         }
     }
 
     /// Ends all processes in the sessions of these calls, the orphans, and the descendants of both.
     fn end(&mut self, calls: &[GuardedCall], mark: &OsStr) {
-        let began = calls.iter().map(|call| call.began).min();
+        let start_time = calls.iter().map(|call| call.start_time).min();
         let leaders = calls.iter().map(|call| call.leader);
         let mut sessions: BTreeSet<i32> = leaders.filter(|leader| *leader > 0).collect();
         let mut rounds_without = 0;
         for _ in 0..MAX_ROUNDS {
             let table = read_table();
             // More processes may have been forked and orphaned in the last round.
-            if let Some(began) = began {
-                self.recognise(&table, mark, began);
+            if let Some(start_time) = start_time {
+                self.recognise(&table, mark, start_time);
             }
             let victims = self.victims(&table, &sessions);
             if victims.is_empty() {
@@ -340,7 +340,7 @@ impl Watch {
                 if seen.session == pid {
                     sessions.insert(pid);
                 }
-                signal_if(pid, |now| now.began == seen.began, Signal::KILL);
+                signal_if(pid, |now| now.start_time == seen.start_time, Signal::KILL);
             }
             std::thread::sleep(ROUND_INTERVAL);
         }
@@ -349,7 +349,7 @@ impl Watch {
     fn victims(&self, table: &ProcessTable, sessions: &BTreeSet<i32>) -> ProcessTable {
         let own = rustix::process::getpid().as_raw_pid();
         let mut victims = find_living_descendants(table, |pid, stat| {
-            sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.began)
+            sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.start_time)
         });
         victims.remove(&own);
         victims
@@ -369,7 +369,7 @@ mod tests {
         table.set(0, 0, 7);
         table.set(MAX_ENTRIES - 1, 12, 8);
         table.set(MAX_ENTRIES, 13, 9);
-        let call = |leader, began| GuardedCall { leader, began };
+        let call = |leader, start_time| GuardedCall { leader, start_time };
         assert_eq!(calls(&seen), [call(0, 7), call(12, 8)]);
         table.set_leader(0, 11);
         assert_eq!(calls(&seen), [call(11, 7), call(12, 8)]);
@@ -379,13 +379,13 @@ mod tests {
 
     fn table(rows: &[(i32, i32, i32, u64)]) -> ProcessTable {
         rows.iter()
-            .map(|(pid, parent, session, began)| {
+            .map(|(pid, parent, session, start_time)| {
                 let stat = Stat {
                     state: b'S',
                     parent: *parent,
                     group: *session,
                     session: *session,
-                    began: *began,
+                    start_time: *start_time,
                 };
                 (*pid, stat)
             })

@@ -39,7 +39,7 @@ pub(super) struct Orphans {
 pub(super) struct Claim<'a> {
     pub(super) leader: Pid,
     /// The start of the call, on the clock of the process table.
-    pub(super) began: u64,
+    pub(super) start_time: u64,
     /// The pipes that the call reads, by inode.
     pub(super) pipes: &'a [u64],
 }
@@ -49,7 +49,7 @@ pub(super) struct Claim<'a> {
 pub(super) struct Rival {
     /// `None` while it is being started.
     pub(super) leader: Option<Pid>,
-    pub(super) began: u64,
+    pub(super) start_time: u64,
 }
 
 /// The orphans of a call.
@@ -208,11 +208,11 @@ fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool
         let leads = rival
             .leader
             .is_some_and(|leader| leader.as_raw_pid() == stat.session);
-        leads || rival.began <= stat.began
+        leads || rival.start_time <= stat.start_time
     });
     // The first process of a system or container inherits orphans that no call made.
     let is_only_ours =
-        !is_of_rival && claim.began <= stat.began && !rustix::process::getpid().is_init();
+        !is_of_rival && claim.start_time <= stat.start_time && !rustix::process::getpid().is_init();
     is_only_ours || has_open_pipe(orphan.as_raw_pid(), claim.pipes)
 }
 
@@ -234,10 +234,10 @@ mod tests {
     fn an_orphan_belongs_to_the_only_call_that_can_have_started_it() {
         let claim = Claim {
             leader: pid(100),
-            began: 50,
+            start_time: 50,
             pipes: &[],
         };
-        let rival = |leader, began| Rival { leader, began };
+        let rival = |leader, start_time| Rival { leader, start_time };
         let rows: &[(i32, u64, Vec<Rival>, bool)] = &[
             // In its session.
             (100, 60, vec![rival(Some(pid(200)), 10)], true),
@@ -251,17 +251,17 @@ mod tests {
             // Older than the call.
             (300, 49, vec![], false),
         ];
-        for (session, began, rivals, expected) in rows {
+        for (session, start_time, rivals, expected) in rows {
             let stat = Stat {
                 state: b'S',
                 parent: 1,
                 group: *session,
                 session: *session,
-                began: *began,
+                start_time: *start_time,
             };
             // No process has this number.
             let belongs = belongs(pid(i32::MAX), &stat, claim, rivals);
-            assert_eq!(belongs, *expected, "{session} {began} {rivals:?}");
+            assert_eq!(belongs, *expected, "{session} {start_time} {rivals:?}");
         }
     }
 }

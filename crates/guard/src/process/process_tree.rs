@@ -122,7 +122,7 @@ impl ProcessTree {
         let is_known = |pid: i32, stat: &Stat| {
             let known = self.known.get(&pid);
             self.sessions.contains(&stat.session)
-                || known.is_some_and(|known| known.began == stat.began)
+                || known.is_some_and(|known| known.start_time == stat.start_time)
         };
         let seen = self.known.keys().copied().chain([self.leader.as_raw_pid()]);
         let members = find_living_family(seen, self.adopts_orphans, is_known);
@@ -143,7 +143,7 @@ impl ProcessTree {
             let _ = kill_process_group(self.leader, signal);
         }
         for (pid, seen) in members {
-            let is_outside = |now: &Stat| now.began == seen.began && now.group != group;
+            let is_outside = |now: &Stat| now.start_time == seen.start_time && now.group != group;
             signal_if(pid, is_outside, signal);
         }
     }

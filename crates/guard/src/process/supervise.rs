@@ -47,7 +47,7 @@ struct Output<'a> {
 
 /// One child under supervision.
 struct Supervision<'a> {
-    began: Instant,
+    start_time: Instant,
     registration: Registration,
     tree: ProcessTree,
     escalation: Escalation,
@@ -78,7 +78,7 @@ pub(super) fn supervise(
         buffer: CaptureBuffer::new(command.capture, spill_directory),
     };
     let mut supervision = Supervision {
-        began: Instant::now(),
+        start_time: Instant::now(),
         registration,
         tree,
         escalation: Escalation::new(command.limits),
@@ -105,7 +105,7 @@ impl Supervision<'_> {
         let mut leader_may_have_ended = self.tree.descriptor().is_none();
         let mut was_killed = false;
         loop {
-            let now = self.began.elapsed();
+            let now = self.start_time.elapsed();
             let token = self.cancel.level();
             // An exit takes precedence over a deadline or a cancellation at the same time.
             let decisive = now >= self.escalation.deadline() || token > Level::Running;
@@ -157,16 +157,16 @@ impl Supervision<'_> {
         if !supervisor.adopts_orphans() {
             return Duration::MAX;
         }
-        let now = self.began.elapsed();
+        let now = self.start_time.elapsed();
         if now >= self.next_reaping {
             let pause = if supervisor.reap_orphans() {
                 MAX_POLL_INTERVAL
             } else {
                 REAP_INTERVAL
             };
-            self.next_reaping = self.began.elapsed() + pause;
+            self.next_reaping = self.start_time.elapsed() + pause;
         }
-        self.next_reaping.saturating_sub(self.began.elapsed())
+        self.next_reaping.saturating_sub(self.start_time.elapsed())
     }
 
     /// Adds the living orphans to the tree. Returns whether any may be left.
@@ -269,7 +269,7 @@ impl Supervision<'_> {
         if leader.is_none() || self.stdin.is_some() {
             return None;
         }
-        let left = FIRST_READ_DELAY.checked_sub(self.began.elapsed())?;
+        let left = FIRST_READ_DELAY.checked_sub(self.start_time.elapsed())?;
         (!left.is_zero()).then_some(left)
     }
 

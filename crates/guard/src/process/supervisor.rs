@@ -53,7 +53,7 @@ struct Child {
     state: ChildState,
     /// Start time, on the clock of the process table.
     #[cfg(target_os = "linux")]
-    began: u64,
+    start_time: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) struct Registration {
     pub(super) supervisor: Supervisor,
     key: u64,
     #[cfg(target_os = "linux")]
-    began: u64,
+    start_time: u64,
     /// The entry in the guardian's table.
     #[cfg(target_os = "linux")]
     guarded: Option<usize>,
@@ -120,14 +120,14 @@ impl Supervisor {
     /// Registers a child that is about to be started.
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
-        let (guarded, began) = (self.enter_guarded(), process_table::clock_ticks());
+        let (guarded, start_time) = (self.enter_guarded(), process_table::clock_ticks());
         let mut children = self.shared.children.lock_anyway();
         let key = children.next_key;
         children.next_key += 1;
         let child = Child {
             state: ChildState::Starting,
             #[cfg(target_os = "linux")]
-            began,
+            start_time,
         };
         children.running.insert(key, child);
         drop(children);
@@ -135,7 +135,7 @@ impl Supervisor {
             supervisor: self.clone(),
             key,
             #[cfg(target_os = "linux")]
-            began,
+            start_time,
             #[cfg(target_os = "linux")]
             guarded,
         }
@@ -193,7 +193,7 @@ impl Supervisor {
         let leaders = sessions.iter().copied();
         let victims = process_table::find_living_family(leaders, self.adopts_orphans(), is_root);
         for (pid, seen) in victims {
-            let is_same = |now: &process_table::Stat| now.began == seen.began;
+            let is_same = |now: &process_table::Stat| now.start_time == seen.start_time;
             process_table::signal_if(pid, is_same, rustix::process::Signal::KILL);
         }
     }
@@ -234,7 +234,7 @@ impl Registration {
     pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> FoundOrphans {
         let claim = Claim {
             leader,
-            began: self.began,
+            start_time: self.start_time,
             pipes,
         };
         let supervisor = &self.supervisor;
@@ -251,7 +251,7 @@ impl Registration {
                     ChildState::Running(leader) => Some(leader),
                     ChildState::Starting | ChildState::StartingToBeKilled => None,
                 },
-                began: child.began,
+                start_time: child.start_time,
             })
             .collect()
     }

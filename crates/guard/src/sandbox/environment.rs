@@ -33,7 +33,7 @@ pub fn check_unconfined(environment: &Environment) -> Result<(), String> {
 pub fn sandbox_variables(environment: &Environment) -> Variables {
     let mark = (OsString::from(MARK), OsString::from("files"));
     let has_settings = fs::read_dir(SYSTEM_SETTINGS).is_ok_and(|mut files| files.next().is_some());
-    if Privilege::of_process() == Privilege::Root || !has_settings {
+    if Privilege::from_process() == Privilege::Root || !has_settings {
         return Variables::from([mark]);
     }
     let own = environment

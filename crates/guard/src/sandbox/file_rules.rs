@@ -30,7 +30,7 @@ impl FileRules {
             working_directories: working_directories.to_vec(),
             home: environment.get("HOME").map(PathBuf::from),
             environment,
-            privilege: Privilege::of_process(),
+            privilege: Privilege::from_process(),
             workspace: None,
         };
         Self {

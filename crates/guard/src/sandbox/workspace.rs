@@ -114,7 +114,7 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
         return fs::canonicalize(git).into_iter().collect();
     }
     let linked = || -> Option<Vec<PathBuf>> {
-        let named = GitDirectory::of(&git)?;
+        let named = GitDirectory::find(&git)?;
         let own = fs::canonicalize(named.own).ok()?;
         // A file that a repository brings along could name any directory: it has to point back.
         let names_file = |name: &str| fs::read_to_string(own.join(name)).ok();

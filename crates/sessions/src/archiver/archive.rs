@@ -48,9 +48,9 @@ pub struct Archived {
     pub written: u64,
     /// The number of files that were already there.
     pub unchanged: u64,
-    /// The size of all of them, in bytes.
+    /// The size of all these files, in bytes.
     pub bytes: u64,
-    /// Their size in the archive, without files that would be written.
+    /// The size of these files in the archive, without files that would be written.
     pub stored_bytes: u64,
     /// The files that could not be archived.
     pub problems: Vec<Problem>,
@@ -58,7 +58,7 @@ pub struct Archived {
 
 impl Archived {
     /// Returns the record of the session.
-    pub fn record(&self, bundle: &Bundle, dir: &ArchiveDir) -> SessionArchivedRecord {
+    pub fn to_record(&self, bundle: &Bundle, dir: &ArchiveDir) -> SessionArchivedRecord {
         let outcome = match self {
             Self { problems, .. } if !problems.is_empty() => ArchiveOutcome::Failed,
             Self { written: 0, .. } => ArchiveOutcome::Unchanged,
@@ -77,6 +77,15 @@ impl Archived {
             stored_bytes: self.stored_bytes,
         }
     }
+}
+
+/// The outcome for one file.
+struct ArchivedFile {
+    /// The size in bytes.
+    bytes: u64,
+    /// The size in the archive, in bytes; 0 if the file would be written.
+    stored_bytes: u64,
+    is_unchanged: bool,
 }
 
 /// A directory of archived sessions.
@@ -101,16 +110,16 @@ impl ArchiveDir {
         now: SystemTime,
         is_dry_run: bool,
     ) -> Result<Self, ArchiveError> {
-        let failed = |error| ArchiveError::Io(dir.to_owned(), error);
+        let to_error = |error| ArchiveError::Io(dir.to_owned(), error);
         if !is_dry_run {
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
                 .create(dir)
-                .map_err(failed)?;
+                .map_err(to_error)?;
         }
-        let usual = || std::path::absolute(dir);
-        let dir = fs::canonicalize(dir).or_else(|_| usual()).map_err(failed)?;
+        let found = fs::canonicalize(dir).or_else(|_| std::path::absolute(dir));
+        let dir = found.map_err(to_error)?;
         for root in roots {
             let root = fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone());
             if dir.starts_with(&root) || root.starts_with(&dir) {
@@ -119,9 +128,9 @@ impl ArchiveDir {
         }
         let mut lock = None;
         if !is_dry_run {
-            let failed = |error| ArchiveError::Io(dir.join(LOCK), error);
-            let file = open_private(&dir.join(LOCK)).map_err(failed)?;
-            if !lock_within(&file, LOCK_TIMEOUT).map_err(failed)? {
+            let to_lock_error = |error| ArchiveError::Io(dir.join(LOCK), error);
+            let file = open_private(&dir.join(LOCK)).map_err(to_lock_error)?;
+            if !lock_within(&file, LOCK_TIMEOUT).map_err(to_lock_error)? {
                 return Err(ArchiveError::Locked(dir));
             }
             lock = Some(file);
@@ -148,13 +157,11 @@ impl ArchiveDir {
         };
         for file in bundle.shared.iter().chain(&bundle.files) {
             match self.archive_file(bundle, file) {
-                Ok((bytes, stored)) => {
-                    archived.bytes += bytes;
-                    archived.stored_bytes += stored.unwrap_or_default().1;
-                    match stored {
-                        Some((false, _)) => archived.unchanged += 1,
-                        Some((true, _)) | None => archived.written += 1,
-                    }
+                Ok(file) => {
+                    archived.bytes += file.bytes;
+                    archived.stored_bytes += file.stored_bytes;
+                    archived.unchanged += u64::from(file.is_unchanged);
+                    archived.written += u64::from(!file.is_unchanged);
                 }
                 Err(problem) => archived.problems.push(problem),
             }
@@ -162,17 +169,15 @@ impl ArchiveDir {
         archived
     }
 
-    /// Archives a file. Returns its size, and unless it would be written, whether it was and its
-    /// size in the archive.
-    fn archive_file(
-        &self,
-        bundle: &Bundle,
-        file: &Path,
-    ) -> Result<(u64, Option<(bool, u64)>), Problem> {
-        let target = bundle.target_of(file, &self.dir);
+    /// Archives a file, unless it is unchanged.
+    fn archive_file(&self, bundle: &Bundle, file: &Path) -> Result<ArchivedFile, Problem> {
+        let target = bundle.file_target(file, &self.dir);
         let dir = parent(&target);
         if fs::canonicalize(dir).is_ok_and(|found| found != dir) {
-            return Err(Problem::of_output(&target, "is reached by a symbolic link"));
+            return Err(Problem::for_output(
+                &target,
+                "is reached by a symbolic link",
+            ));
         }
         let stored_size = || fs::symlink_metadata(&target).map(|file| file.len()).ok();
         let (mut size, modified, opened) = if let Some((size, changed)) = bundle.stored {
@@ -180,36 +185,36 @@ impl ArchiveDir {
         } else {
             let opened = open(file)?;
             let modified = opened.file.metadata().and_then(|file| file.modified());
-            let modified = modified.map_err(|error| Problem::of(file, error))?;
+            let modified = modified.map_err(|error| Problem::new(file, error))?;
             (opened.size, modified, Some(opened))
         };
-        // A writer may change it after the start of this run.
+        // A writer may change the file after the start of this run.
         let age = self.now.duration_since(modified);
         let is_settled = age.is_ok_and(|age| age >= IN_USE);
         if let Some(opened) =
             opened.filter(|_| !is_settled && file.extension().is_some_and(|end| end == "jsonl"))
         {
-            size = end_of_records(&opened).map_err(|error| Problem::of(file, error))?;
+            size = find_end_of_records(&opened).map_err(|error| Problem::new(file, error))?;
         }
         let origin = ArchiveOrigin::new(file, size, modified);
         let is_packed = bundle.is_packed(file);
-        let old = ArchiveOrigin::of(&target).filter(|_| is_packed);
-        let is_unchanged = match &old {
-            Some(old) if *old == origin => true,
-            Some(old) if old.scope != origin.scope => {
-                match compare(&target, true, &mut *source(bundle, file, size)?)? {
+        let old_origin = ArchiveOrigin::read(&target).filter(|_| is_packed);
+        let is_unchanged = match &old_origin {
+            Some(old_origin) if *old_origin == origin => true,
+            Some(old_origin) if old_origin.scope != origin.scope => {
+                match compare(&target, true, &mut *open_source(bundle, file, size)?)? {
                     Comparison::Same | Comparison::Shorter => true,
                     Comparison::Longer => false,
                     Comparison::Different => {
                         let problem =
-                            format!("contains another session of this name, {}", old.path);
-                        return Err(Problem::of(&target, problem));
+                            format!("contains another session of this name, {}", old_origin.path);
+                        return Err(Problem::new(&target, problem));
                     }
                 }
             }
             Some(_) => false,
             None if is_packed && stored_size().is_some() => {
-                return Err(Problem::of(&target, "was not written by turnpipe"));
+                return Err(Problem::new(&target, "was not written by turnpipe"));
             }
             None => fs::symlink_metadata(&target).is_ok_and(|copy| {
                 copy.is_file()
@@ -218,28 +223,37 @@ impl ArchiveDir {
             }),
         };
         if is_unchanged || self.is_dry_run {
-            let stored = is_unchanged.then(|| (false, stored_size().unwrap_or_default()));
-            return Ok((size, stored));
+            let stored_bytes = stored_size().filter(|_| is_unchanged);
+            return Ok(ArchivedFile {
+                bytes: size,
+                stored_bytes: stored_bytes.unwrap_or_default(),
+                is_unchanged,
+            });
         }
         let copy = Copy {
-            open: &|| source(bundle, file, size),
+            open: &|| open_source(bundle, file, size),
             root: &self.dir,
             target: &target,
             origin: is_packed.then_some(&origin),
             modified,
         };
-        let stored = copy.write()?;
-        Ok((size, Some((true, stored))))
+        Ok(ArchivedFile {
+            bytes: size,
+            stored_bytes: copy.write()?,
+            is_unchanged,
+        })
     }
 
     /// Returns the first file of a session that is not in the archive as it is now.
     pub(super) fn check_archived(&self, bundle: &Bundle) -> Result<(), Problem> {
         for file in &bundle.files {
             let size = open(file)?.size;
-            let target = bundle.target_of(file, &self.dir);
+            let target = bundle.file_target(file, &self.dir);
             let is_packed = bundle.is_packed(file);
-            if compare(&target, is_packed, &mut *source(bundle, file, size)?)? != Comparison::Same {
-                return Err(Problem::of(file, "is not in the archive as it is now"));
+            if compare(&target, is_packed, &mut *open_source(bundle, file, size)?)?
+                != Comparison::Same
+            {
+                return Err(Problem::new(file, "is not in the archive as it is now"));
             }
         }
         Ok(())
@@ -267,7 +281,7 @@ impl ArchiveDir {
                 if names.get(id).is_some_and(|known| known.text == title.text) {
                     continue;
                 }
-                let at = NewRecord {
+                let context = NewRecord {
                     session_id: id,
                     directory: bundle.facts.cwd.as_deref().unwrap_or_default(),
                     branch: None,
@@ -275,15 +289,15 @@ impl ArchiveDir {
                     uuid: "",
                     timestamp: &bundle.facts.last_activity_or_min().to_string(),
                 };
-                let record = new_record(&at, title, ManualTitle::Keep);
-                writeln!(lines, "{record}").map_err(|error| Problem::of(&path, error))?;
+                let record = new_record(&context, title, ManualTitle::Keep);
+                writeln!(lines, "{record}").map_err(|error| Problem::new(&path, error))?;
             }
         }
         for (path, (_, lines)) in indexes.iter().filter(|(_, (_, lines))| !lines.is_empty()) {
             let mut text = Vec::new();
             if fs::symlink_metadata(path).is_ok() {
                 let read = open(path)?.file.read_to_end(&mut text);
-                read.map_err(|error| Problem::of(path, error))?;
+                read.map_err(|error| Problem::new(path, error))?;
             }
             text.extend(lines);
             let copy = Copy {
@@ -300,12 +314,12 @@ impl ArchiveDir {
 }
 
 /// Opens the first `size` bytes of a file, or the rows of a session in a database.
-fn source(bundle: &Bundle, file: &Path, size: u64) -> Result<Box<dyn Read>, Problem> {
+fn open_source(bundle: &Bundle, file: &Path, size: u64) -> Result<Box<dyn Read>, Problem> {
     let opened = open(file)?;
     let mut source = opened.file;
     source
         .seek(SeekFrom::Start(0))
-        .map_err(|error| Problem::of(file, error))?;
+        .map_err(|error| Problem::new(file, error))?;
     let size = if bundle.is_stored() {
         opened.size
     } else {
@@ -315,7 +329,7 @@ fn source(bundle: &Bundle, file: &Path, size: u64) -> Result<Box<dyn Read>, Prob
 }
 
 /// Returns the end of the last whole record. The last one needs no line feed.
-fn end_of_records(file: &SessionFile) -> io::Result<u64> {
+fn find_end_of_records(file: &SessionFile) -> io::Result<u64> {
     let mut last = [0];
     read_at(&file.file, &mut last, file.size.saturating_sub(1))?;
     let mut end = file.size;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::copy::{Problem, parent};
 use crate::files::compressed::MAX_UNPACKED;
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use crate::files::open::session_at;
 use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use turnpipe_formats::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
@@ -33,7 +33,7 @@ pub struct Bundle {
     pub(super) stored: Option<(u64, SystemTime)>,
     /// The session that started a session in a database.
     pub(super) parent: Option<String>,
-    /// The sessions that it continues, and those that they continue.
+    /// The sessions that this one continues, directly or through others.
     pub(super) ancestors: BTreeSet<PathBuf>,
     /// The sessions that continue it.
     pub(super) continued_by: Vec<PathBuf>,
@@ -51,7 +51,7 @@ pub struct Bundle {
 
 impl Bundle {
     /// Finds the files of a session below `root`, a canonical path.
-    pub(super) fn new(listed: Listed, root: &Path) -> Self {
+    pub(super) fn new(listed: ListedSession, root: &Path) -> Self {
         let format = listed.agent.format();
         let path = listed.path;
         let id = listed.facts.session_id.as_deref().unwrap_or_default();
@@ -94,10 +94,10 @@ impl Bundle {
             // Links may lead to files of others.
             Ok(found) if found != path => self
                 .problems
-                .push(Problem::of(path, "is reached by a symbolic link")),
+                .push(Problem::new(path, "is reached by a symbolic link")),
             Ok(_) if path != root && path.starts_with(root) => self.add(path, MAX_DEPTH),
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                self.problems.push(Problem::of(path, error));
+                self.problems.push(Problem::new(path, error));
             }
             Ok(_) | Err(_) => {}
         }
@@ -107,7 +107,7 @@ impl Bundle {
     fn add(&mut self, path: &Path, depth: u32) {
         let kind = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
-            Err(error) => return self.problems.push(Problem::of(path, error)),
+            Err(error) => return self.problems.push(Problem::new(path, error)),
         };
         if kind.is_file() {
             self.files.push(path.to_owned());
@@ -117,11 +117,11 @@ impl Bundle {
                 Ok(entries) => entries
                     .iter()
                     .for_each(|entry| self.add(&entry.path(), depth - 1)),
-                Err(error) => self.problems.push(Problem::of(path, error)),
+                Err(error) => self.problems.push(Problem::new(path, error)),
             }
         } else {
             self.problems
-                .push(Problem::of(path, "is not a regular file"));
+                .push(Problem::new(path, "is not a regular file"));
         }
     }
 
@@ -132,13 +132,13 @@ impl Bundle {
 
     /// Returns the place of the session in the archive in `dir`.
     pub fn target(&self, dir: &Path) -> PathBuf {
-        self.target_of(&self.path, dir)
+        self.file_target(&self.path, dir)
     }
 
     /// Returns the place of one of the files in the archive in `dir`. Compressed files have
     /// another extension.
-    pub(super) fn target_of(&self, file: &Path, dir: &Path) -> PathBuf {
-        let mut place = match session_at(file) {
+    pub(super) fn file_target(&self, file: &Path, dir: &Path) -> PathBuf {
+        let mut path = match session_at(file) {
             // Subagents are in a directory with the name of their session.
             Some((database, id)) => {
                 let dir = database.with_file_name(session_stem(&database).unwrap_or_default());
@@ -148,15 +148,15 @@ impl Bundle {
             None => file.to_owned(),
         };
         if self.is_packed(file) {
-            place.as_mut_os_string().push(".");
-            place.as_mut_os_string().push(COMPRESSED);
+            path.as_mut_os_string().push(".");
+            path.as_mut_os_string().push(COMPRESSED);
         } else if file.extension() == Some(OsStr::new(&SIDE_FILE_SUFFIX[1..])) {
             // A side file is named after its session.
-            return side_file_path(&self.target_of(&file.with_extension(""), dir));
+            return side_file_path(&self.file_target(&file.with_extension(""), dir));
         }
-        let place = place.strip_prefix(&self.base).unwrap_or(&place);
+        let relative = path.strip_prefix(&self.base).unwrap_or(&path);
         dir.join(self.agent.name())
-            .join(place.strip_prefix("/").unwrap_or(place))
+            .join(relative.strip_prefix("/").unwrap_or(relative))
     }
 
     /// Whether a file is compressed in the archive.
@@ -167,9 +167,9 @@ impl Bundle {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let is_document = name.starts_with("session-") && name.ends_with(".json");
         let extension = file.extension().unwrap_or_default();
-        let is_read = UNPACKED.iter().any(|known| extension == *known) && !is_document;
-        // Commands would not unpack more than this.
+        let is_plain = UNPACKED.iter().any(|known| extension == *known) && !is_document;
+        // Commands unpack no larger files.
         let is_large = || fs::metadata(file).is_ok_and(|file| file.len() > MAX_UNPACKED);
-        !is_read && !self.shared.iter().any(|shared| shared == file) && !is_large()
+        !is_plain && !self.shared.iter().any(|shared| shared == file) && !is_large()
     }
 }

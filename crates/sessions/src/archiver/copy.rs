@@ -24,22 +24,22 @@ pub struct Problem {
     pub path: PathBuf,
     cause: String,
     /// Whether writing failed.
-    pub is_of_output: bool,
+    pub is_write_error: bool,
 }
 
 impl Problem {
-    pub(super) fn of(path: &Path, cause: impl Display) -> Self {
+    pub(super) fn new(path: &Path, cause: impl Display) -> Self {
         Self {
             path: path.to_owned(),
             cause: cause.to_string(),
-            is_of_output: false,
+            is_write_error: false,
         }
     }
 
-    pub(super) fn of_output(path: &Path, cause: impl Display) -> Self {
+    pub(super) fn for_output(path: &Path, cause: impl Display) -> Self {
         Self {
-            is_of_output: true,
-            ..Self::of(path, cause)
+            is_write_error: true,
+            ..Self::new(path, cause)
         }
     }
 }
@@ -58,32 +58,33 @@ pub(super) struct Copy<'a> {
 impl Copy<'_> {
     /// Writes the file under another name, compares it with its source, and renames it. Returns its size in bytes.
     pub(super) fn write(&self) -> Result<u64, Problem> {
-        let failed = |error: io::Error| Problem::of_output(self.target, error);
+        let to_problem = |error: io::Error| Problem::for_output(self.target, error);
         let relative = self.target.strip_prefix(self.root).unwrap_or(self.target);
         let mut size = 0;
         let fill = |file: &File| {
             let mut source = (self.open)()?;
             match self.origin {
                 Some(origin) => {
-                    compress(&mut source, file).map_err(failed)?;
-                    (&*file).write_all(&origin.frame()).map_err(failed)?;
+                    compress(&mut source, file).map_err(to_problem)?;
+                    (&*file).write_all(&origin.to_frame()).map_err(to_problem)?;
                 }
-                None => drop(io::copy(&mut source, &mut &*file).map_err(failed)?),
+                None => drop(io::copy(&mut source, &mut &*file).map_err(to_problem)?),
             }
-            let copy = file.try_clone().map_err(failed)?;
-            let copy = SessionFile::of(self.target, copy).map_err(failed)?;
+            let copy = file.try_clone().map_err(to_problem)?;
+            let copy = SessionFile::new(self.target, copy).map_err(to_problem)?;
             size = copy.size;
-            if compare_file(copy, self.origin.is_some(), &mut (self.open)()?)? != Comparison::Same {
-                return Err(Problem::of(
+            if compare_opened(copy, self.origin.is_some(), &mut (self.open)()?)? != Comparison::Same
+            {
+                return Err(Problem::new(
                     self.target,
                     "the session changed while it was read",
                 ));
             }
-            file.set_modified(self.modified).map_err(failed)?;
-            file.sync_all().map_err(failed)
+            file.set_modified(self.modified).map_err(to_problem)?;
+            file.sync_all().map_err(to_problem)
         };
-        let dir = replace_below(self.root, relative, Mode::RWXU, fill, failed)?;
-        dir.sync_all().map_err(failed)?;
+        let dir = replace_below(self.root, relative, Mode::RWXU, fill, to_problem)?;
+        dir.sync_all().map_err(to_problem)?;
         Ok(size)
     }
 }
@@ -183,28 +184,28 @@ pub(super) fn compare(
     is_packed: bool,
     source: &mut dyn Read,
 ) -> Result<Comparison, Problem> {
-    compare_file(open(archived)?, is_packed, source)
+    compare_opened(open(archived)?, is_packed, source)
 }
 
-fn compare_file(
+fn compare_opened(
     mut file: SessionFile,
     is_packed: bool,
     source: &mut dyn Read,
 ) -> Result<Comparison, Problem> {
     let path = file.path.clone();
-    let failed = |error: io::Error| Problem::of(&path, error);
+    let to_problem = |error: io::Error| Problem::new(&path, error);
     let mut comparer = Comparer {
         source,
         result: Comparison::Same,
     };
     if is_packed {
-        unpack(&file.file, &mut comparer, ReadExtent::Whole).map_err(failed)?;
+        unpack(&file.file, &mut comparer, ReadExtent::Whole).map_err(to_problem)?;
     } else {
-        file.file.rewind().map_err(failed)?;
-        io::copy(&mut file.file, &mut comparer).map_err(failed)?;
+        file.file.rewind().map_err(to_problem)?;
+        io::copy(&mut file.file, &mut comparer).map_err(to_problem)?;
     }
     let mut result = comparer.result;
-    if result == Comparison::Same && source.read(&mut [0]).map_err(failed)? > 0 {
+    if result == Comparison::Same && source.read(&mut [0]).map_err(to_problem)? > 0 {
         result = Comparison::Longer;
     }
     Ok(result)
@@ -212,7 +213,7 @@ fn compare_file(
 
 /// Opens a regular file, not through a link.
 pub(super) fn open(path: &Path) -> Result<SessionFile, Problem> {
-    open_safely(path).map_err(|error: SessionError| Problem::of(path, error))
+    open_safely(path).map_err(|error: SessionError| Problem::new(path, error))
 }
 
 /// Removes the files that killed runs left below a directory.

@@ -30,8 +30,8 @@ pub struct Removed {
 impl Removed {
     /// Returns the reason why the removal failed.
     pub fn failure(&self) -> Option<&Problem> {
-        let failed = self.outcome == RemovalOutcome::Failed;
-        self.reason.as_ref().filter(|_| failed)
+        let is_failure = self.outcome == RemovalOutcome::Failed;
+        self.reason.as_ref().filter(|_| is_failure)
     }
 
     fn with_reason(self, outcome: RemovalOutcome, reason: Problem) -> Self {
@@ -43,7 +43,7 @@ impl Removed {
     }
 
     /// Returns the record of the session.
-    pub fn record(&self, bundle: &Bundle, archive: Option<&ArchiveDir>) -> SessionRemovedRecord {
+    pub fn to_record(&self, bundle: &Bundle, archive: Option<&ArchiveDir>) -> SessionRemovedRecord {
         let archive = archive.map(|dir| bundle.target(dir.path()).display().to_string());
         SessionRemovedRecord {
             session_id: bundle.facts.session_id.clone().map(SessionId),
@@ -63,7 +63,7 @@ impl Removed {
 pub struct Removal<'a> {
     selected: &'a Selected,
     /// The sessions that are removed, or still to be removed.
-    going: HashSet<&'a Path>,
+    removal_paths: HashSet<&'a Path>,
     users: SessionUsers,
     now: SystemTime,
     archive: Option<&'a ArchiveDir>,
@@ -82,7 +82,7 @@ impl<'a> Removal<'a> {
         let paths = selected.bundles.iter().map(|bundle| bundle.path.as_path());
         Self {
             selected,
-            going: paths.collect(),
+            removal_paths: paths.collect(),
             users: SessionUsers::read(),
             now,
             archive,
@@ -92,37 +92,39 @@ impl<'a> Removal<'a> {
 
     /// Removes the next session, with everything that belongs to it.
     pub fn remove(&mut self, bundle: &Bundle) -> Removed {
-        let removed = self.remove_bundle(bundle);
+        let removed = self.try_remove(bundle);
         if removed.reason.is_some() {
-            self.going.remove(bundle.path.as_path());
+            self.removal_paths.remove(bundle.path.as_path());
         }
         removed
     }
 
-    fn remove_bundle(&self, bundle: &Bundle) -> Removed {
+    fn try_remove(&self, bundle: &Bundle) -> Removed {
         let mut removed = Removed::default();
         if !self.is_real {
             removed.outcome = RemovalOutcome::WouldRemove;
         }
         if bundle.is_stored() {
-            let reason = Problem::of(
+            let reason = Problem::new(
                 &bundle.path,
                 "is a part of a database; its agent removes it",
             );
             return removed.with_reason(RemovalOutcome::Skipped, reason);
         }
-        let (mut problem, mut in_use) =
-            (bundle.problems.first().cloned(), self.continuation(bundle));
+        let (mut problem, mut in_use) = (
+            bundle.problems.first().cloned(),
+            self.find_continuation(bundle),
+        );
         let mut files = Vec::new();
         for path in &bundle.files {
             match fs::symlink_metadata(path) {
                 Ok(file) => {
                     removed.files += 1;
                     removed.bytes += file.len();
-                    in_use = in_use.or_else(|| reason_of_use(path, &file, &self.users, self.now));
+                    in_use = in_use.or_else(|| find_use(path, &file, &self.users, self.now));
                     files.push((path, file));
                 }
-                Err(error) => problem = Some(Problem::of(path, error)),
+                Err(error) => problem = Some(Problem::new(path, error)),
             }
         }
         if let Some(reason) = in_use {
@@ -138,16 +140,16 @@ impl<'a> Removal<'a> {
     }
 
     /// Returns the reason to keep a session or an earlier file of its thread: another session continues it.
-    fn continuation(&self, bundle: &Bundle) -> Option<Problem> {
+    fn find_continuation(&self, bundle: &Bundle) -> Option<Problem> {
         let earlier = self.selected.bundles.iter().filter(|part| {
             part.facts.session_id == bundle.facts.session_id
                 && bundle.ancestors.contains(&part.path)
         });
         std::iter::once(bundle).chain(earlier).find_map(|part| {
-            let mut by = part.continued_by.iter();
-            let by = by.find(|by| !self.going.contains(by.as_path()))?;
-            let reason = format!("is continued by {}", by.display());
-            Some(Problem::of(&part.path, reason))
+            let mut paths = part.continued_by.iter();
+            let path = paths.find(|path| !self.removal_paths.contains(path.as_path()))?;
+            let reason = format!("is continued by {}", path.display());
+            Some(Problem::new(&part.path, reason))
         })
     }
 
@@ -155,33 +157,39 @@ impl<'a> Removal<'a> {
         if let Some(archive) = self.archive {
             let all = self.selected.with_bases();
             let bases = all.filter(|base| bundle.ancestors.contains(&base.path));
-            for one in bases.chain([bundle]) {
-                let mut archived = archive.archive(one);
+            for part in bases.chain([bundle]) {
+                let mut archived = archive.archive(part);
                 if let Some(problem) = archived.problems.pop() {
                     return Err(problem);
                 }
-                archive.check_archived(one)?;
+                archive.check_archived(part)?;
             }
         }
         // The session comes last, so that a killed run can be repeated.
         for (path, before) in files {
-            let failed = |error| Problem::of_output(path, error);
-            let now = fs::symlink_metadata(path).map_err(failed)?;
-            let state = |file: &Metadata| (Identity::of(file), file.len(), file.modified().ok());
-            if state(&now) != state(before) {
-                return Err(Problem::of(path, "changed meanwhile"));
+            let to_problem = |error| Problem::for_output(path, error);
+            let current = fs::symlink_metadata(path).map_err(to_problem)?;
+            let state = |file: &Metadata| {
+                (
+                    Identity::from_metadata(file),
+                    file.len(),
+                    file.modified().ok(),
+                )
+            };
+            if state(&current) != state(before) {
+                return Err(Problem::new(path, "changed meanwhile"));
             }
-            fs::remove_file(path).map_err(failed)?;
+            fs::remove_file(path).map_err(to_problem)?;
         }
         for dir in bundle.dirs.iter().rev() {
-            fs::remove_dir(dir).map_err(|error| Problem::of_output(dir, error))?;
+            fs::remove_dir(dir).map_err(|error| Problem::for_output(dir, error))?;
         }
         Ok(())
     }
 }
 
 /// Returns the reason why a file counts as in use.
-fn reason_of_use(
+fn find_use(
     path: &Path,
     file: &Metadata,
     users: &SessionUsers,
@@ -192,8 +200,8 @@ fn reason_of_use(
         .ok()
         .and_then(|modified| now.duration_since(modified).ok());
     if age.is_none_or(|age| age < IN_USE) {
-        return Some(Problem::of(path, "changed within the last ten minutes"));
+        return Some(Problem::new(path, "changed within the last ten minutes"));
     }
     let is_open = users.is_open(file);
-    is_open.then(|| Problem::of(path, "is open in a process"))
+    is_open.then(|| Problem::new(path, "is open in a process"))
 }

@@ -4,16 +4,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::bundle::Bundle;
 use crate::files::discover::{discover_with, subagents_beside};
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use crate::files::open::{SessionError, session_at, sessions_in};
 use crate::list::listing::{Listing, list_files};
 use crate::list::parts::bases;
 use crate::state::SessionScope;
-use turnpipe_formats::agent::Root;
+use turnpipe_formats::agent::{Root, StoredSession};
 use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
 
 /// Selected sessions.
@@ -52,22 +51,22 @@ impl Selected {
 }
 
 /// The sessions in databases, by name.
-type Stored = HashMap<PathBuf, (Option<String>, u64, SystemTime)>;
+type Stored = HashMap<PathBuf, StoredSession>;
 
 /// Selects the sessions in `roots` with these paths, or the sessions that `listing` selects if no path is
 /// given, and their subagents. The limit of `listing` does not apply.
 pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected {
-    let canonical = |root: &Root| {
+    let canonicalize = |root: &Root| {
         let path = fs::canonicalize(&root.path).ok()?;
         Some(Root { path, ..*root })
     };
-    let roots: Vec<Root> = roots.iter().filter_map(canonical).collect();
+    let roots: Vec<Root> = roots.iter().filter_map(canonicalize).collect();
     let mut candidates = discover_with(listing.jobs, &roots);
     candidates.extend(subagents_beside(&candidates));
     listing.prepare(&candidates);
-    let mut everything = listing.of_all();
-    everything.selection.with_subagents = true;
-    let (listed, failed) = list_files(&candidates, &everything);
+    let mut unfiltered = listing.without_filters();
+    unfiltered.selection.with_subagents = true;
+    let (listed, failed) = list_files(&candidates, &unfiltered);
     let mut is_selected: Vec<bool> = Vec::with_capacity(listed.len());
     let mut outside = named.to_vec();
     for session in &listed {
@@ -75,10 +74,10 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
             let selection = &listing.selection;
             selection.admits_agent(session.agent, &session.path) && selection.admits(&session.facts)
         } else {
-            let is_named = |name: &PathBuf| is_same(name, &session.path);
-            let known = outside.len();
+            let is_named = |name: &PathBuf| is_same_session(name, &session.path);
+            let count_before = outside.len();
             outside.retain(|name| !is_named(name));
-            outside.len() < known
+            outside.len() < count_before
         });
     }
     let stored = collect_stored(&listed);
@@ -92,18 +91,18 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         if !is_selected && !required.contains(&session.path) {
             continue;
         }
-        let Some(root) = root_of(&session.path, &roots) else {
+        let Some(root) = find_root(&session.path, &roots) else {
             continue;
         };
         let stored = stored.get(&session.path);
         let mut bundle = Bundle::new(*session, root);
-        bundle.stored = stored.map(|(_, size, changed)| (*size, *changed));
-        bundle.parent = stored.and_then(|(parent, ..)| parent.clone());
+        bundle.stored = stored.map(|session| (session.size, session.changed));
+        bundle.parent = stored.and_then(|session| session.parent.clone());
         bundle.ancestors = ancestors(&bundle.path, &continued);
-        let by = continued
+        let continuations = continued
             .iter()
             .filter(|(_, bases)| bases.contains(&bundle.path));
-        bundle.continued_by = by.map(|(by, _)| by.clone()).collect();
+        bundle.continued_by = continuations.map(|(path, _)| path.clone()).collect();
         let list = if is_selected {
             &mut bundles
         } else {
@@ -112,11 +111,11 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         list.push(bundle);
     }
     bundles.sort_by_key(|bundle| Reverse(bundle.ancestors.len()));
-    let owned = bundles.iter().flat_map(|bundle| {
+    let belongings = bundles.iter().flat_map(|bundle| {
         let others = bundle.files.iter().filter(|file| **file != bundle.path);
         others.cloned().collect::<Vec<_>>()
     });
-    let owned: HashSet<PathBuf> = owned.collect();
+    let owned: HashSet<PathBuf> = belongings.collect();
     bundles.retain(|bundle| !owned.contains(&bundle.path));
     let failed = failed
         .into_iter()
@@ -130,20 +129,19 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
 }
 
 /// Whether a name and a canonical path name the same session.
-fn is_same(name: &Path, path: &Path) -> bool {
+fn is_same_session(name: &Path, path: &Path) -> bool {
     name == path
-        || name.file_name() == path.file_name() && SessionScope::of(name) == SessionScope::of(path)
+        || name.file_name() == path.file_name()
+            && SessionScope::from_path(name) == SessionScope::from_path(path)
 }
 
 /// Returns the sessions in the databases of these sessions.
-fn collect_stored(listed: &[Box<Listed>]) -> Stored {
-    let databases = listed
+fn collect_stored(listed: &[Box<ListedSession>]) -> Stored {
+    let names = listed
         .iter()
         .filter_map(|session| session_at(&session.path));
-    let databases: HashSet<PathBuf> = databases.map(|(database, _)| database).collect();
+    let databases: HashSet<PathBuf> = names.map(|(database, _)| database).collect();
     let sessions = databases.iter().flat_map(|database| sessions_in(database));
-    let sessions =
-        sessions.map(|(path, session)| (path, (session.parent, session.size, session.changed)));
     sessions.collect()
 }
 
@@ -151,7 +149,7 @@ fn collect_stored(listed: &[Box<Listed>]) -> Stored {
 type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
 
 /// Returns the sessions that continue others.
-fn collect_continued(listed: &[Box<Listed>]) -> Continued {
+fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
     let continued = listed.iter().filter_map(|session| {
         let bases = bases(
             session.facts.history.as_ref()?,
@@ -164,13 +162,13 @@ fn collect_continued(listed: &[Box<Listed>]) -> Continued {
     continued.collect()
 }
 
-/// Returns the sessions that one continues, and those that they continue.
+/// Returns the sessions that `path` continues, directly or through others.
 fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    let mut rest = vec![path];
-    while let Some(path) = rest.pop() {
+    let mut pending = vec![path];
+    while let Some(path) = pending.pop() {
         let bases = continued.get(path).into_iter().flatten();
-        rest.extend(
+        pending.extend(
             bases
                 .filter(|base| found.insert((*base).clone()))
                 .map(PathBuf::as_path),
@@ -181,22 +179,22 @@ fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
 
 /// Selects the subagents of selected sessions, recursively, and the earlier files of their threads.
 fn add_parts(
-    listed: &[Box<Listed>],
+    listed: &[Box<ListedSession>],
     stored: &Stored,
     continued: &Continued,
     is_selected: &mut [bool],
 ) {
-    let id = |session: &Listed| session.facts.session_id.clone();
+    let id = |session: &ListedSession| session.facts.session_id.clone();
     let mut parents: HashSet<String> = HashSet::new();
     loop {
-        let known = parents.len();
+        let count_before = parents.len();
         let selected = listed
             .iter()
             .zip(&*is_selected)
             .filter(|(_, is_selected)| **is_selected);
-        let selected: Vec<&Listed> = selected.map(|(session, _)| session.as_ref()).collect();
+        let selected: Vec<&ListedSession> = selected.map(|(session, _)| session.as_ref()).collect();
         parents.extend(selected.iter().filter_map(|session| id(session)));
-        if parents.len() == known {
+        if parents.len() == count_before {
             return;
         }
         let paths = selected.iter().map(|session| &session.path);
@@ -210,15 +208,15 @@ fn add_parts(
 }
 
 /// Returns the session that started a subagent.
-fn parent_of<'a>(session: &'a Listed, stored: &'a Stored) -> Option<&'a String> {
+fn parent_of<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a String> {
     match stored.get(&session.path) {
-        Some((parent, ..)) => parent.as_ref().filter(|_| session.facts.is_subagent),
+        Some(stored) => stored.parent.as_ref().filter(|_| session.facts.is_subagent),
         None => session.facts.parent(),
     }
 }
 
 /// Returns the innermost root that contains a session.
-fn root_of<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
+fn find_root<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
     let database = session_at(path).map(|(database, _)| database);
     let path = database.as_deref().unwrap_or(path);
     let roots = roots.iter().map(|root| root.path.as_path());

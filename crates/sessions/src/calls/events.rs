@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::count::copies::CopyKeys;
 use crate::files::discover::Candidate;
 use crate::files::distinct::Key;
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Listing, Report};
 use crate::read::session::Session;
@@ -80,15 +80,15 @@ impl Waiting {
             is_subagent: message.thread == Thread::Subagent,
             result: None,
             is_interrupted: false,
-            key: keys.call(message, call, time),
+            key: keys.call_key(message, call, time),
         }));
         for result in message.results() {
             let mut waiting = self.0.iter_mut();
-            let is_its =
+            let is_answered =
                 |call: &&mut SessionCall| call.result.is_none() && call.call.id == result.id;
             let call = match result.id.as_str() {
-                "" => waiting.find(is_its),
-                _ => waiting.rfind(is_its),
+                "" => waiting.find(is_answered),
+                _ => waiting.rfind(is_answered),
             };
             if let Some(call) = call {
                 call.result = Some(ResultFacts::new(result, message.time.as_ref()));
@@ -126,14 +126,16 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn each_call(
+    pub fn visit_calls(
         &self,
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let keys = RefCell::new(CopyKeys::of(self));
-        let mut seen = |entry: &mut Entry| keys.borrow_mut().note(entry);
+        let keys = RefCell::new(CopyKeys::for_session(self));
+        let mut note_entry = |entry: &mut Entry| keys.borrow_mut().note(entry);
         let mut waiting = Waiting::default();
-        for message in self.messages_of(Scope::AllBranches, Detail::Full, Some(&mut seen))? {
+        for message in
+            self.messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?
+        {
             waiting.add(&message?, &keys.borrow());
             while let Some(call) = waiting.next() {
                 if visit(call).is_break() {
@@ -141,7 +143,7 @@ impl Session {
                 }
             }
         }
-        // `visit` says itself that it needs no more calls.
+        // No calls are left, so a break changes nothing.
         let _ = waiting.0.into_iter().try_for_each(visit);
         Ok(())
     }
@@ -151,7 +153,7 @@ impl Session {
 #[derive(Debug)]
 pub enum CallEvent {
     /// The session of the calls that follow.
-    Session(Box<Listed>),
+    Session(Box<ListedSession>),
     /// A call.
     Call(Box<SessionCall>),
     /// A file that could not be read.
@@ -165,18 +167,18 @@ pub enum CallEvent {
 
 /// Reads the calls of the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
 /// A call that a fork copied is reported once, for the first of the files. Skips files that are not sessions.
-pub fn calls_of_all(
+pub fn visit_all_calls(
     candidates: &[Candidate],
     listing: &Listing,
     visit: &mut dyn FnMut(CallEvent) -> ControlFlow<()>,
 ) {
     let names = NameIndexes::default();
     let read = |candidate: &Candidate, report: &mut Report<'_, CallEvent>| {
-        calls_of(candidate, listing, &names, report)
+        read_calls(candidate, listing, &names, report)
     };
-    let failed = |path, error| CallEvent::Failed { path, error };
+    let to_failure = |path, error| CallEvent::Failed { path, error };
     let mut seen = HashSet::new();
-    listing.stream(candidates, read, failed, &mut |event| match event {
+    listing.stream(candidates, read, to_failure, &mut |event| match event {
         CallEvent::Call(call) if call.key.is_some_and(|key| !seen.insert(key)) => {
             ControlFlow::Continue(())
         }
@@ -185,7 +187,7 @@ pub fn calls_of_all(
 }
 
 /// Reports the calls of one session and of its subagents.
-fn calls_of(
+fn read_calls(
     candidate: &Candidate,
     listing: &Listing,
     names: &NameIndexes,
@@ -200,7 +202,7 @@ fn calls_of(
     let is_subagent = listed.facts.is_subagent;
     let mut flow = report(CallEvent::Session(listed));
     let mut read = |session: &Session, is_subagent: bool, flow: &mut ControlFlow<()>| {
-        session.each_call(&mut |mut call| {
+        session.visit_calls(&mut |mut call| {
             call.is_subagent |= is_subagent;
             *flow = report(CallEvent::Call(Box::new(call)));
             *flow

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::calls::events::SessionCall;
-use crate::list::selection::counts_in;
+use crate::list::selection::is_in_period;
 use crate::read::gist::{command_of, file_changes, input_gist};
 use crate::read::session::Session;
-use turnpipe_core::json::spelling;
+use turnpipe_core::json::text_or_json;
 use turnpipe_core::message::CallOutcome;
 use turnpipe_core::tool_facts::{Parameter, Purpose, texts};
 use turnpipe_formats::agent::timestamp;
@@ -57,12 +57,12 @@ impl SeenCall {
         self.files.iter().filter(move |_| is_done)
     }
 
-    /// Whether the input names the file `path`, or a file below it. A relative path is relative to the directory of the
+    /// Whether the input names the file `path`, or a file below `path`. A relative path is relative to the directory of the
     /// session.
-    pub fn names(&self, path: &Path) -> bool {
+    pub fn has_path(&self, path: &Path) -> bool {
         let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
-        let named = texts(&self.input, Parameter::Path).unwrap_or_default();
-        let named = named.into_iter().map(|path| self.cwd.join(path));
+        let paths = texts(&self.input, Parameter::Path).unwrap_or_default();
+        let named = paths.into_iter().map(|path| self.cwd.join(path));
         let path = self.cwd.join(path);
         changed.chain(named).any(|named| named.starts_with(&path))
     }
@@ -79,7 +79,7 @@ impl SeenCall {
 impl SessionCall {
     /// Whether the call was made in this period.
     pub fn is_within(&self, period: &Range<Timestamp>) -> bool {
-        counts_in(period, timestamp(self.time.as_deref()))
+        is_in_period(period, timestamp(self.time.as_deref()))
     }
 
     /// Returns the time from the call to its result, in milliseconds.
@@ -90,7 +90,7 @@ impl SessionCall {
     }
 
     /// Returns the record of the call, with the member `field` of its input instead of all of it.
-    pub fn record(
+    pub fn to_record(
         self,
         seen: SeenCall,
         about: &SessionDescription,
@@ -108,7 +108,7 @@ impl SessionCall {
             tool: self.call.name,
             about: input_gist(&seen.input, about.cwd.as_deref()),
             input: field.is_none().then(|| self.call.input.get().to_owned()),
-            field: field.and_then(|name| seen.input.get(name).map(spelling)),
+            field: field.and_then(|name| seen.input.get(name).map(text_or_json)),
             outcome: seen.outcome,
             exit_status: self.result.as_ref().and_then(|result| result.exit_status),
             result_bytes: self.result.map(|result| result.bytes),
@@ -121,8 +121,8 @@ impl Session {
     /// Whether a call of the session or of its subagents changed a file at the absolute `path` or below it.
     pub(crate) fn has_changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
         let mut flow = ControlFlow::Continue(());
-        let mut look = |session: &Self| {
-            session.each_call(&mut |call| {
+        let mut check_session = |session: &Self| {
+            session.visit_calls(&mut |call| {
                 let seen = SeenCall::new(&call, cwd);
                 if seen
                     .changes()
@@ -133,9 +133,9 @@ impl Session {
                 flow
             })
         };
-        look(self)?;
+        check_session(self)?;
         for subagent in self.subagents() {
-            look(&subagent)?;
+            check_session(&subagent)?;
         }
         Ok(flow.is_break())
     }
@@ -150,9 +150,9 @@ impl CallCounts {
     pub fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
         let tool = &call.call.name;
         let line = seen.command(call).unwrap_or_default();
-        let inside = inside_sandbox(&line);
-        let read = parse(inside.as_deref().unwrap_or(&line));
-        let mut commands: Vec<Option<String>> = (read.commands.iter())
+        let inner_line = inside_sandbox(&line);
+        let script = parse(inner_line.as_deref().unwrap_or(&line));
+        let mut commands: Vec<Option<String>> = (script.commands.iter())
             .filter(|command| !command.context.is_substituted)
             .filter_map(|command| program_and_subcommand(&command.words).map(Some))
             .collect();

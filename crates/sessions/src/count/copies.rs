@@ -30,7 +30,7 @@ pub(crate) struct CopyKeys {
     path: String,
     /// The session.
     session: Option<String>,
-    /// The session that the first records are from, if they are copies.
+    /// The session that the first records were copied from, if they are copies.
     origin: Option<String>,
     /// The time of the first record, if it describes the session.
     started: Option<Timestamp>,
@@ -44,7 +44,7 @@ pub(crate) struct CopyKeys {
 }
 
 impl CopyKeys {
-    pub(crate) fn of(session: &Session) -> Self {
+    pub(crate) fn for_session(session: &Session) -> Self {
         let format = session.format();
         Self {
             ids: format.counting.ids,
@@ -99,52 +99,52 @@ impl CopyKeys {
     }
 
     /// Returns the key of a prompt. In some files all prompts have the same id.
-    pub(crate) fn prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
+    pub(crate) fn prompt_key(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
-            Some(id) => Some(self.key(&format!("{id} {}", prompt.text()), time)),
-            None => self.by_content(prompt, time),
+            Some(id) => Some(self.scoped_key(&format!("{id} {}", prompt.text()), time)),
+            None => self.content_key(prompt, time),
         }
     }
 
     /// Returns the key of a reply or another request.
-    pub(crate) fn reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
+    pub(crate) fn reply_key(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
-            (Some(id), _) => Some(self.key(id, time)),
-            (None, Some(uuid)) => Some(self.key(&format!("{uuid} {}", reply.text()), time)),
-            (None, None) => self.by_content(reply, time),
+            (Some(id), _) => Some(self.scoped_key(id, time)),
+            (None, Some(uuid)) => Some(self.scoped_key(&format!("{uuid} {}", reply.text()), time)),
+            (None, None) => self.content_key(reply, time),
         }
     }
 
     /// Returns the key of a call in a reply. Some servers repeat the ids of calls.
-    pub(crate) fn call(
+    pub(crate) fn call_key(
         &self,
         reply: &Message,
         call: &Call,
         time: Option<Timestamp>,
     ) -> Option<Key> {
         match &reply.id {
-            Some(id) => Some(self.key(&format!("{id} {}", call.id), time)),
+            Some(id) => Some(self.scoped_key(&format!("{id} {}", call.id), time)),
             None if self.ids != IdScope::File => {
-                Some(self.key(&format!("{} {}", call.id, call.input.get()), time))
+                Some(self.scoped_key(&format!("{} {}", call.id, call.input.get()), time))
             }
             None => None,
         }
     }
 
-    fn key(&self, id: &str, time: Option<Timestamp>) -> Key {
+    fn scoped_key(&self, id: &str, time: Option<Timestamp>) -> Key {
         let session = self.session().unwrap_or(&self.path);
         match (self.ids, time) {
-            (IdScope::Global, _) => Key::of(id),
-            (IdScope::Timed, Some(time)) => Key::of(&format!("{time} {id}")),
-            (IdScope::Timed | IdScope::Session, _) => Key::of(&format!("{session} {id}")),
-            (IdScope::File, _) => Key::of(&format!("{}{id}", self.path)),
+            (IdScope::Global, _) => Key::from_id(id),
+            (IdScope::Timed, Some(time)) => Key::from_id(&format!("{time} {id}")),
+            (IdScope::Timed | IdScope::Session, _) => Key::from_id(&format!("{session} {id}")),
+            (IdScope::File, _) => Key::from_id(&format!("{}{id}", self.path)),
         }
     }
 
     /// Returns the key of a message without an id: its content, and the number of its occurrences in its
     /// session.
-    fn by_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
+    fn content_key(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
         let own = self.session.as_ref()?;
         let mut hasher = DefaultHasher::new();
         (message.role, message.text()).hash(&mut hasher);
@@ -153,9 +153,9 @@ impl CopyKeys {
         let count = self.seen.as_mut()?.entry(hash).or_default();
         *count += 1;
         let origin = self.origin.as_ref();
-        let origin = origin.filter(|_| is_copy_time(time, self.started));
-        let session = origin.unwrap_or(own);
-        Some(Key::of(&format!("{session} {count} {hash}")))
+        let copied_from = origin.filter(|_| is_copy_time(time, self.started));
+        let session = copied_from.unwrap_or(own);
+        Some(Key::from_id(&format!("{session} {count} {hash}")))
     }
 }
 
@@ -167,7 +167,7 @@ impl Session {
     /// Reading failed.
     pub fn find_copied_records(&self) -> io::Result<HashSet<String>> {
         let mut copied = HashSet::new();
-        self.each_entry(Detail::Outline, &mut |_, entry| {
+        self.visit_entries(Detail::Outline, &mut |_, entry| {
             copied.extend(entry.uuid.clone().filter(|_| CopyKeys::is_copied(&entry)));
         })?;
         Ok(copied)

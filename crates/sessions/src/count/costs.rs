@@ -21,7 +21,7 @@ use turnpipe_formats::records::{
     UsageShare,
 };
 
-/// The purpose of a request that names no service, and the place of one that no subagent made.
+/// The group of requests that name no service, and of requests that no subagent made.
 const MAIN: &str = "main";
 
 /// The workflow of requests outside of workflows.
@@ -45,9 +45,9 @@ const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 /// What the requests of a subagent cost.
 #[derive(Debug, Clone)]
 pub struct SubagentCost {
-    /// Its id.
+    /// The id of the subagent.
     pub id: String,
-    /// What is known of it.
+    /// The known facts about the subagent.
     pub facts: SubagentFacts,
     /// The number of subagents above it.
     pub depth: usize,
@@ -70,7 +70,7 @@ impl Tally {
                 let model = reply.context.labels.model.as_deref().unwrap_or(UNKNOWN);
                 let model = match models.get(model) {
                     Some(model) => model,
-                    None => models.entry(model.to_owned()).or_insert(prices.of(model)),
+                    None => models.entry(model.to_owned()).or_insert(prices.find(model)),
                 };
                 let (cost, unpriced) = model.cost(usage).unzip();
                 (usage.cost, reply.unpriced) = (cost, reply.unpriced.or(unpriced.flatten()));
@@ -86,10 +86,10 @@ impl Tally {
 
     /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
     /// dimensions there is one sum.
-    pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
+    pub fn sum_costs(&self, dimensions: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
         let replies = self.replies.values();
         let replies = replies.map(|reply| (&reply.context, reply));
-        let sums = self.sum_by(replies, by, zone, add_reply);
+        let sums = self.sum_by(replies, dimensions, zone, add_reply);
         let mut recorded = BTreeMap::new();
         // A recorded total has no time and no model.
         let of_sessions = [
@@ -99,21 +99,24 @@ impl Tally {
             Dimension::Session,
             Dimension::Agent,
         ];
-        if by.iter().all(|dimension| of_sessions.contains(dimension)) {
+        if dimensions
+            .iter()
+            .all(|dimension| of_sessions.contains(dimension))
+        {
             let totals = self.recorded.values();
             let totals = totals.map(|(context, cost)| (context, *cost));
-            let sums = self.sum_by(totals, by, zone, |sum, cost| *sum += cost);
+            let sums = self.sum_by(totals, dimensions, zone, |sum, cost| *sum += cost);
             recorded = sums.into_iter().collect();
         }
-        let with_names = |(dimensions, mut sum): (_, SessionCostRecord)| {
+        let to_record = |(dimensions, mut sum): (_, SessionCostRecord)| {
             sum.spending.recorded_cost = recorded.get(&dimensions).copied();
             SessionCostRecord { dimensions, ..sum }
         };
-        sums.into_iter().map(with_names).collect()
+        sums.into_iter().map(to_record).collect()
     }
 
     /// Adds up the requests of a session and a model in a quarter of an hour, counted since 1970.
-    pub fn quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
+    pub fn sum_quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
         let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
         for reply in self.replies.values() {
             let context = &reply.context;
@@ -123,23 +126,23 @@ impl Tally {
             let quarter = time.map(|time| time.as_second().div_euclid(QUARTER));
             let model = context.labels.model.clone();
             let unknown = || UNKNOWN.to_owned();
-            let place = (
+            let key = (
                 session.unwrap_or_else(unknown),
                 quarter,
                 model.unwrap_or_else(unknown),
             );
-            add_reply(sums.entry(place).or_default(), reply);
+            add_reply(sums.entry(key).or_default(), reply);
         }
         sums
     }
 
     /// Returns the sum of all requests.
     pub fn total(&self) -> SessionCostRecord {
-        let sums = self.costs(&[], &TimeZone::UTC);
+        let sums = self.sum_costs(&[], &TimeZone::UTC);
         sums.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the sum of each subagent's requests, those that it started after it.
+    /// Returns the sum of the requests of each subagent. A subagent comes before the subagents that it started.
     pub fn subagents(&self) -> Vec<SubagentCost> {
         let mut sums: BTreeMap<&str, SubagentCost> = BTreeMap::new();
         for reply in self.replies.values() {
@@ -153,24 +156,24 @@ impl Tally {
                 add_reply(&mut sum.sum, reply);
             }
         }
-        let lineage = |one: &SubagentCost| {
+        let lineage = |cost: &SubagentCost| {
             let parent = |id: &&str| sums.get(sums.get(*id)?.facts.parent.as_deref()?);
-            let above = std::iter::successors(Some(one.id.as_str()), |id| Some(&*parent(id)?.id));
+            let above = std::iter::successors(Some(cost.id.as_str()), |id| Some(&*parent(id)?.id));
             let mut ids: Vec<String> = above.take(MAX_DEPTH).map(str::to_owned).collect();
             ids.reverse();
             ids
         };
-        let found = sums.values().map(|one| (lineage(one), one));
-        let found: BTreeMap<Vec<String>, &SubagentCost> = found.collect();
-        let found = found.into_iter().map(|(ids, one)| SubagentCost {
+        let costs = sums.values().map(|cost| (lineage(cost), cost));
+        let by_lineage: BTreeMap<Vec<String>, &SubagentCost> = costs.collect();
+        let with_depths = by_lineage.into_iter().map(|(ids, cost)| SubagentCost {
             depth: ids.len() - 1,
-            ..one.clone()
+            ..cost.clone()
         });
-        found.collect()
+        with_depths.collect()
     }
 
     /// Adds up the requests from this time on.
-    pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
+    pub fn sum_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();
         let is_later = |reply: &&ReplyCounts| {
             let time = reply.context.time;
@@ -183,7 +186,7 @@ impl Tally {
     }
 
     /// Returns the sum of the calls for each combination of these dimensions, sorted.
-    pub fn tools(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
+    pub fn sum_tools(&self, dimensions: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
         let calls = self.calls.values().map(|call| (&call.context, call));
         let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
             sum.calls += 1;
@@ -192,19 +195,19 @@ impl Tally {
             sum.results += u64::from(result.is_some());
             sum.result_bytes += result.unwrap_or_default() as u64;
         };
-        let sums = self.sum_by(calls, by, zone, add).into_iter();
-        let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
+        let sums = self.sum_by(calls, dimensions, zone, add).into_iter();
+        let to_record = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
             dimensions,
             result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
             ..sum
         };
-        sums.map(with_names).collect()
+        sums.map(to_record).collect()
     }
 
     /// Returns the totals, with days of this zone. `all` is the sum of all costs.
     pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
-        let shares = |dimension| {
-            let costs = self.costs(&[dimension], zone).into_iter();
+        let sum_shares = |dimension| {
+            let costs = self.sum_costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
                 name: cost.dimensions.into_values().flatten().next(),
                 replies: cost.replies,
@@ -212,7 +215,7 @@ impl Tally {
             });
             shares.collect()
         };
-        let tools = self.tools(&[Dimension::Tool], zone).into_iter();
+        let tools = self.sum_tools(&[Dimension::Tool], zone).into_iter();
         let by_tool = tools.map(|tool| ToolShare {
             tool: tool.dimensions.into_values().flatten().collect(),
             calls: tool.calls,
@@ -224,9 +227,9 @@ impl Tally {
             replies: all.replies,
             spending: all.spending,
             runs: self.runs().cloned(),
-            by_model: shares(Dimension::Model),
-            by_day: shares(Dimension::Day),
-            by_prompt_id: shares(Dimension::Prompt),
+            by_model: sum_shares(Dimension::Model),
+            by_day: sum_shares(Dimension::Day),
+            by_prompt_id: sum_shares(Dimension::Prompt),
             by_tool: by_tool.collect(),
         }
     }
@@ -235,7 +238,7 @@ impl Tally {
     fn sum_by<'a, Item, Sum: Default>(
         &self,
         items: impl Iterator<Item = (&'a UsageContext, Item)>,
-        by: &[Dimension],
+        dimensions: &[Dimension],
         zone: &TimeZone,
         add: impl Fn(&mut Sum, Item),
     ) -> Vec<(BTreeMap<Dimension, Option<String>>, Sum)> {
@@ -245,27 +248,27 @@ impl Tally {
             homes: HashMap::new(),
             parents: HashMap::new(),
         };
-        if by.contains(&Dimension::Block) {
+        if dimensions.contains(&Dimension::Block) {
             groups.blocks = self.blocks();
         }
         for source in self.sources.iter().filter_map(|source| source.get()) {
-            let homes = groups.homes.entry(source.name()).or_default();
+            let homes = groups.homes.entry(source.key()).or_default();
             homes.extend(source.home.clone());
             let parent = source.parent.clone();
-            let parent = parent.filter(|_| by.contains(&Dimension::Subagent));
+            let parent = parent.filter(|_| dimensions.contains(&Dimension::Subagent));
             groups
                 .parents
-                .extend(parent.map(|parent| (source.name(), parent)));
+                .extend(parent.map(|parent| (source.key(), parent)));
         }
         let mut sums: BTreeMap<Vec<Option<String>>, Sum> = BTreeMap::new();
         for (context, item) in items {
-            let names = by
+            let names = dimensions
                 .iter()
-                .map(|dimension| name(context, *dimension, &groups));
+                .map(|dimension| group_name(context, *dimension, &groups));
             add(sums.entry(names.collect()).or_default(), item);
         }
-        let named = |(names, sum)| (by.iter().copied().zip(names).collect(), sum);
-        sums.into_iter().map(named).collect()
+        let to_group = |(names, sum)| (dimensions.iter().copied().zip(names).collect(), sum);
+        sums.into_iter().map(to_group).collect()
     }
 
     /// Returns the billing block that contains this time, if it has a request.
@@ -275,11 +278,11 @@ impl Tally {
         block.contains(&time).then_some(block)
     }
 
-    /// Adds the ends of blocks to groups, and the time that is left of the one that contains `now`.
+    /// Adds the ends of blocks to groups, and the time left in the block that contains `now`.
     pub fn add_block_ends(&self, costs: &mut [SessionCostRecord], zone: &TimeZone, now: Timestamp) {
         let blocks = self.blocks().into_iter();
         let blocks: HashMap<_, _> = blocks
-            .map(|start| (Some(block_name(start, zone)), start))
+            .map(|start| (Some(format_block(start, zone)), start))
             .collect();
         for cost in costs {
             let name = cost.dimensions.get(&Dimension::Block);
@@ -298,8 +301,8 @@ impl Tally {
 
     /// Returns the start times of the billing blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
-        let paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
-        let replies = self.replies.values().filter(|reply| paid(reply));
+        let is_paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
+        let replies = self.replies.values().filter(|reply| is_paid(reply));
         let times = replies.filter_map(|reply| reply.context.time);
         let mut times: Vec<Timestamp> = times.collect();
         times.sort_unstable();
@@ -315,7 +318,7 @@ impl Tally {
     }
 }
 
-/// What groups depend on besides the request.
+/// The facts besides a request that decide its group.
 struct Groups<'a> {
     /// The zone of days and weeks.
     zone: &'a TimeZone,
@@ -323,14 +326,14 @@ struct Groups<'a> {
     blocks: Vec<Timestamp>,
     /// The homes that have files of a session.
     homes: HashMap<(String, Option<String>), BTreeSet<String>>,
-    /// The sessions that started subagents with sessions of their own, if they count for these.
+    /// The parents of subagents that have their own sessions, if the subagents count for their parents.
     parents: HashMap<(String, Option<String>), String>,
 }
 
 impl Groups<'_> {
     /// Returns the session that a session counts for.
     fn session_of(&self, source: &ReadSession) -> Option<String> {
-        let (agent, mut id) = source.name();
+        let (agent, mut id) = source.key();
         for _ in 0..self.parents.len() {
             match self.parents.get(&(agent.clone(), id.clone())) {
                 Some(parent) => id = Some(parent.clone()),
@@ -340,12 +343,12 @@ impl Groups<'_> {
         id
     }
 
-    /// Returns the homes with files of a session. One without an id is in one home.
+    /// Returns the homes with files of a session. A session without an id is in one home.
     fn homes_of(&self, source: &ReadSession) -> Option<String> {
-        let homes = self.homes.get(&source.name());
-        let homes = homes.filter(|_| source.session_id.is_some());
-        let homes = homes.map(|homes| homes.iter().cloned().collect::<Vec<_>>().join(", "));
-        homes.or_else(|| source.home.clone())
+        let homes = self.homes.get(&source.key());
+        let all_homes = homes.filter(|_| source.session_id.is_some());
+        let names = all_homes.map(|homes| homes.iter().cloned().collect::<Vec<_>>().join(", "));
+        names.or_else(|| source.home.clone())
     }
 }
 
@@ -370,13 +373,13 @@ impl ReplyCounts {
     }
 }
 
-fn block_name(start: Timestamp, zone: &TimeZone) -> String {
+fn format_block(start: Timestamp, zone: &TimeZone) -> String {
     let start = start.to_zoned(zone.clone());
     start.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Returns the group of a request or a call, if it is known.
-fn name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Option<String> {
+fn group_name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Option<String> {
     let zoned = |time: Timestamp| time.to_zoned(groups.zone.clone());
     let (time, labels) = (context.time, &context.labels);
     let source = labels.source();
@@ -389,7 +392,7 @@ fn name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Op
         Dimension::Month => time.map(|time| zoned(time).strftime("%Y-%m").to_string()),
         Dimension::Block => time.and_then(|time| {
             let begun = groups.blocks.partition_point(|start| *start <= time);
-            Some(block_name(*groups.blocks[..begun].last()?, groups.zone))
+            Some(format_block(*groups.blocks[..begun].last()?, groups.zone))
         }),
         Dimension::Model => labels.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
@@ -427,11 +430,11 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, SessionCounts)> {
-        self.priced_facts(mapping, None)
+        self.read_priced_facts(mapping, None)
     }
 
     /// Like [`Self::facts`], with the cost of all requests, unless one of them has no price.
-    pub(crate) fn priced_facts(
+    pub(crate) fn read_priced_facts(
         &self,
         mapping: Mapping,
         prices: Option<&Prices>,
@@ -468,9 +471,9 @@ impl Session {
 
     /// Counts the records and messages of one file. Returns its facts.
     fn count(&self, tally: &mut Tally, counts: &mut SessionCounts) -> io::Result<Facts> {
-        let (mut facts, mut said) = (Facts::default(), Facts::default());
+        let (mut facts, mut message_facts) = (Facts::default(), Facts::default());
         let is_subagent = Cell::new(false);
-        let current = RefCell::new(Current::of(self));
+        let current = RefCell::new(Current::new(self));
         let (mut records, mut pairs) = (0, Pairs::default());
         let mut seen = |entry: &mut Entry| {
             records += 1;
@@ -478,14 +481,16 @@ impl Session {
             facts.add(std::mem::take(&mut entry.facts));
             is_subagent.set(facts.is_subagent);
         };
-        for message in self.messages_of(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+        for message in self.messages_with(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
             let message = message?;
-            if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent {
+            if std::mem::replace(&mut message_facts.is_subagent, is_subagent.get())
+                && !message_facts.is_subagent
+            {
                 // The messages so far were from a subagent.
-                said = Facts::default();
+                message_facts = Facts::default();
             }
-            said.add_message(&message);
-            tally.message(&message, &mut current.borrow_mut());
+            message_facts.add_message(&message);
+            tally.add_message(&message, &mut current.borrow_mut());
             pairs.add(&message);
             counts.errors += u64::from(message.origin == Origin::Error);
             counts.compactions += u64::from(message.origin == Origin::Compaction);
@@ -497,6 +502,6 @@ impl Session {
         tally.finish_file(current.into_inner());
         counts.records += records;
         counts.unanswered += pairs.unanswered_calls().len() as u64;
-        Ok(said.followed_by(facts))
+        Ok(message_facts.followed_by(facts))
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct MeterLog {
     /// The time and a hash of each reading.
     readings: Vec<(Option<Timestamp>, u64)>,
     /// The number of readings that were written when the session was forked.
-    at_start: usize,
+    copies_at_start: usize,
 }
 
 impl MeterLog {
@@ -68,7 +68,7 @@ pub(crate) struct MeterReader {
     /// The total of each model, and the requests that state its parts.
     totals: HashMap<Option<String>, (Usage, Vec<usize>)>,
     has_requests: bool,
-    /// Whether the first readings repeat the last ones of the file that this one continues.
+    /// Whether the first readings repeat the last readings of the file that this file continues.
     repeats_base: bool,
     /// Whether the last reply states its web searches.
     has_searches: bool,
@@ -102,7 +102,7 @@ impl MeterReader {
             self.push(Some(format!("search {call}")), usage, entry.timestamp());
         }
         for meter in std::mem::take(&mut entry.meters) {
-            self.meter(meter, entry.timestamp(), keys);
+            self.add_meter(meter, entry.timestamp(), keys);
         }
     }
 
@@ -111,7 +111,7 @@ impl MeterReader {
         self.model.as_deref()
     }
 
-    fn meter(&mut self, meter: Meter, time: Option<Timestamp>, keys: &CopyKeys) {
+    fn add_meter(&mut self, meter: Meter, time: Option<Timestamp>, keys: &CopyKeys) {
         match meter {
             Meter::Request {
                 id,
@@ -123,7 +123,7 @@ impl MeterReader {
                 if !self.has_requests && is_first {
                     self.requests.clear();
                     self.log.readings.clear();
-                    self.log.at_start = 0;
+                    self.log.copies_at_start = 0;
                 }
                 self.has_requests = true;
                 let is_foreign = session.is_some() && session != self.log.session_id;
@@ -133,13 +133,13 @@ impl MeterReader {
             // Newer files repeat each request as a reading.
             Meter::Reading { .. } | Meter::Total { .. } if self.has_requests => {}
             Meter::Reading { total, .. } if self.repeats_base => self.total = Some(total),
-            Meter::Reading { last, total } => self.reading(last, total, time),
+            Meter::Reading { last, total } => self.add_reading(last, total, time),
             Meter::Output { id, output } => {
                 let usage = Usage {
                     output,
                     ..Usage::default()
                 };
-                let request = self.request(Some(id), usage, time);
+                let request = self.new_request(Some(id), usage, time);
                 self.outputs.push(Request {
                     is_inherited: keys.is_older(time),
                     is_partial: true,
@@ -147,21 +147,21 @@ impl MeterReader {
                 });
             }
             Meter::Total { model, usage } => {
-                let at = self.requests.len();
+                let index = self.requests.len();
                 let (before, parts) = self.totals.entry(model.clone()).or_default();
                 let part = Usage {
                     is_sum: true,
                     ..usage.since(before)
                 };
                 *before = usage;
-                parts.push(at);
+                parts.push(index);
                 let request = self.push(None, part, time);
                 request.model = model.or(request.model.take());
             }
         }
     }
 
-    fn reading(&mut self, last: Option<Usage>, total: Usage, time: Option<Timestamp>) {
+    fn add_reading(&mut self, last: Option<Usage>, total: Usage, time: Option<Timestamp>) {
         let before = self.total.replace(total);
         // Readings are sometimes repeated, also with an estimate instead of the last request.
         if before == Some(total) {
@@ -175,8 +175,8 @@ impl MeterReader {
             return;
         }
         let index = self.log.readings.len();
-        if is_copy_time(time, self.log.started) && index == self.log.at_start {
-            self.log.at_start += 1;
+        if is_copy_time(time, self.log.started) && index == self.log.copies_at_start {
+            self.log.copies_at_start += 1;
         }
         let mut hasher = DefaultHasher::new();
         for tokens in [usage, total] {
@@ -187,11 +187,11 @@ impl MeterReader {
     }
 
     fn push(&mut self, id: Option<String>, usage: Usage, time: Option<Timestamp>) -> &mut Request {
-        let request = self.request(id, usage, time);
+        let request = self.new_request(id, usage, time);
         self.requests.push_mut(request)
     }
 
-    fn request(&self, id: Option<String>, usage: Usage, time: Option<Timestamp>) -> Request {
+    fn new_request(&self, id: Option<String>, usage: Usage, time: Option<Timestamp>) -> Request {
         Request {
             id,
             usage: Usage {
@@ -218,20 +218,20 @@ impl MeterReader {
         for request in &mut self.requests {
             let reading = request
                 .reading
-                .and_then(|at| Some((at, self.log.readings.get(at)?)));
+                .and_then(|index| Some((index, self.log.readings.get(index)?)));
             request.id = match (&self.log.parent, reading) {
                 (Some(parent), Some((_, (Some(time), reading)))) => {
                     Some(format!("{parent} {time} {reading}"))
                 }
-                (None, Some((at, (_, reading)))) if !session.is_empty() => {
-                    Some(format!("{session} {at} {reading}"))
+                (None, Some((index, (_, reading)))) if !session.is_empty() => {
+                    Some(format!("{session} {index} {reading}"))
                 }
                 _ => request.id.take(),
             };
         }
         for (model, (_, parts)) in self.totals.iter().filter(|_| !session.is_empty()) {
-            for (number, at) in parts.iter().enumerate() {
-                if let Some(request) = self.requests.get_mut(*at) {
+            for (number, index) in parts.iter().enumerate() {
+                if let Some(request) = self.requests.get_mut(*index) {
                     request.id = Some(format!("{session} {model:?} {number}"));
                 }
             }
@@ -270,7 +270,7 @@ pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
                 None => first_forks.insert(parent, log).map(|_| 0),
             },
         };
-        longest.unwrap_or(0).max(log.at_start)
+        longest.unwrap_or(0).max(log.copies_at_start)
     });
     copied.collect()
 }

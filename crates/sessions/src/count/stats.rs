@@ -18,10 +18,10 @@ use crate::count::tally_items::{
 use crate::files::discover::Candidate;
 use crate::files::distinct::{Distinct, Key};
 use crate::files::open::SessionError;
-use crate::files::side_file::each_side_entry;
+use crate::files::side_file::visit_side_entries;
 use crate::list::listing::{Failures, Listing, keep_unreadable};
 use crate::list::projects::Projects;
-use crate::list::selection::{Selection, counts_in};
+use crate::list::selection::{Selection, is_in_period};
 use crate::prices::{Prices, Unpriced};
 use crate::read::session::Session;
 use crate::read::tree::Scope;
@@ -96,9 +96,9 @@ struct SideRequest {
 
 impl Current {
     /// Starts to read a file.
-    pub(crate) fn of(session: &Session) -> Self {
+    pub(crate) fn new(session: &Session) -> Self {
         Self {
-            keys: CopyKeys::of(session),
+            keys: CopyKeys::for_session(session),
             tokens: session.format().counting.tokens,
             has_split_replies: session.format().counting.has_split_replies,
             ..Self::default()
@@ -111,7 +111,7 @@ impl Current {
         self.subagents.note(entry);
         self.meter.subagent.clone_from(&self.subagents.last);
         self.meter.note(entry, &self.keys);
-        if let Some(mut request) = side_request(entry) {
+        if let Some(mut request) = take_side_request(entry) {
             let model = &mut request.cost.model;
             *model = model
                 .take()
@@ -123,7 +123,7 @@ impl Current {
     }
 
     /// Returns the tokens that a message adds to the total of its session, and the key of the request.
-    fn usage_of(&mut self, message: &Message) -> (Option<Usage>, Option<Key>) {
+    fn take_usage(&mut self, message: &Message) -> (Option<Usage>, Option<Key>) {
         let Some(usage) = message.usage else {
             return (None, None);
         };
@@ -134,7 +134,7 @@ impl Current {
         }
         let (number, before) = self.total;
         self.total = (number + 1, usage);
-        let key = |session| Key::of(&format!("{session} total {number}"));
+        let key = |session| Key::from_id(&format!("{session} total {number}"));
         let usage = Usage {
             is_sum: true,
             ..usage.since(&before)
@@ -151,7 +151,7 @@ impl Default for Tally {
 
 impl Tally {
     /// Counts requests in this period.
-    pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
+    pub fn with_period(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
             ..Self::new(detail)
@@ -183,7 +183,7 @@ impl Tally {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn of(session: &Session, prices: &Prices) -> io::Result<Self> {
+    pub fn from_session(session: &Session, prices: &Prices) -> io::Result<Self> {
         let mut tally = Self::new(Detail::Costs);
         tally.add(session)?;
         tally.price(prices);
@@ -209,16 +209,16 @@ impl Tally {
         listing.prepare(candidates);
         // The last changed file is last: without other signs, records belong to the session that had them first.
         let oldest_first: Vec<&Candidate> = candidates.iter().rev().collect();
-        let mut empty = Self::within(self.period.clone(), self.detail);
+        let mut empty = Self::with_period(self.period.clone(), self.detail);
         empty.projects = Arc::clone(&self.projects);
-        let look = |candidate: &Candidate| empty.look_at(candidate, listing);
-        let failed = listing.each(&oldest_first, look, |_, tally| self.merge(tally));
+        let count = |candidate: &Candidate| empty.count_candidate(candidate, listing);
+        let failed = listing.examine_each(&oldest_first, count, |_, tally| self.merge(tally));
         self.drop_copies();
         keep_unreadable(failed)
     }
 
     /// Counts one candidate. Returns `None` if it is filtered out.
-    fn look_at(
+    fn count_candidate(
         &self,
         candidate: &Candidate,
         listing: &Listing,
@@ -227,7 +227,7 @@ impl Tally {
             return Ok(None);
         };
         let (mut tally, mut facts) = self.read(&session, &listing.selection)?;
-        if listing.selection.asks_for_title() {
+        if listing.selection.needs_title() {
             facts.title = session.summary(listing.mapping)?.title;
         }
         if facts.is_subagent && !candidate.context.is_named {
@@ -239,14 +239,14 @@ impl Tally {
 
     /// Counts one session and the files of its subagents. Returns the facts that this selection asks for.
     fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
-        let mut tally = Self::within(self.period.clone(), self.detail);
+        let mut tally = Self::with_period(self.period.clone(), self.detail);
         let all = Timestamp::MIN..Timestamp::MAX;
         let facts = match tally.read_records(session, self.detail, false)? {
             Some(facts) => facts,
-            None if selection.asks_for_end() || self.period != all => {
-                session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?
+            None if selection.needs_end() || self.period != all => {
+                session.read_end_facts(&mut session.bytes(Mapping::Allowed))?
             }
-            None => session.facts_of_name()?,
+            None => session.read_identity_facts()?,
         };
         let facts = session.with_directory(facts);
         tally.read_beside(session)?;
@@ -276,40 +276,40 @@ impl Tally {
         });
         tally.sources.push(Arc::clone(&tally.labels.source));
         let id = facts.session_id.as_deref();
-        let id = id.map(|id| Key::of(&format!("{} {id}", session.agent().name())));
+        let key = id.map(|id| Key::from_id(&format!("{} {id}", session.agent().name())));
         if self.detail == Detail::Costs {
-            // Its prompts may have been skipped. One shows that the session has a file.
-            let context = UsageContext::new(None, tally.labels.of(None, None, None));
+            // Prompts may have been skipped. A prompt shows that the session has a file.
+            let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
             tally.prompts.put(None, context, UsageContext::join);
         }
         if tally.period == all {
-            tally.sessions.put(id, (), |(), ()| {});
+            tally.sessions.put(key, (), |(), ()| {});
             if let Some(cost) = tally.recorded_cost {
-                let context = UsageContext::new(None, tally.labels.of(None, None, None));
-                tally.recorded.put(id, (context, cost), |_, _| {});
+                let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
+                tally.recorded.put(key, (context, cost), |_, _| {});
             }
             return Ok((tally, facts));
         }
-        let counts = |context: &UsageContext| counts_in(&self.period, context.time);
+        let has_time_in_period = |context: &UsageContext| is_in_period(&self.period, context.time);
         // The sum of a session has no time of its own.
-        let lies_within = facts
+        let is_within = facts
             .started
             .is_some_and(|start| self.period.contains(&start))
             && self.period.contains(&facts.last_activity_or_min());
         let mut has_partial_sum = false;
-        tally.prompts.retain(|context| counts(context));
+        tally.prompts.retain(|context| has_time_in_period(context));
         tally.replies.retain(|reply| {
             let has_sum = reply.context.time.is_none() && reply.usage.is_some();
-            let is_counted = counts(&reply.context) || has_sum && lies_within;
+            let is_counted = has_time_in_period(&reply.context) || has_sum && is_within;
             has_partial_sum |= has_sum && !is_counted;
             is_counted
         });
         let overlaps = facts.last_activity_or_min() >= self.period.start
             && facts.started.is_none_or(|start| start < self.period.end);
         tally.partial_sums = u64::from(has_partial_sum && overlaps);
-        tally.calls.retain(|call| counts(&call.context));
+        tally.calls.retain(|call| has_time_in_period(&call.context));
         if tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0 {
-            tally.sessions.put(id, (), |(), ()| {});
+            tally.sessions.put(key, (), |(), ()| {});
         } else {
             tally.runs = RunTotals::default();
         }
@@ -319,9 +319,9 @@ impl Tally {
     /// Counts the requests in the side file of a session, and the files of its subagents. Subagents are prompted by
     /// the model, not by the user.
     pub(crate) fn read_beside(&mut self, session: &Session) -> io::Result<()> {
-        each_side_entry(&session.file.path, &mut |mut entry| {
-            if let Some(request) = side_request(&mut entry) {
-                self.side_request(request);
+        visit_side_entries(&session.file.path, &mut |mut entry| {
+            if let Some(request) = take_side_request(&mut entry) {
+                self.add_side_request(request);
             }
         })?;
         let prompts = std::mem::take(&mut self.prompts);
@@ -339,9 +339,9 @@ impl Tally {
         detail: Detail,
         is_started: bool,
     ) -> io::Result<Option<Facts>> {
-        let mut current = Current::of(session);
+        let mut current = Current::new(session);
         let subagents = std::mem::take(&mut self.subagents);
-        current.subagents = subagents.of_file(session, is_started);
+        current.subagents = subagents.into_file(session, is_started);
         let current = RefCell::new(current);
         let (mut facts, mut first_model) = (Facts::default(), None);
         let (mut recorded, mut ends) = (None, Vec::new());
@@ -357,8 +357,8 @@ impl Tally {
                 facts.add(added);
             }
         };
-        for message in session.messages_of(Scope::AllBranches, detail, Some(&mut seen))? {
-            self.message(&message?, &mut current.borrow_mut());
+        for message in session.messages_with(Scope::AllBranches, detail, Some(&mut seen))? {
+            self.add_message(&message?, &mut current.borrow_mut());
         }
         let mut current = current.into_inner();
         let own = std::mem::take(&mut current.subagents);
@@ -373,7 +373,9 @@ impl Tally {
             let labels = &mut reply.context.labels;
             if labels.model.is_none() && first_model.is_some() {
                 let prompt_id = labels.prompt_id.as_deref();
-                *labels = self.labels.of(first_model.as_deref(), prompt_id, None);
+                *labels = self
+                    .labels
+                    .get_or_add(first_model.as_deref(), prompt_id, None);
             }
         }
         self.recorded_cost = self.recorded_cost.or(recorded);
@@ -389,38 +391,38 @@ impl Tally {
     }
 
     /// Counts a request outside the conversation.
-    fn side_request(&mut self, request: SideRequest) {
+    fn add_side_request(&mut self, request: SideRequest) {
         let SideRequest { cost, time, .. } = request;
         let (model, prompt_id) = (cost.model.as_deref(), cost.prompt_id.as_deref());
         let context = UsageContext {
             subagent: request.subagent,
             is_inherited: request.is_inherited,
-            ..UsageContext::new(time, self.labels.of(model, prompt_id, None))
+            ..UsageContext::new(time, self.labels.get_or_add(model, prompt_id, None))
         };
         let reply = ReplyCounts {
             is_reply: cost.repeats == Repeats::SubagentReply,
             may_repeat: cost.repeats == Repeats::AnyReply,
             ..ReplyCounts::new(Some(cost.usage), context)
         };
-        let id = cost.id.as_deref().map(Key::of);
+        let id = cost.id.as_deref().map(Key::from_id);
         self.replies.put(id, reply, ReplyCounts::join);
     }
 
     /// Counts the requests of a file that was read to its end.
     pub(crate) fn finish_file(&mut self, current: Current) {
         for request in current.costs {
-            self.side_request(request);
+            self.add_side_request(request);
         }
         let (requests, log) = current.meter.finish();
-        let before = readings(&self.meters);
+        let before = count_readings(&self.meters);
         if requests.is_empty() {
             for (key, reply) in current.replies {
                 self.replies.put(key, reply, ReplyCounts::join);
             }
         }
         for request in requests {
-            let copied = request.id.map(|id| Key::of(&format!("request {id}")));
-            let labels = self.labels.of(request.model.as_deref(), None, None);
+            let copy_key = request.id.map(|id| Key::from_id(&format!("request {id}")));
+            let labels = self.labels.get_or_add(request.model.as_deref(), None, None);
             let context = UsageContext {
                 is_inherited: request.is_inherited,
                 subagent: request.subagent,
@@ -432,7 +434,7 @@ impl Tally {
                 unpriced: request.is_partial.then_some(Unpriced::Input),
                 ..ReplyCounts::new(Some(request.usage), context)
             };
-            self.replies.put(copied, reply, ReplyCounts::join);
+            self.replies.put(copy_key, reply, ReplyCounts::join);
         }
         self.meters.extend(log);
     }
@@ -445,17 +447,18 @@ impl Tally {
         for (copied, meter) in count_copied_readings(&meters).into_iter().zip(&meters) {
             is_copied.extend((0..meter.len()).map(|at| at < copied));
         }
-        let tokens = |reply: &ReplyCounts| {
+        let token_counts = |reply: &ReplyCounts| {
             let usage = reply.usage.unwrap_or_default();
             (usage.input, usage.output, usage.cache_read)
         };
-        let repeats = self.replies.values().filter(|reply| reply.may_repeat);
-        let repeats = repeats.map(|reply| (tokens(reply), Arc::clone(&reply.context.labels)));
-        let repeats: HashMap<_, _> = repeats.collect();
+        let may_repeat = self.replies.values().filter(|reply| reply.may_repeat);
+        let repeats: HashMap<_, _> = may_repeat
+            .map(|reply| (token_counts(reply), Arc::clone(&reply.context.labels)))
+            .collect();
         let mut repeated = HashSet::new();
         for reply in self.replies.values_mut().filter(|reply| !reply.may_repeat) {
-            if let Some(labels) = repeats.get(&tokens(reply)) {
-                repeated.insert(tokens(reply));
+            if let Some(labels) = repeats.get(&token_counts(reply)) {
+                repeated.insert(token_counts(reply));
                 // Replies to subagents do not name their model.
                 if reply.context.labels.model.is_none() {
                     reply.context.labels = Arc::clone(labels);
@@ -464,18 +467,19 @@ impl Tally {
         }
         self.replies.retain(|reply| {
             let is_copy = reply.reading.take().is_some_and(|at| is_copied[at]);
-            !(is_copy || reply.may_repeat && repeated.contains(&tokens(reply)))
+            !(is_copy || reply.may_repeat && repeated.contains(&token_counts(reply)))
         });
         let contexts = self.replies.values().map(|reply| &reply.context);
         let contexts = contexts.chain(self.prompts.values());
-        let with_files = contexts.filter_map(|context| context.labels.source());
-        let with_files =
-            with_files.filter(|source| !source.is_unlinked_stream && source.session_id.is_some());
-        let with_files: HashSet<_> = with_files.map(ReadSession::name).collect();
+        let with_files: HashSet<_> = contexts
+            .filter_map(|context| context.labels.source())
+            .filter(|source| !source.is_unlinked_stream && source.session_id.is_some())
+            .map(ReadSession::key)
+            .collect();
         self.retain(|context| {
             let source = context.labels.source();
             source.is_none_or(|source| {
-                !source.is_unlinked_stream || !with_files.contains(&source.name())
+                !source.is_unlinked_stream || !with_files.contains(&source.key())
             })
         });
     }
@@ -492,49 +496,49 @@ impl Tally {
     }
 
     /// Counts a message.
-    pub(crate) fn message(&mut self, message: &Message, current: &mut Current) {
+    pub(crate) fn add_message(&mut self, message: &Message, current: &mut Current) {
         let time = timestamp(message.time.as_deref());
         current.time = time.or(current.time);
         let time = current.time;
         let is_inherited = current.keys.is_inherited(message, time);
-        let subagent = current.subagents.of_message(message);
+        let subagent = current.subagents.find_for_message(message);
         let context = |labels| UsageContext {
             is_inherited,
             subagent: subagent.clone(),
             ..UsageContext::new(time, labels)
         };
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = current.keys.prompt(message, time);
-            let prompt = context(self.labels.of(None, None, None));
-            self.prompts.put(copied, prompt, UsageContext::join);
+            let copy_key = current.keys.prompt_key(message, time);
+            let prompt = context(self.labels.get_or_add(None, None, None));
+            self.prompts.put(copy_key, prompt, UsageContext::join);
         }
         for call in message.calls() {
             let model = message.model.as_deref().or(current.model.as_deref());
             let tool = UsedTool {
                 result: TalliedResult::default(),
-                context: context(self.labels.of(model, None, Some(&call.name))),
+                context: context(self.labels.get_or_add(model, None, Some(&call.name))),
             };
-            let copied = current.keys.call(message, call, time);
-            let place = self.calls.put(copied, tool, UsedTool::join);
-            let id = Some(Key::of(&call.id));
-            current.calls.put(id, place, |known, last| *known = last);
+            let copy_key = current.keys.call_key(message, call, time);
+            let index = self.calls.put(copy_key, tool, UsedTool::join);
+            let id = Some(Key::from_id(&call.id));
+            current.calls.put(id, index, |known, last| *known = last);
         }
         for result in message.results() {
-            let place = current.calls.get(Key::of(&result.id));
-            if let Some(call) = place.and_then(|place| self.calls.at(*place)) {
-                call.result.add(TalliedResult::of(result));
+            let index = current.calls.get(Key::from_id(&result.id));
+            if let Some(call) = index.and_then(|index| self.calls.at(*index)) {
+                call.result.add(TalliedResult::from_result(result));
             }
         }
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let (usage, total) = current.usage_of(message);
+        let (usage, total) = current.take_usage(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             current.is_replying &= message.origin == Origin::Meter;
             return;
         }
-        let labels = self.labels.of(current.model.as_deref(), None, None);
+        let labels = self.labels.get_or_add(current.model.as_deref(), None, None);
         if total.is_some() {
             let request = ReplyCounts::new(usage, context(Arc::clone(&labels)));
             self.replies.put(total, request, ReplyCounts::join);
@@ -542,18 +546,18 @@ impl Tally {
                 return;
             }
         }
-        let copied = current.keys.reply(message, time);
+        let copy_key = current.keys.reply_key(message, time);
         let reply = ReplyCounts {
             is_reply,
             ..ReplyCounts::new(usage.filter(|_| total.is_none()), context(labels))
         };
         if is_reply && current.has_split_replies {
             if !std::mem::replace(&mut current.is_replying, true) {
-                current.replies.push((copied, reply));
+                current.replies.push((copy_key, reply));
             }
             return;
         }
-        self.replies.put(copied, reply, |known, last| {
+        self.replies.put(copy_key, reply, |known, last| {
             let labels = Arc::clone(&last.context.labels);
             let time = known.context.time;
             known.join(last);
@@ -566,7 +570,7 @@ impl Tally {
 
     /// Adds another tally.
     fn merge(&mut self, mut other: Self) {
-        let before = readings(&self.meters);
+        let before = count_readings(&self.meters);
         for reply in other.replies.values_mut() {
             reply.reading = reply.reading.map(|number| number + before);
         }
@@ -590,12 +594,12 @@ impl Tally {
 }
 
 /// Returns the number of readings of these meters.
-fn readings(meters: &[MeterLog]) -> usize {
+fn count_readings(meters: &[MeterLog]) -> usize {
     meters.iter().map(MeterLog::len).sum()
 }
 
 /// Returns the request outside the conversation in an entry.
-fn side_request(entry: &mut Entry) -> Option<SideRequest> {
+fn take_side_request(entry: &mut Entry) -> Option<SideRequest> {
     Some(SideRequest {
         cost: entry.side_cost.take()?,
         time: entry.timestamp(),

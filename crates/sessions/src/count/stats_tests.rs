@@ -17,7 +17,10 @@ fn stats(name: &str) -> SessionStatsRecord {
 }
 
 fn finished(tally: Tally) -> SessionStatsRecord {
-    let all = tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default();
+    let all = tally
+        .sum_costs(&[], &TimeZone::UTC)
+        .pop()
+        .unwrap_or_default();
     tally.finish(all, &TimeZone::UTC)
 }
 
@@ -108,7 +111,7 @@ fn a_period_limits_requests_not_sessions() {
         .join("../../tests/data/session/claude-parallel.jsonl");
     let session = Session::open(&path).unwrap();
     let within = |since: &str, until: &str| {
-        let mut tally = Tally::within(
+        let mut tally = Tally::with_period(
             since.parse().unwrap()..until.parse().unwrap(),
             Detail::Counts,
         );
@@ -159,7 +162,7 @@ fn calls_count_one_by_one() {
     );
     std::fs::write(&path, reply).unwrap();
     let year = "2026-01-01T00:00:00Z".parse().unwrap().."2027-01-01T00:00:00Z".parse().unwrap();
-    let mut tally = Tally::within(year, Detail::Counts);
+    let mut tally = Tally::with_period(year, Detail::Counts);
     tally.add(&Session::open(&path).unwrap()).unwrap();
     let stats = finished(tally);
     assert_eq!((stats.sessions, tool(&stats, "Read").calls), (1, 3));
@@ -310,7 +313,7 @@ fn a_meter_that_repeats_itself_adds_nothing() {
             }),
             ..Message::new(Role::System, Origin::Meter)
         };
-        tally.message(&message, &mut current);
+        tally.add_message(&message, &mut current);
     }
     assert_eq!(tally.total().spending.usage.input, 9);
 }
@@ -322,7 +325,7 @@ fn days_weeks_and_months_begin_in_the_zone() {
     tally.add(&Session::open(&path).unwrap()).unwrap();
     let names = |dimension, hours| {
         let zone = TimeZone::fixed(jiff::tz::offset(hours));
-        let costs = tally.costs(&[dimension], &zone).into_iter();
+        let costs = tally.sum_costs(&[dimension], &zone).into_iter();
         let names = costs.map(|cost| {
             format!(
                 "{} {}",
@@ -365,7 +368,7 @@ fn copies_count_once_in_the_first_session() {
     assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
     tally.price(&Prices::built_in());
     let by = [Dimension::Session, Dimension::Model];
-    let costs = tally.costs(&by, &TimeZone::UTC);
+    let costs = tally.sum_costs(&by, &TimeZone::UTC);
     let replies: Vec<u64> = costs.iter().map(|cost| cost.replies).collect();
     assert_eq!(replies, [4, 4, 4]);
     assert_eq!(
@@ -394,7 +397,7 @@ fn subagents_belong_to_the_directory_of_their_session() {
     std::fs::write(subagents.join("agent-b.jsonl"), row("b", "/p/deep")).unwrap();
     let mut tally = Tally::default();
     tally.add(&Session::open(&path).unwrap()).unwrap();
-    let costs = tally.costs(&[Dimension::Cwd], &TimeZone::UTC);
+    let costs = tally.sum_costs(&[Dimension::Cwd], &TimeZone::UTC);
     assert_eq!((costs.len(), costs[0].spending.usage.input), (1, 2));
     assert_eq!(costs[0].dimensions[&Dimension::Cwd].as_deref(), Some("/p"));
 }
@@ -522,7 +525,7 @@ fn skipped_records_do_not_change_costs() {
             let mut tally = Tally::new(detail);
             tally.add(session).unwrap();
             let by = [&[][..], &[Day], &[Model], &[Dimension::Session], &[Prompt]];
-            let costs = by.map(|by| tally.costs(by, &TimeZone::UTC));
+            let costs = by.map(|by| tally.sum_costs(by, &TimeZone::UTC));
             serde_json::to_string_pretty(&costs).unwrap()
         };
         let path = session.file.path.display();

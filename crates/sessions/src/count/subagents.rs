@@ -17,7 +17,7 @@ pub(crate) struct CountedSubagent {
 }
 
 impl CountedSubagent {
-    /// Returns what is known of it.
+    /// Returns the known facts.
     pub(crate) fn facts(&self) -> Option<&SubagentFacts> {
         self.facts.get()
     }
@@ -43,12 +43,12 @@ pub(crate) struct FileSubagents {
     by_record: HashMap<Key, Arc<CountedSubagent>>,
     /// The first texts of subagents.
     prompts: Vec<(Arc<CountedSubagent>, Key)>,
-    /// What the file of a subagent says about it.
+    /// The facts in the file of a subagent about this subagent.
     facts: SubagentFacts,
 }
 
 impl CountedSubagents {
-    fn get(&mut self, id: &str) -> Arc<CountedSubagent> {
+    fn get_or_add(&mut self, id: &str) -> Arc<CountedSubagent> {
         let known = self.by_id.entry(id.to_owned());
         let known = known.or_insert_with_key(|id| {
             Arc::new(CountedSubagent {
@@ -60,19 +60,19 @@ impl CountedSubagents {
     }
 
     /// Starts to read a file. `is_started` if it is among the subagents of a session.
-    pub(crate) fn of_file(mut self, session: &Session, is_started: bool) -> FileSubagents {
-        let may_be_one = matches!(
+    pub(crate) fn into_file(mut self, session: &Session, is_started: bool) -> FileSubagents {
+        let may_be_subagent = matches!(
             session.format().layout.subagents,
             Subagents::Sessions | Subagents::Files(_)
         );
-        let named = || {
-            let facts = session.facts_of_name().ok()?;
+        let id_of_name = || {
+            let facts = session.read_identity_facts().ok()?;
             facts.session_id.filter(|_| is_started || facts.is_subagent)
         };
         let id = subagent_of_file(&session.file.path);
-        let id = id.or_else(|| may_be_one.then(named).flatten());
+        let id = id.or_else(|| may_be_subagent.then(id_of_name).flatten());
         FileSubagents {
-            own: id.map(|id| self.get(&id)),
+            own: id.map(|id| self.get_or_add(&id)),
             all: self,
             ..FileSubagents::default()
         }
@@ -84,14 +84,14 @@ impl FileSubagents {
     pub(crate) fn note(&mut self, entry: &Entry) {
         let above = || {
             self.by_record
-                .get(&Key::of(entry.parent.as_ref()?))
+                .get(&Key::from_id(entry.parent.as_ref()?))
                 .cloned()
         };
         self.last = match (&self.own, &entry.subagent) {
             (Some(own), _) => Some(Arc::clone(own)),
-            (None, Some(id)) => Some(self.all.get(id)),
+            (None, Some(id)) => Some(self.all.get_or_add(id)),
             (None, None) if entry.part == Part::Side => {
-                above().or_else(|| Some(self.all.get(entry.uuid.as_ref()?)))
+                above().or_else(|| Some(self.all.get_or_add(entry.uuid.as_ref()?)))
             }
             (None, None) => None,
         };
@@ -99,16 +99,19 @@ impl FileSubagents {
             return;
         };
         let mut known = self.prompts.iter().rev();
-        let is_new = !known.any(|(one, _)| Arc::ptr_eq(one, last));
+        let is_new = !known.any(|(other, _)| Arc::ptr_eq(other, last));
         if let Some(first) = entry.messages.first().filter(|_| is_new) {
-            let prompt = Key::of(&first.text());
+            let prompt = Key::from_id(&first.text());
             self.prompts.push((Arc::clone(last), prompt));
         }
         if self.own.is_some() {
-            self.learn(&entry.facts);
+            self.add_facts(&entry.facts);
             return;
         }
-        let record = entry.uuid.iter().map(|id| (Key::of(id), Arc::clone(last)));
+        let record = entry
+            .uuid
+            .iter()
+            .map(|id| (Key::from_id(id), Arc::clone(last)));
         self.by_record.extend(record);
         if let Some(facts) = entry.facts.subagent.as_deref() {
             last.facts.get_or_init(|| facts.clone());
@@ -116,7 +119,7 @@ impl FileSubagents {
     }
 
     /// Takes facts about the subagent whose file it is.
-    fn learn(&mut self, facts: &Facts) {
+    fn add_facts(&mut self, facts: &Facts) {
         let known = std::mem::take(&mut self.facts);
         let found = facts.subagent.as_deref().cloned().unwrap_or_default();
         self.facts = SubagentFacts {
@@ -130,26 +133,26 @@ impl FileSubagents {
     }
 
     /// Returns the subagent of a message, and takes the types that its calls state.
-    pub(crate) fn of_message(&mut self, message: &Message) -> Option<Arc<CountedSubagent>> {
+    pub(crate) fn find_for_message(&mut self, message: &Message) -> Option<Arc<CountedSubagent>> {
         for call in message.calls() {
-            if let Some(task) = SubagentTask::of(call)
+            if let Some(task) = SubagentTask::from_call(call)
                 && let Some(name) = task.agent_type
             {
-                self.all.types.insert(Key::of(&call.id), name.clone());
-                self.all.types.insert(Key::of(&task.prompt), name);
+                self.all.types.insert(Key::from_id(&call.id), name.clone());
+                self.all.types.insert(Key::from_id(&task.prompt), name);
             }
         }
         let record = message.uuid.as_ref();
-        let recorded = record.and_then(|id| self.by_record.get(&Key::of(id)));
+        let recorded = record.and_then(|id| self.by_record.get(&Key::from_id(id)));
         let found = self.own.as_ref().or(recorded).cloned();
         let call = message.parent_call.as_ref();
         let call = call.filter(|_| message.thread == Thread::Subagent);
-        found.or_else(|| call.map(|id| self.all.get(id)))
+        found.or_else(|| call.map(|id| self.all.get_or_add(id)))
     }
 
     /// Takes what is known at the end of a file, with facts from outside of it.
     pub(crate) fn finish(mut self, beside: &Facts) -> CountedSubagents {
-        self.learn(beside);
+        self.add_facts(beside);
         let types = &self.all.types;
         if let Some(own) = &self.own {
             let mut prompts = self.prompts.iter().map(|(_, prompt)| prompt);
@@ -161,7 +164,7 @@ impl FileSubagents {
             });
         }
         let by_call = self.all.by_id.iter();
-        let by_call = by_call.map(|(id, subagent)| (subagent, Key::of(id)));
+        let by_call = by_call.map(|(id, subagent)| (subagent, Key::from_id(id)));
         let by_prompt = self
             .prompts
             .iter()

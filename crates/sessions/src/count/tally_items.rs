@@ -136,8 +136,8 @@ pub(crate) struct ReadSession {
 }
 
 impl ReadSession {
-    /// Returns what names the session. Files with the same one are of one session.
-    pub(crate) fn name(&self) -> (String, Option<String>) {
+    /// Returns the agent and the id of the session. All files of a session have the same ones.
+    pub(crate) fn key(&self) -> (String, Option<String>) {
         (self.agent.clone(), self.session_id.clone())
     }
 }
@@ -155,8 +155,8 @@ pub(crate) struct LabelCache {
 const MAX_LABELS: usize = 32;
 
 impl LabelCache {
-    /// Returns labels.
-    pub(crate) fn of(
+    /// Returns the shared labels with these values.
+    pub(crate) fn get_or_add(
         &mut self,
         model: Option<&str>,
         prompt_id: Option<&str>,
@@ -194,7 +194,7 @@ pub(crate) struct TalliedResult {
 
 impl TalliedResult {
     /// Returns the failure and the size of a result.
-    pub(crate) fn of(result: &ToolResult) -> Self {
+    pub(crate) fn from_result(result: &ToolResult) -> Self {
         Self {
             failed: result.outcome() == CallOutcome::Failed,
             bytes: Some(result.text().len()),

@@ -6,7 +6,7 @@ use turnpipe_core::io::retry_interrupted;
 use turnpipe_core::jsonl::escape_separators;
 
 /// Length of the end of the file that is checked for damage by a crash, in bytes.
-const LOOKED_AT: usize = 4096;
+const TAIL_LENGTH: usize = 4096;
 /// Maximum number of attempts to write a record that other writers damage.
 const ATTEMPTS: usize = 8;
 
@@ -40,18 +40,18 @@ pub fn append_record(file: &impl Tail, record: &str) -> Result<u64, AppendError>
         return Err(AppendError::NotALine);
     }
     let record = &*escape_separators(record);
-    let failed = |written: u64| move |source| AppendError::Failed { written, source };
-    let mut start_anew = false;
+    let to_error = |written: u64| move |source| AppendError::Failed { written, source };
+    let mut is_retry = false;
     for _ in 0..ATTEMPTS {
-        let before = retry_interrupted(|| file.size()).map_err(failed(0))?;
+        let before = retry_interrupted(|| file.size()).map_err(to_error(0))?;
         // A leading newline ends the torn line of another writer.
-        let is_torn = start_anew || needs_line_feed(file, before).map_err(failed(0))?;
+        let is_torn = is_retry || needs_line_feed(file, before).map_err(to_error(0))?;
         let line = [if is_torn { "\n" } else { "" }, record, "\n"].concat();
         let written = write_line(file, line.as_bytes(), before)?;
-        if let Some(offset) = find_back(file, record, before).map_err(failed(written))? {
+        if let Some(offset) = find_record(file, record, before).map_err(to_error(written))? {
             return Ok(offset);
         }
-        start_anew = true;
+        is_retry = true;
     }
     Err(AppendError::Contended)
 }
@@ -61,11 +61,10 @@ fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
     if size == 0 {
         return Ok(false);
     }
-    let start = size.saturating_sub(LOOKED_AT as u64);
-    let mut end = vec![0; usize::try_from(size - start).unwrap_or(LOOKED_AT)];
-    let read = read_fully(file, &mut end, start)?;
-    let end = &end[..read];
-    Ok(end.last() != Some(&b'\n') || end.contains(&0))
+    let start = size.saturating_sub(TAIL_LENGTH as u64);
+    let mut tail = vec![0; usize::try_from(size - start).unwrap_or(TAIL_LENGTH)];
+    let read = read_fully(file, &mut tail, start)?;
+    Ok(tail[..read].last() != Some(&b'\n') || tail[..read].contains(&0))
 }
 
 /// Writes a line. Continues after a short write only if no other writer appended in between; the
@@ -73,12 +72,12 @@ fn needs_line_feed(file: &impl Tail, size: u64) -> io::Result<bool> {
 fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendError> {
     let mut written = 0;
     while written < line.len() {
-        let fail = |source| AppendError::Failed {
+        let to_error = |source| AppendError::Failed {
             written: written as u64,
             source,
         };
-        match retry_interrupted(|| file.append(&line[written..])).map_err(fail)? {
-            0 => return Err(fail(io::ErrorKind::WriteZero.into())),
+        match retry_interrupted(|| file.append(&line[written..])).map_err(to_error)? {
+            0 => return Err(to_error(io::ErrorKind::WriteZero.into())),
             count => written += count,
         }
         if written < line.len() {
@@ -95,13 +94,13 @@ fn write_line(file: &impl Tail, line: &[u8], start: u64) -> Result<u64, AppendEr
 }
 
 /// Searches for the record as a complete line in the bytes after the offset `from`.
-fn find_back(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64>> {
+fn find_record(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64>> {
     let size = retry_interrupted(|| file.size())?;
     // The previous line may have been torn. Include its end in the search.
     let start = from.saturating_sub(1);
     let length = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
     // Other writers may have added gigabytes in the meantime. The record is near the start.
-    let mut written = vec![0; length.min(record.len() + 2 * LOOKED_AT + (1 << 20))];
+    let mut written = vec![0; length.min(record.len() + 2 * TAIL_LENGTH + (1 << 20))];
     let read = read_fully(file, &mut written, start)?;
     let written = &written[..read];
     let starts_line = |at: usize| at == 0 && start == 0 || at > 0 && written[at - 1] == b'\n';

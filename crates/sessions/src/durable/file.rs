@@ -16,9 +16,9 @@ use turnpipe_core::io::{open_regular, retry_interrupted};
 
 /// Maximum time to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
 /// but many may be queued.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Size of a page, in bytes. A process that is killed inside `write` leaves complete pages.
-const PAGE: u64 = 4096;
+const PAGE_SIZE: u64 = 4096;
 
 /// Requirement on the existence of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,11 +194,11 @@ fn open(path: &Path, presence: Presence, systems: FileSystems) -> Result<File, R
         return Err(RecordFailure::Refused("it has more than one name"));
     }
     if systems == FileSystems::Local
-        && let Some(name) = network_of(&file)?
+        && let Some(name) = network_file_system(&file)?
     {
         return Err(RecordFailure::Network(name));
     }
-    if !lock_within(&file, PATIENCE).map_err(RecordFailure::Open)? {
+    if !lock_within(&file, LOCK_TIMEOUT).map_err(RecordFailure::Open)? {
         return Err(RecordFailure::Locked);
     }
     Ok(file)
@@ -216,8 +216,8 @@ impl Tail for File {
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
         // Within one page, a kill leaves either all or nothing. A longer write is left to another
         // process, which is not killed with this one.
-        let start = self.metadata()?.len() % PAGE;
-        if start + bytes.len() as u64 > PAGE {
+        let start = self.metadata()?.len() % PAGE_SIZE;
+        if start + bytes.len() as u64 > PAGE_SIZE {
             write_detached(self.as_fd(), bytes)
         } else {
             io::Write::write(&mut &*self, bytes)
@@ -228,7 +228,7 @@ impl Tail for File {
 /// Types of network file systems (`statfs(2)`). There `O_APPEND` is not atomic between machines,
 /// and locks may have no effect.
 #[cfg(target_os = "linux")]
-const ELSEWHERE: [(u32, &str); 14] = [
+const NETWORK_FILE_SYSTEMS: [(u32, &str); 14] = [
     (0x0000_6969, "nfs"),
     (0x0000_517b, "smb"),
     (0xff53_4d42, "cifs"),
@@ -260,21 +260,21 @@ pub enum FileSystems {
 /// # Errors
 /// As the system reports.
 #[cfg(target_os = "linux")]
-pub(super) fn network_of(file: &File) -> io::Result<Option<&'static str>> {
+pub(super) fn network_file_system(file: &File) -> io::Result<Option<&'static str>> {
     let kind = rustix::fs::fstatfs(file)?.f_type;
     Ok(file_system_name(u64::try_from(kind).unwrap_or(0)))
 }
 
 /// Other systems cannot detect network file systems.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn network_of(_: &File) -> io::Result<Option<&'static str>> {
+pub(super) fn network_file_system(_: &File) -> io::Result<Option<&'static str>> {
     Ok(None)
 }
 
 /// Returns the name of a file system. Only the lower half of the number counts, because some systems sign-extend it.
 #[cfg(target_os = "linux")]
 fn file_system_name(kind: u64) -> Option<&'static str> {
-    let known = ELSEWHERE
+    let known = NETWORK_FILE_SYSTEMS
         .iter()
         .find(|(number, _)| u64::from(*number) == kind & 0xffff_ffff);
     known.map(|(_, name)| *name)
@@ -421,6 +421,6 @@ mod file_system_tests {
             assert_eq!(file_system_name(local), None);
         }
         let file = tempfile::tempfile().unwrap();
-        assert_eq!(network_of(&file).unwrap(), None);
+        assert_eq!(network_file_system(&file).unwrap(), None);
     }
 }

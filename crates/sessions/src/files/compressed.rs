@@ -127,7 +127,7 @@ const READ_SIZE: usize = 128 * 1024;
 ///
 /// # Errors
 /// Reading or writing failed.
-pub(crate) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
+pub(crate) fn split_elements(file: SessionFile) -> io::Result<SessionFile> {
     let mut target = ScratchFile::new()?;
     let mut source = Positioned { file: &file, at: 0 };
     let mut block = vec![0; READ_SIZE];
@@ -150,7 +150,7 @@ pub(crate) fn elements_as_lines(file: SessionFile) -> io::Result<SessionFile> {
 ///
 /// # Errors
 /// Reading or writing failed.
-pub(crate) fn trajectory_as_lines(file: &SessionFile) -> io::Result<Option<ScratchFile>> {
+pub(crate) fn split_trajectory(file: &SessionFile) -> io::Result<Option<ScratchFile>> {
     let mut target = ScratchFile::new()?;
     let mut source = Positioned { file, at: 0 };
     let mut block = vec![0; READ_SIZE];

@@ -19,7 +19,7 @@ use turnpipe_formats::agent::{
     is_among_subagents, is_subagent_dir, is_subagent_file, session_stem,
 };
 
-/// The dir that holds the files of subagents.
+/// The directory with the files of subagents.
 pub(crate) const SUBAGENTS: &str = "subagents";
 
 /// Maximum depth of session files below a root, in directories.
@@ -34,11 +34,11 @@ const THREAD_THRESHOLD: usize = 512;
 /// Other content of the directory of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DirContext {
-    /// A side file of turnpipe.
-    pub(crate) side_file: bool,
-    /// A dir of subagents.
-    pub(crate) subagents: bool,
-    /// Whether the user named the file itself rather than a dir that contains it.
+    /// Whether the file may have a side file of turnpipe.
+    pub(crate) has_side_file: bool,
+    /// Whether there may be a directory of its subagents.
+    pub(crate) has_subagents: bool,
+    /// Whether the user named the file itself rather than a directory that contains it.
     pub(crate) is_named: bool,
     /// The size of the session in bytes, if it is in a database.
     pub(crate) stored_size: Option<u64>,
@@ -82,7 +82,7 @@ impl Candidate {
     }
 
     /// Returns a file whose metadata was not read.
-    pub(crate) fn unread(path: PathBuf, context: DirContext) -> Self {
+    pub(crate) fn without_metadata(path: PathBuf, context: DirContext) -> Self {
         Self {
             path,
             size: 0,
@@ -101,18 +101,18 @@ pub(crate) enum FileTimes {
     Unread,
 }
 
-/// A dir to read.
+/// A directory to read.
 struct Dir {
     path: PathBuf,
     /// Number of levels below it to read.
     depth: u32,
     /// Whether it may contain directories of subagents.
-    subagents_beside: bool,
+    has_subagents_beside: bool,
 }
 
 /// The content of a directory and the directories below it, in no order.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
+pub(crate) struct FoundFiles {
     /// The possible session files.
     pub(crate) files: Vec<Candidate>,
     /// Symbolic links that may lead to more of them. They were not followed.
@@ -120,17 +120,17 @@ pub(crate) struct Walked {
 }
 
 /// Reads the directories from `root` on.
-pub(crate) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Walked {
-    let mut found = Walked::default();
+pub(crate) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> FoundFiles {
+    let mut found = FoundFiles::default();
     let mut dirs = vec![Dir {
         path: root.to_owned(),
         depth: MAX_DEPTH,
-        subagents_beside: true,
+        has_subagents_beside: true,
     }];
     while let Some(dir) = dirs.pop() {
         dirs.extend(read(&dir, times, &mut found));
         if found.files.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
-            side_by_side(dirs, threads, times, &mut found);
+            read_in_threads(dirs, threads, times, &mut found);
             break;
         }
     }
@@ -140,27 +140,27 @@ pub(crate) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Walk
 /// The state that the threads share.
 struct Waiting {
     dirs: Vec<Dir>,
-    /// Number of directories that are being read. Each may add more.
-    read: usize,
+    /// Number of directories that are being read. Each of them may add directories.
+    active: usize,
 }
 
-/// Adds the files in these dirs and below.
-fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &mut Walked) {
-    let waiting = Mutex::new(Waiting { dirs, read: 0 });
+/// Adds the files in these directories and below.
+fn read_in_threads(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &mut FoundFiles) {
+    let waiting = Mutex::new(Waiting { dirs, active: 0 });
     let changed = Condvar::new();
-    let work = || {
-        let mut found = Walked::default();
+    let read_dirs = || {
+        let mut found = FoundFiles::default();
         let mut shared = waiting.lock_anyway();
         loop {
             if let Some(dir) = shared.dirs.pop() {
-                shared.read += 1;
+                shared.active += 1;
                 drop(shared);
                 let inner = read(&dir, times, &mut found);
                 shared = waiting.lock_anyway();
-                shared.read -= 1;
+                shared.active -= 1;
                 shared.dirs.extend(inner);
                 changed.notify_all();
-            } else if shared.read == 0 {
+            } else if shared.active == 0 {
                 return found;
             } else {
                 let woken = changed.wait(shared);
@@ -171,9 +171,9 @@ fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &m
     std::thread::scope(|scope| {
         // The system may not provide as many threads.
         let others: Vec<_> = (1..threads.get())
-            .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
+            .map_while(|_| Builder::new().spawn_scoped(scope, read_dirs).ok())
             .collect();
-        let own = std::iter::once(work());
+        let own = std::iter::once(read_dirs());
         let others = others.into_iter().filter_map(|other| other.join().ok());
         for found in own.chain(others) {
             all.files.extend(found.files);
@@ -182,8 +182,8 @@ fn side_by_side(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &m
     });
 }
 
-/// Reads one dir. Returns the dirs in it.
-fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
+/// Reads one directory. Returns the directories in it.
+fn read(dir: &Dir, times: FileTimes, found: &mut FoundFiles) -> Vec<Dir> {
     let mut inner = Vec::new();
     let Ok(entries) = fs::read_dir(&dir.path) else {
         return inner;
@@ -200,13 +200,13 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
             inner.push(Dir {
                 path: entry.path(),
                 depth: dir.depth - 1,
-                subagents_beside: false,
+                has_subagents_beside: false,
             });
         }
         if kind.is_symlink() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
             found.links.push(entry.path());
         }
-        if kind.is_file() && may_be_a_session(&text) && !is_subagent_file(&entry.path()) {
+        if kind.is_file() && may_be_session(&text) && !is_subagent_file(&entry.path()) {
             files.push((entry, name));
         } else if kind.is_file() && text.ends_with(SIDE_FILE_SUFFIX) {
             side_files.insert(name);
@@ -220,28 +220,28 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
         let plain = name.to_str().and_then(strip_compression);
         plain.is_none_or(|plain| !names.contains(OsStr::new(plain)))
     });
-    let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
+    let has_subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
     for dir in &mut inner {
-        dir.subagents_beside = subagents_beside;
+        dir.has_subagents_beside = has_subagents_beside;
     }
-    let kept = files.into_iter().filter_map(|(entry, name)| {
+    let candidates = files.into_iter().filter_map(|(entry, name)| {
         let own_dir = session_stem(Path::new(&name)).unwrap_or_default();
         let context = DirContext {
-            subagents: dir.subagents_beside
+            has_subagents: dir.has_subagents_beside
                 || is_among_subagents(&entry.path())
                 || dirs.contains(own_dir)
                 || dirs.iter().any(|dir| is_subagent_dir(own_dir, dir)),
             is_named: false,
             stored_size: None,
-            side_file: !side_files.is_empty()
+            has_side_file: !side_files.is_empty()
                 && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
         };
         match times {
             FileTimes::Read => Candidate::new(entry.path(), entry.metadata(), context),
-            FileTimes::Unread => Some(Candidate::unread(entry.path(), context)),
+            FileTimes::Unread => Some(Candidate::without_metadata(entry.path(), context)),
         }
     });
-    found.files.extend(kept);
+    found.files.extend(candidates);
     inner
 }
 
@@ -249,7 +249,7 @@ fn read(dir: &Dir, times: FileTimes, found: &mut Walked) -> Vec<Dir> {
 pub const TRAJECTORY_ENDING: &str = ".atif.json";
 
 /// Whether a file with this name may be a session. Side files do not count.
-pub(crate) fn may_be_a_session(name: &str) -> bool {
+pub(crate) fn may_be_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json", "-index.json"];
     let is_database = is_database(Path::new(name));
     let name = strip_compression(name).unwrap_or(name);
@@ -257,8 +257,8 @@ pub(crate) fn may_be_a_session(name: &str) -> bool {
     let extension = Path::new(name).extension();
     let is_lines = extension.is_some_and(|end| end == "jsonl");
     let is_json = extension.is_some_and(|end| end == "json");
-    let is_document = name.starts_with("session-") || name.starts_with("trajectory");
-    let is_document = is_json && is_document || name.ends_with(TRAJECTORY_ENDING);
+    let has_document_name = name.starts_with("session-") || name.starts_with("trajectory");
+    let is_document = is_json && has_document_name || name.ends_with(TRAJECTORY_ENDING);
     !is_side_file && (is_lines || is_document || is_database)
 }
 
@@ -311,7 +311,11 @@ mod tests {
             .map(|file| {
                 let name = file.path.file_name().unwrap().to_string_lossy();
                 let context = file.context;
-                (name.into_owned(), context.subagents, context.side_file)
+                (
+                    name.into_owned(),
+                    context.has_subagents,
+                    context.has_side_file,
+                )
             })
             .collect();
         found.sort();

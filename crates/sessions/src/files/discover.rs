@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::compressed::strip_compression;
 pub use crate::files::dirs::Candidate;
-use crate::files::dirs::{DirContext, FileTimes, may_be_a_session, walk};
+use crate::files::dirs::{DirContext, FileTimes, may_be_session, walk};
 use crate::files::open::{is_database, session_at, sessions_in, subagents_of};
 use crate::files::origin::ArchiveOrigin;
 use crate::state::SessionScope;
@@ -16,8 +16,8 @@ use turnpipe_formats::agent::{Agent, Root, SubagentFiles, is_subagent_file, sess
 
 /// The directory was not read.
 const UNREAD: DirContext = DirContext {
-    side_file: true,
-    subagents: true,
+    has_side_file: true,
+    has_subagents: true,
     is_named: true,
     stored_size: None,
 };
@@ -30,31 +30,31 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 
 /// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
-    let mut found = files_in(roots, threads, FileTimes::Read);
+    let mut found = find_files(roots, threads, FileTimes::Read);
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
     });
-    without_repeats(found, roots)
+    drop_repeats(found, roots)
 }
 
 /// Returns the files that were named.
-pub fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
+pub fn discover_paths(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
     let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
     discover(&roots)
 }
 
-/// Like [`discover_with`], unsorted and without sizes and times, for callers that open all of them.
+/// Like [`discover_with`], unsorted and without sizes and times, for callers that open all files.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
-    let mut found = files_in(roots, threads, FileTimes::Unread);
+    let mut found = find_files(roots, threads, FileTimes::Unread);
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     }
-    without_repeats(found, roots)
+    drop_repeats(found, roots)
 }
 
-/// Returns the files in roots, with the sessions in databases in place of these.
-fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
+/// Returns the files in roots. The sessions in a database replace the database.
+fn find_files(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Candidate> {
     let mut found = Vec::new();
     let (mut dirs, mut links) = (Vec::new(), BTreeSet::new());
     for root in roots {
@@ -65,12 +65,12 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
         };
         match path {
             Ok(path) if path.is_file() || session_at(&path).is_some() => {
-                found.extend(candidate_at(path, times));
+                found.extend(read_candidate(path, times));
             }
             Ok(path) if path.is_dir() => {
-                let walked = walk(&path, threads, times);
-                found.extend(walked.files);
-                links.extend(walked.links);
+                let found_files = walk(&path, threads, times);
+                found.extend(found_files.files);
+                links.extend(found_files.links);
                 dirs.push(path);
             }
             _ => {}
@@ -104,7 +104,7 @@ fn files_in(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Cand
     files.collect()
 }
 
-/// Returns the files that only these links lead to from `dirs`, each once. Their links are followed too.
+/// Returns the files that are reached only by these links, not by `dirs`, each once. Follows the links among them too.
 fn follow_links(
     mut links: BTreeSet<PathBuf>,
     dirs: &[PathBuf],
@@ -126,28 +126,28 @@ fn follow_links(
     };
     let is_session_name = |link: &Path| {
         let name = link.file_name().and_then(OsStr::to_str);
-        name.is_some_and(may_be_a_session) && !is_subagent_file(link)
+        name.is_some_and(may_be_session) && !is_subagent_file(link)
     };
     while let Some(link) = links.pop_first() {
         let Some(target) = is_new(&link) else {
             continue;
         };
         if target.is_dir() {
-            let walked = walk(&link, threads, times);
-            links.extend(walked.links);
-            let files = walked.files.into_iter();
+            let found_files = walk(&link, threads, times);
+            links.extend(found_files.links);
+            let files = found_files.files.into_iter();
             found.extend(files.filter(|file| is_new(&file.path).is_some()));
         } else if target.is_file() && is_session_name(&link) {
-            found.extend(candidate_at(target, times));
+            found.extend(read_candidate(target, times));
         }
     }
     found
 }
 
-/// Returns a root that is a file.
-fn candidate_at(path: PathBuf, times: FileTimes) -> Option<Candidate> {
+/// Returns the candidate for a root that is a file.
+fn read_candidate(path: PathBuf, times: FileTimes) -> Option<Candidate> {
     if times == FileTimes::Unread {
-        return Some(Candidate::unread(path, UNREAD));
+        return Some(Candidate::without_metadata(path, UNREAD));
     }
     let metadata = match session_at(&path) {
         Some((database, _)) => fs::symlink_metadata(database),
@@ -158,13 +158,13 @@ fn candidate_at(path: PathBuf, times: FileTimes) -> Option<Candidate> {
 
 /// Drops the same file in several roots, archived copies of other files, and all but the first archived copy of a
 /// file that is gone.
-fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> {
+fn drop_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> {
     if roots.len() > 1 {
         found.dedup_by(|one, other| one.path == other.path);
     }
     let origin = |file: &Candidate| {
         strip_compression(file.path.file_name()?.to_str()?)?;
-        Some(ArchiveOrigin::of(&file.path)?.scope)
+        Some(ArchiveOrigin::read(&file.path)?.scope)
     };
     let origins: Vec<Option<String>> = found.iter().map(origin).collect();
     if origins.iter().all(Option::is_none) {
@@ -174,7 +174,7 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
         .iter()
         .zip(&origins)
         .filter(|(_, origin)| origin.is_none());
-    let scope = |file: &Candidate| SessionScope::of(&file.path).digest().to_owned();
+    let scope = |file: &Candidate| SessionScope::from_path(&file.path).digest().to_owned();
     let mut known: HashSet<String> = others.map(|(file, _)| scope(file)).collect();
     let mut origins = origins.into_iter();
     found.retain(|_| {
@@ -186,7 +186,7 @@ fn without_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> 
     found
 }
 
-/// Returns the id of the subagent of an agent with this file.
+/// Returns the id of the subagent with this file.
 pub fn subagent_id(agent: Agent, path: &Path) -> String {
     let files = agent.format().layout.subagent_files();
     let id = files.map_or_else(
@@ -196,22 +196,24 @@ pub fn subagent_id(agent: Agent, path: &Path) -> String {
     id.unwrap_or_default()
 }
 
-/// Maximum depth of directories below the one of a session's subagents. Each workflow has one.
+/// Maximum depth of directories below the directory of a session's subagents. Each workflow has a directory.
 const MAX_SUBAGENT_DEPTH: usize = 2;
 
-/// Returns the subagent files of a session, sorted by name. Those in directories of their own come last.
+/// Returns the subagent files of a session, sorted by name. Files in directories below come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let files = agent.format().layout.subagent_files();
     let folder = files.and_then(|files| Some((files, (files.directory)(path)?)));
     match folder {
-        Some((files, folder)) => subagents_in(&folder, files, MAX_SUBAGENT_DEPTH),
+        Some((files, folder)) => list_subagents_in(&folder, files, MAX_SUBAGENT_DEPTH),
         None => subagents_of(path),
     }
 }
 
 /// Returns the files of the subagents of these candidates, in their own directories.
 pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
-    let sessions = candidates.iter().filter(|found| found.context.subagents);
+    let sessions = candidates
+        .iter()
+        .filter(|found| found.context.has_subagents);
     let files = sessions.flat_map(|session| {
         let has_dir = |agent: &Agent| {
             let files = agent.format().layout.subagent_files();
@@ -221,11 +223,11 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
         agents.flat_map(|agent| subagent_files(&session.path, agent))
     });
     let mut files: BTreeSet<PathBuf> = files.collect();
-    // Some of them are also independent sessions.
+    // Some files of subagents are also independent sessions.
     for session in candidates {
         files.remove(&session.path);
     }
-    files.into_iter().filter_map(subagent).collect()
+    files.into_iter().filter_map(read_subagent).collect()
 }
 
 /// Returns the files of subagents without a session file, in the directories of these candidates: older
@@ -233,7 +235,7 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
-    let files = folders.into_iter().flat_map(entries).flat_map(|path| {
+    let files = folders.into_iter().flat_map(list_entries).flat_map(|path| {
         if is_subagent_file(&path) {
             return vec![path];
         }
@@ -247,10 +249,10 @@ pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
             .map(|agent| subagent_files(&session, *agent));
         files.collect::<Vec<_>>().concat()
     });
-    files.filter_map(subagent).collect()
+    files.filter_map(read_subagent).collect()
 }
 
-fn subagent(path: PathBuf) -> Option<Candidate> {
+fn read_subagent(path: PathBuf) -> Option<Candidate> {
     let metadata = fs::symlink_metadata(&path);
     let context = DirContext {
         is_named: false,
@@ -259,23 +261,23 @@ fn subagent(path: PathBuf) -> Option<Candidate> {
     Candidate::new(path, metadata, context)
 }
 
-fn subagents_in(folder: &Path, files: &SubagentFiles, depth: usize) -> Vec<PathBuf> {
-    let (mut found, others): (Vec<PathBuf>, Vec<PathBuf>) = entries(folder)
+fn list_subagents_in(folder: &Path, files: &SubagentFiles, depth: usize) -> Vec<PathBuf> {
+    let (mut found, others): (Vec<PathBuf>, Vec<PathBuf>) = list_entries(folder)
         .into_iter()
         .partition(|path| files.contains(path));
     if depth > 0 {
         let below = others.iter().filter(|path| path.extension().is_none());
-        found.extend(below.flat_map(|folder| subagents_in(folder, files, depth - 1)));
+        found.extend(below.flat_map(|folder| list_subagents_in(folder, files, depth - 1)));
     }
     found
 }
 
 /// Returns the content of a directory, sorted. Empty if it cannot be read.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
-    entries.sort();
-    entries
+fn list_entries(folder: &Path) -> Vec<PathBuf> {
+    let dir_entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = dir_entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }
 
 #[cfg(test)]

@@ -16,12 +16,12 @@ pub(crate) struct Key {
 impl Key {
     /// Converts an id. UUIDs keep their bits. Other ids, and UUIDs that start with zeros, are hashed to 128
     /// bits.
-    pub(crate) fn of(id: &str) -> Self {
+    pub(crate) fn from_id(id: &str) -> Self {
         let uuid = Uuid::try_parse(id).ok().map(|uuid| uuid.as_u128());
-        if let Some(key) = uuid.and_then(Self::of_bits) {
+        if let Some(key) = uuid.and_then(Self::from_bits) {
             return key;
         }
-        let half = |salt: u8| {
+        let hash_half = |salt: u8| {
             let mut hasher = DefaultHasher::new();
             match uuid {
                 Some(uuid) => (salt, uuid).hash(&mut hasher),
@@ -29,15 +29,15 @@ impl Key {
             }
             u128::from(hasher.finish())
         };
-        let bits = half(1) << 64 | half(2);
-        Self::of_bits(bits).unwrap_or(Self {
+        let bits = hash_half(1) << 64 | hash_half(2);
+        Self::from_bits(bits).unwrap_or(Self {
             first: NonZeroU32::MIN,
             rest: [0; 3],
         })
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "takes 32 bits at a time")]
-    fn of_bits(bits: u128) -> Option<Self> {
+    fn from_bits(bits: u128) -> Option<Self> {
         Some(Self {
             first: NonZeroU32::new((bits >> 96) as u32)?,
             rest: [(bits >> 64) as u32, (bits >> 32) as u32, bits as u32],
@@ -46,7 +46,7 @@ impl Key {
 }
 
 /// Returns an index of a list that is in memory, and therefore has fewer than 2^32 items.
-pub(crate) fn index(at: usize) -> u32 {
+pub(crate) fn to_index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
@@ -54,14 +54,14 @@ pub(crate) fn index(at: usize) -> u32 {
 /// value without a key is distinct.
 #[derive(Debug)]
 pub(crate) struct Distinct<Value> {
-    places: HashMap<Key, u32>,
+    positions: HashMap<Key, u32>,
     values: Vec<(Option<Key>, Value)>,
 }
 
 impl<Value> Default for Distinct<Value> {
     fn default() -> Self {
         Self {
-            places: HashMap::new(),
+            positions: HashMap::new(),
             values: Vec::new(),
         }
     }
@@ -75,14 +75,14 @@ impl<Value> Distinct<Value> {
         value: Value,
         join: impl FnOnce(&mut Value, Value),
     ) -> u32 {
-        let next = index(self.values.len());
-        let place = key.map_or(next, |key| *self.places.entry(key).or_insert(next));
-        if place == next {
+        let next = to_index(self.values.len());
+        let position = key.map_or(next, |key| *self.positions.entry(key).or_insert(next));
+        if position == next {
             self.values.push((key, value));
         } else {
-            join(&mut self.values[place as usize].1, value);
+            join(&mut self.values[position as usize].1, value);
         }
-        place
+        position
     }
 
     /// Adds the values of another list.
@@ -100,8 +100,8 @@ impl<Value> Distinct<Value> {
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut Value) -> bool) {
         self.values.retain_mut(|(_, value)| keeps(value));
         let keys = (0..).zip(&self.values);
-        self.places = keys
-            .filter_map(|(place, (key, _))| Some(((*key)?, place)))
+        self.positions = keys
+            .filter_map(|(position, (key, _))| Some(((*key)?, position)))
             .collect();
     }
 
@@ -112,13 +112,13 @@ impl<Value> Distinct<Value> {
 
     /// Returns the value with this key.
     pub(crate) fn get(&self, key: Key) -> Option<&Value> {
-        let place = *self.places.get(&key)?;
-        Some(&self.values[place as usize].1)
+        let position = *self.positions.get(&key)?;
+        Some(&self.values[position as usize].1)
     }
 
     /// Returns the value at an index.
-    pub(crate) fn at(&mut self, place: u32) -> Option<&mut Value> {
-        let value = self.values.get_mut(place as usize);
+    pub(crate) fn at(&mut self, position: u32) -> Option<&mut Value> {
+        let value = self.values.get_mut(position as usize);
         value.map(|(_, value)| value)
     }
 
@@ -150,28 +150,32 @@ mod tests {
             "00000001-0000-0000-0000-000000000000",
         ];
         for (at, id) in ids.iter().enumerate() {
-            assert!(ids[..at].iter().all(|other| Key::of(other) != Key::of(id)));
-            assert_eq!(Key::of(id), Key::of(id), "{id}");
+            assert!(
+                ids[..at]
+                    .iter()
+                    .all(|other| Key::from_id(other) != Key::from_id(id))
+            );
+            assert_eq!(Key::from_id(id), Key::from_id(id), "{id}");
         }
         let upper = "00000000-0000-0000-0000-00000000ABCD";
-        assert_eq!(Key::of(upper), Key::of(&upper.to_lowercase()));
+        assert_eq!(Key::from_id(upper), Key::from_id(&upper.to_lowercase()));
     }
 
     #[test]
     fn copies_join_and_values_without_a_key_do_not() {
         let mut list = Distinct::default();
         for number in 0..2000 {
-            let key = Key::of(&(number % 1000).to_string());
+            let key = Key::from_id(&(number % 1000).to_string());
             assert_eq!(list.put(Some(key), number, |_, _| {}), number % 1000);
         }
         assert_eq!(list.put(None, 1, |_, _| {}), 1000);
         list.retain(|value| *value % 4 == 1);
         let mut other = Distinct::default();
-        for key in [Some(Key::of("1")), Some(Key::of("2")), None] {
+        for key in [Some(Key::from_id("1")), Some(Key::from_id("2")), None] {
             other.put(key, 1000, |_, _| {});
         }
         list.append(other, |known, copy| *known += copy);
-        let found = ["0", "1", "2"].map(|key| list.get(Key::of(key)).copied());
+        let found = ["0", "1", "2"].map(|key| list.get(Key::from_id(key)).copied());
         assert_eq!((list.len(), found), (253, [None, Some(1001), Some(1000)]));
     }
 }

@@ -24,7 +24,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the first record on a line.
-    pub(crate) fn of_line(offset: u64, line: &[u8]) -> Self {
+    pub(crate) fn first_on_line(offset: u64, line: &[u8]) -> Self {
         Self {
             offset,
             length: u32::try_from(line.len()).unwrap_or(u32::MAX),
@@ -47,14 +47,14 @@ pub struct Line<'a> {
     /// The offset in bytes.
     pub offset: u64,
     /// Whether it ends with a newline.
-    pub terminated: bool,
+    pub is_terminated: bool,
 }
 
 impl<'a> Line<'a> {
     /// Returns the records with their positions.
     pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
         (0..).zip(self.records).map(move |(index, record)| {
-            let place = Place::of_line(self.offset, self.raw);
+            let place = Place::first_on_line(self.offset, self.raw);
             (Place { index, ..place }, record.text(self.raw))
         })
     }
@@ -85,7 +85,7 @@ impl RawLine<'_> {
     }
 }
 
-/// The lines of a source, or those that contain one of some words. Without words, lines that are too long to
+/// The lines of a source, or only the lines that contain one of the words. Without words, lines that are too long to
 /// parse are returned without their text.
 pub(crate) struct RawLines<Source> {
     source: Source,
@@ -172,21 +172,23 @@ impl<Source: Read> RawLines<Source> {
 
     /// Reads more. The unfinished line moves to the start of the buffer.
     fn read(&mut self) -> io::Result<()> {
-        let mut done = self.lines_end;
-        if self.end - done > MAX_LINE_BYTES {
+        let mut consumed = self.lines_end;
+        if self.end - consumed > MAX_LINE_BYTES {
             self.too_long += u64::from(self.long_line.is_none());
-            self.long_line.get_or_insert(self.offset + done as u64);
-            done = self.end;
+            self.long_line.get_or_insert(self.offset + consumed as u64);
+            consumed = self.end;
         }
-        self.buffer.copy_within(done..self.end, 0);
-        self.offset += done as u64;
-        let begun = self.end - done;
-        if begun == self.buffer.len() {
-            self.buffer.resize((2 * begun).min(MAX_LINE_BYTES + 1), 0);
+        self.buffer.copy_within(consumed..self.end, 0);
+        self.offset += consumed as u64;
+        let unfinished = self.end - consumed;
+        if unfinished == self.buffer.len() {
+            self.buffer
+                .resize((2 * unfinished).min(MAX_LINE_BYTES + 1), 0);
         }
-        self.end = begun + self.source.read(&mut self.buffer[begun..])?;
-        self.is_over = self.end == begun;
-        let newline = memrchr(b'\n', &self.buffer[begun..self.end]).map(|at| begun + at + 1);
+        self.end = unfinished + self.source.read(&mut self.buffer[unfinished..])?;
+        self.is_over = self.end == unfinished;
+        let newline =
+            memrchr(b'\n', &self.buffer[unfinished..self.end]).map(|at| unfinished + at + 1);
         self.lines_end = newline.unwrap_or(if self.is_over { self.end } else { 0 });
         (self.at, self.counted) = (0, 0);
         let is_whole = self.lines_end > 0 || self.is_over;
@@ -203,8 +205,8 @@ impl<Source: Read> RawLines<Source> {
 ///
 /// # Errors
 /// Reading failed.
-pub(crate) fn each_line(source: impl Read, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
-    for_each_line(source, &mut |line| -> ControlFlow<()> {
+pub(crate) fn visit_lines(source: impl Read, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+    try_visit_lines(source, &mut |line| -> ControlFlow<()> {
         visit(line);
         ControlFlow::Continue(())
     })?;
@@ -215,7 +217,7 @@ pub(crate) fn each_line(source: impl Read, visit: &mut dyn FnMut(Line<'_>)) -> i
 ///
 /// # Errors
 /// Reading failed.
-pub(crate) fn for_each_line<Value>(
+pub(crate) fn try_visit_lines<Value>(
     source: impl Read,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
 ) -> io::Result<Option<Value>> {
@@ -240,7 +242,7 @@ pub(crate) fn for_each_line<Value>(
                     damage: &damage,
                     number: *number,
                     offset: *offset,
-                    terminated: raw.ends_with(b"\n"),
+                    is_terminated: raw.ends_with(b"\n"),
                 })
             }
             Piece::LongLine {
@@ -254,7 +256,7 @@ pub(crate) fn for_each_line<Value>(
                 damage: std::slice::from_ref(damage),
                 number: *number,
                 offset: *offset,
-                terminated: true,
+                is_terminated: true,
             }),
         };
         if let ControlFlow::Break(value) = flow {
@@ -353,7 +355,7 @@ mod tests {
             ];
             assert_eq!(all, expected);
             let mut damaged = Vec::new();
-            for_each_line(text.as_bytes(), &mut |line| {
+            try_visit_lines(text.as_bytes(), &mut |line| {
                 damaged.extend((!line.damage.is_empty()).then_some(line.offset));
                 ControlFlow::<()>::Continue(())
             })

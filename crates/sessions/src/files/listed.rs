@@ -12,7 +12,7 @@ use turnpipe_formats::records::{SessionActivity, SessionCounts};
 pub struct SessionFiles {
     /// The file with the end of the conversation.
     pub path: PathBuf,
-    /// The others.
+    /// The other files of the session.
     pub others: Vec<OtherFile>,
     /// The files of subagents that are sessions of their own.
     pub started: Vec<PathBuf>,
@@ -39,12 +39,12 @@ impl From<PathBuf> for SessionFiles {
 impl SessionFiles {
     /// Returns all paths, the earlier ones first.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let of = |is_earlier: bool| {
+        let paths_of = |is_earlier: bool| {
             let others = self.others.iter();
             others.filter(move |other| other.is_earlier == is_earlier)
         };
-        let earlier = of(true).map(|other| &other.path);
-        let rest = of(false).map(|other| &other.path);
+        let earlier = paths_of(true).map(|other| &other.path);
+        let rest = paths_of(false).map(|other| &other.path);
         let all = earlier.chain([&self.path]).chain(rest);
         all.cloned().collect()
     }
@@ -52,7 +52,7 @@ impl SessionFiles {
 
 /// A session in the list.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedSession {
     /// Its path.
     pub path: PathBuf,
     /// The agent that wrote it.
@@ -77,7 +77,7 @@ pub struct Listed {
     pub state: Option<Box<InferredState>>,
 }
 
-impl Listed {
+impl ListedSession {
     /// Returns its files.
     pub fn files(&self) -> SessionFiles {
         SessionFiles {
@@ -110,4 +110,4 @@ pub struct InferredState {
 }
 
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
-pub type Sessions = Vec<Box<Listed>>;
+pub type Sessions = Vec<Box<ListedSession>>;

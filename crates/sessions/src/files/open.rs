@@ -1,4 +1,4 @@
-//! Opens session files safely, also sessions in databases, named `FILE.db#ID`. Each of these is read as
+//! Opens session files safely, also sessions in databases, named `FILE.db#ID`. A session in a database is read as
 //! a file of its rows.
 
 use std::fs::File;
@@ -18,10 +18,10 @@ use turnpipe_formats::agent::{
 };
 
 /// Size of the head, in bytes. It contains the facts about the start of nearly every session.
-const FIRST_LINES: usize = 8 * 1024;
+const HEAD_SIZE: usize = 8 * 1024;
 
 /// Size of the head of a file whose first line does not fit into it, such as the system prompt of Codex.
-const LONG_LINE: usize = 64 * 1024;
+const LONG_HEAD_SIZE: usize = 64 * 1024;
 
 /// Files up to this size are read at once, in bytes.
 const SMALL_FILE: usize = 24 * 1024;
@@ -87,8 +87,8 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
 
 /// Opens this part of a session. Files are always opened whole.
 pub(crate) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile, SessionError> {
-    if let Some(rows) = rows_of(path, extent) {
-        return Ok(SessionFile::of(path, rows?.file)?);
+    if let Some(rows) = open_rows(path, extent) {
+        return Ok(SessionFile::new(path, rows?.file)?);
     }
     let opened = open_regular(path, File::options().read(true), OFlags::NOFOLLOW);
     let file = opened.map_err(|error| match error.raw_os_error() {
@@ -97,7 +97,7 @@ pub(crate) fn open_extent(path: &Path, extent: ReadExtent) -> Result<SessionFile
         None if path.is_dir() => SessionError::Directory,
         None => SessionError::NotAFile,
     })?;
-    Ok(SessionFile::of(path, file)?)
+    Ok(SessionFile::new(path, file)?)
 }
 
 impl SessionFile {
@@ -105,12 +105,12 @@ impl SessionFile {
     ///
     /// # Errors
     /// As the system reports.
-    pub(crate) fn of(path: &Path, file: File) -> io::Result<Self> {
+    pub(crate) fn new(path: &Path, file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
             path: path.to_owned(),
             size: metadata.len(),
-            identity: Identity::of(&metadata),
+            identity: Identity::from_metadata(&metadata),
             file,
         })
     }
@@ -127,7 +127,7 @@ impl SessionFile {
 
 impl Identity {
     /// Returns the identity of the file with this metadata.
-    pub fn of(metadata: &std::fs::Metadata) -> Self {
+    pub fn from_metadata(metadata: &std::fs::Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -146,16 +146,12 @@ impl Head {
     /// Reads the head. If it is the whole file, the last line needs no newline.
     pub(crate) fn read(file: &SessionFile) -> io::Result<Self> {
         let size = usize::try_from(file.size).unwrap_or(usize::MAX);
-        let read = if size <= SMALL_FILE {
-            size
-        } else {
-            FIRST_LINES
-        };
-        let mut beginning = Beginning::read(&file.file, read)?;
+        let read_size = if size <= SMALL_FILE { size } else { HEAD_SIZE };
+        let mut beginning = Beginning::read(&file.file, read_size)?;
         let mut first = beginning.bytes();
-        first = &first[..first.len().min(FIRST_LINES)];
+        first = &first[..first.len().min(HEAD_SIZE)];
         if !first.contains(&b'\n') {
-            beginning = Beginning::read(&file.file, size.min(LONG_LINE))?;
+            beginning = Beginning::read(&file.file, size.min(LONG_HEAD_SIZE))?;
             first = beginning.bytes();
         }
         let length = if first.len() == size {
@@ -184,8 +180,8 @@ impl Head {
         self.beginning.bytes().starts_with(bytes)
     }
 
-    /// Whether the file starts like a JSON array or object, after `opening`.
-    pub(crate) fn opens(&self, opening: u8) -> bool {
+    /// Whether the file starts with the delimiter `opening`, apart from blanks.
+    pub(crate) fn has_opening(&self, opening: u8) -> bool {
         let bytes = self.beginning.bytes();
         let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         text.trim_ascii_start().first() == Some(&opening)
@@ -193,7 +189,7 @@ impl Head {
 
     /// Whether the bytes that were read have the words of a trajectory.
     pub(crate) fn may_be_trajectory(&self) -> bool {
-        self.opens(b'{') && may_be_trajectory(self.beginning.bytes())
+        self.has_opening(b'{') && may_be_trajectory(self.beginning.bytes())
     }
 
     /// Returns the lines, each with the offset of its end in bytes.
@@ -277,7 +273,7 @@ pub(crate) fn subagents_of(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the rows of a session in a database, each on a line. `None` if the path does not name a session in a
 /// database.
-fn rows_of(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
+fn open_rows(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))
 }

@@ -37,7 +37,7 @@ impl ArchiveOrigin {
     pub(crate) fn new(path: &Path, size: u64, modified: SystemTime) -> Self {
         let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
-            scope: SessionScope::of(path).digest().to_owned(),
+            scope: SessionScope::from_path(path).digest().to_owned(),
             path: path.display().to_string(),
             size,
             modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX),
@@ -45,12 +45,12 @@ impl ArchiveOrigin {
     }
 
     /// Reads the origin of an archived file. `None` if it has none, or cannot be read.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
         let opened = open_safely(path).ok()?;
-        Self::at_end(&opened.file, opened.size)
+        Self::read_at_end(&opened.file, opened.size)
     }
 
-    fn at_end(file: &File, size: u64) -> Option<Self> {
+    fn read_at_end(file: &File, size: u64) -> Option<Self> {
         // The payload ends with the length of the JSON in it.
         let mut length = [0; 4];
         read_at(file, &mut length, size.checked_sub(4)?).ok()?;
@@ -59,17 +59,22 @@ impl ArchiveOrigin {
         let start = size.checked_sub(frame.len() as u64 + 4)?;
         read_at(file, &mut frame, start).ok()?;
         let (header, json) = frame.split_at(HEADER);
-        (header == Self::header(length)).then(|| serde_json::from_slice(json).ok())?
+        (header == Self::frame_header(length)).then(|| serde_json::from_slice(json).ok())?
     }
 
     /// Returns the frame, which every decoder skips.
-    pub(crate) fn frame(&self) -> Vec<u8> {
+    pub(crate) fn to_frame(&self) -> Vec<u8> {
         let json = serde_json::to_vec(self).unwrap_or_default();
         let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
-        [&Self::header(length)[..], &json, &length.to_le_bytes()].concat()
+        [
+            &Self::frame_header(length)[..],
+            &json,
+            &length.to_le_bytes(),
+        ]
+        .concat()
     }
 
-    fn header(length: u32) -> [u8; HEADER] {
+    fn frame_header(length: u32) -> [u8; HEADER] {
         let mut header = [0; HEADER];
         header[..4].copy_from_slice(&MAGIC);
         header[4..].copy_from_slice(&length.saturating_add(4).to_le_bytes());
@@ -90,14 +95,14 @@ mod tests {
         let origin = ArchiveOrigin::new(&path, 7, UNIX_EPOCH + std::time::Duration::from_nanos(9));
         let level = ruzstd::encoding::CompressionLevel::Fastest;
         let packed = ruzstd::encoding::compress_to_vec(&b"content"[..], level);
-        std::fs::write(&path, [packed.clone(), origin.frame()].concat()).unwrap();
-        assert_eq!(ArchiveOrigin::of(&path), Some(origin));
+        std::fs::write(&path, [packed.clone(), origin.to_frame()].concat()).unwrap();
+        assert_eq!(ArchiveOrigin::read(&path), Some(origin));
         let mut content = Vec::new();
         unpack(&File::open(&path).unwrap(), &mut content, ReadExtent::Whole).unwrap();
         assert_eq!(content, b"content");
         for other in [&b""[..], b"abc", b"content\0\0\0\0", &packed] {
             std::fs::write(&path, other).unwrap();
-            assert_eq!(ArchiveOrigin::of(&path), None);
+            assert_eq!(ArchiveOrigin::read(&path), None);
         }
     }
 }

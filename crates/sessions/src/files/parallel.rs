@@ -15,20 +15,20 @@ const MAX_QUEUED: usize = 64;
 ///
 /// # Errors
 /// The error of `take`.
-pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
+pub fn process_in_order<Item: Sync, Outcome: Send, Error>(
     items: &[Item],
     jobs: usize,
     work: impl Fn(&Item) -> Outcome + Sync,
     mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if jobs <= 1 || items.len() <= 1 {
-        return in_turn(items, work, take);
+        return process_in_turn(items, work, take);
     }
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(MAX_QUEUED);
         // The system may not provide as many threads.
-        let started = (0..jobs.min(items.len())).map_while(|_| {
+        let workers = (0..jobs.min(items.len())).map_while(|_| {
             let (sender, next, work) = (sender.clone(), &next, &work);
             let worker = move || {
                 loop {
@@ -43,28 +43,28 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
             };
             Builder::new().spawn_scoped(scope, worker).ok()
         });
-        if started.count() == 0 {
-            return in_turn(items, &work, take);
+        if workers.count() == 0 {
+            return process_in_turn(items, &work, take);
         }
         drop(sender);
         let mut early = BTreeMap::new();
-        let mut due = 0;
+        let mut next_due = 0;
         for (place, outcome) in outcomes {
             early.insert(place, outcome);
-            while let Some(outcome) = early.remove(&due) {
-                if let Err(error) = take(due, outcome) {
+            while let Some(outcome) = early.remove(&next_due) {
+                if let Err(error) = take(next_due, outcome) {
                     // No further item is started.
                     next.store(items.len(), Ordering::Relaxed);
                     return Err(error);
                 }
-                due += 1;
+                next_due += 1;
             }
         }
         Ok(())
     })
 }
 
-fn in_turn<Item, Outcome, Error>(
+fn process_in_turn<Item, Outcome, Error>(
     items: &[Item],
     work: impl Fn(&Item) -> Outcome,
     mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
@@ -83,7 +83,7 @@ pub(crate) fn stream_in_order<Item: Sync, Event: Send>(
 ) {
     let jobs = jobs.min(items.len());
     std::thread::scope(|scope| {
-        // If no thread can be started, a lane has none. `None` ends an item.
+        // A lane is `None` if its thread cannot be started. In a channel, `None` ends an item.
         let lanes: Vec<Option<Receiver<Option<Event>>>> = (0..jobs)
             .map(|lane| {
                 let (sender, receiver) = sync_channel(MAX_QUEUED);
@@ -149,7 +149,7 @@ mod tests {
         let mut seen = Vec::new();
         let running = AtomicU64::new(0);
         let most = AtomicU64::new(0);
-        let done: Result<(), ()> = each_in_order(
+        let done: Result<(), ()> = process_in_order(
             &items,
             8,
             |item| {
@@ -173,7 +173,7 @@ mod tests {
     fn an_error_stops_the_work() {
         let items: Vec<usize> = (0..1000).collect();
         let begun = AtomicUsize::new(0);
-        let done = each_in_order(
+        let done = process_in_order(
             &items,
             4,
             |_| begun.fetch_add(1, Ordering::SeqCst),

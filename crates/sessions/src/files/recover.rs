@@ -1,7 +1,7 @@
 //! Recovers the records on a damaged line.
 //!
 //! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
-//! record inside a torn one stays lost, because it may be only a part of that record.
+//! record inside a torn record stays lost, because it may be only a part of the torn record.
 
 use turnpipe_core::jsonl::{
     Damage, FirstValue, Record, first_value, only_record, sound_text, split_line,
@@ -15,7 +15,7 @@ pub(crate) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     if damage.is_empty() {
         return (records, damage);
     }
-    let recovered = recover(line);
+    let recovered = recover_records(line);
     if recovered.len() > records.len() {
         (recovered, damage)
     } else {
@@ -24,7 +24,7 @@ pub(crate) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
 }
 
 /// Calls `visit` with each complete record on a line, in order. Returns their number.
-pub(crate) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize {
+pub(crate) fn visit_records_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize {
     if let Some(record) = only_record(line) {
         visit(record);
         return 1;
@@ -38,7 +38,7 @@ pub(crate) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize 
 
 /// Calls `visit` with the entry of each complete record on a line, in order. A format rejects text
 /// that is not one record, so most lines are parsed only once.
-pub(crate) fn each_entry_on(
+pub(crate) fn visit_entries_on(
     reader: &mut EntryReader,
     line: &[u8],
     detail: Detail,
@@ -57,7 +57,7 @@ pub(crate) fn each_entry_on(
 /// Returns the beginning of a JSON document that is cut off, up to the last whole member or element of its outer two
 /// levels. `None` if it is not cut off, or has none.
 pub(crate) fn mend(json: &str) -> Option<String> {
-    let (mut open, mut whole) = (Vec::new(), None);
+    let (mut open, mut last_whole) = (Vec::new(), None);
     let (mut is_in_string, mut is_escaped) = (false, false);
     for (at, byte) in json.bytes().enumerate() {
         if is_in_string {
@@ -78,18 +78,18 @@ pub(crate) fn mend(json: &str) -> Option<String> {
         }
         if matches!(byte, b'[' | b',' | b'}' | b']') && open.len() <= 2 {
             let start = if byte == b'[' { at + 1 } else { end };
-            whole = Some((start, open.clone()));
+            last_whole = Some((start, open.clone()));
         }
         if open.is_empty() {
             return None;
         }
     }
-    let (end, open) = whole?;
+    let (end, open) = last_whole?;
     let ends: String = open.iter().rev().collect();
     Some(json[..end].to_owned() + &ends)
 }
 
-fn recover(line: &[u8]) -> Vec<Record> {
+fn recover_records(line: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut at = 0;
     while let Some(start) = next_object(line, at, records.is_empty()) {
@@ -97,12 +97,12 @@ fn recover(line: &[u8]) -> Vec<Record> {
         match first_value(rest) {
             FirstValue::Object(span) => {
                 let (found, _) = split_line(&rest[span.clone()]);
-                records.extend(shift(found, start + span.start));
+                records.extend(shift_records(found, start + span.start));
                 at = start + span.end;
             }
             FirstValue::Broken { .. } => {
                 let (found, _) = split_line(rest);
-                records.extend(shift(found, start));
+                records.extend(shift_records(found, start));
                 break;
             }
             FirstValue::NotAnObject(_) | FirstValue::CutOff | FirstValue::Missing => break,
@@ -119,9 +119,9 @@ fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     (!is_first || line[from..start].iter().all(is_end)).then_some(start)
 }
 
-fn shift(records: Vec<Record>, by: usize) -> impl Iterator<Item = Record> {
+fn shift_records(records: Vec<Record>, offset: usize) -> impl Iterator<Item = Record> {
     records.into_iter().map(move |record| match record {
-        Record::Range(range) => Record::Range(range.start + by..range.end + by),
+        Record::Range(range) => Record::Range(range.start + offset..range.end + offset),
         repaired @ Record::Repaired(_) => repaired,
     })
 }

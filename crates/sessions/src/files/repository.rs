@@ -32,7 +32,7 @@ pub(crate) struct KnownDirectory {
 pub(crate) struct GitRepository {
     /// The git directory that its work trees share, without links.
     pub(crate) git: PathBuf,
-    /// Whether only a work tree is left of it here.
+    /// Whether only a work tree is left here: the git directory is missing.
     pub(crate) is_missing: bool,
     /// The main work tree, or the bare repository.
     pub(crate) root: PathBuf,
@@ -43,18 +43,18 @@ pub(crate) struct GitRepository {
 }
 
 /// Looks at directories, each for a bounded time. `home` is the user's home directory.
-pub(crate) fn look_at(
+pub(crate) fn inspect_directories(
     directories: impl IntoIterator<Item = PathBuf>,
     home: Option<&Path>,
 ) -> BTreeMap<PathBuf, KnownDirectory> {
-    let mut left: Vec<PathBuf> = directories.into_iter().collect();
+    let mut remaining: Vec<PathBuf> = directories.into_iter().collect();
     let mut known = BTreeMap::new();
     for _ in 0..MAX_SILENT {
         let (sender, receiver) = channel();
-        let (next, home) = (left.clone(), home.map(Path::to_owned));
-        let look = move || {
+        let (next, home) = (remaining.clone(), home.map(Path::to_owned));
+        let inspect = move || {
             for directory in next.into_iter().rev() {
-                let found = KnownDirectory::at(&directory, home.as_deref());
+                let found = KnownDirectory::inspect(&directory, home.as_deref());
                 // Nobody listens any more after a directory that did not answer in time.
                 if sender.send(found).is_err() {
                     return;
@@ -62,19 +62,19 @@ pub(crate) fn look_at(
             }
         };
         // A thread that hangs ends with the process.
-        if left.is_empty() || Builder::new().spawn(look).is_err() {
+        if remaining.is_empty() || Builder::new().spawn(inspect).is_err() {
             break;
         }
-        while !left.is_empty()
+        while !remaining.is_empty()
             && let Ok(found) = receiver.recv_timeout(MAX_WAIT)
         {
-            known.extend(left.pop().map(|directory| (directory, found)));
+            known.extend(remaining.pop().map(|directory| (directory, found)));
         }
-        let mount = left
+        let mount = remaining
             .pop()
             .map(|silent| mount_of(&silent))
             .unwrap_or_default();
-        left.retain(|other| !other.starts_with(&mount));
+        remaining.retain(|other| !other.starts_with(&mount));
     }
     known
 }
@@ -91,17 +91,19 @@ fn mount_of(directory: &Path) -> PathBuf {
 }
 
 impl KnownDirectory {
-    fn at(directory: &Path, home: Option<&Path>) -> Self {
-        let holds = |top: &&Path| {
+    fn inspect(directory: &Path, home: Option<&Path>) -> Self {
+        let is_owner = |top: &&Path| {
             // Many keep their settings in a repository at home, which does not contain their other work.
             let is_home = home.is_some_and(|home| home.starts_with(top));
             !is_home || directory == *top || is_tracked(top, directory)
         };
         let mut above = directory.ancestors();
-        let found = above.find_map(|top| Some((top, GitRepository::at(top)?)));
+        let found = above.find_map(|top| Some((top, GitRepository::open(top)?)));
         Self {
             exists: directory.exists(),
-            repository: found.filter(|(top, _)| holds(top)).map(|(_, found)| found),
+            repository: found
+                .filter(|(top, _)| is_owner(top))
+                .map(|(_, found)| found),
         }
     }
 }
@@ -115,28 +117,28 @@ fn is_tracked(top: &Path, directory: &Path) -> bool {
 
 impl GitRepository {
     /// Returns the repository with a work tree or a git directory at this path.
-    fn at(top: &Path) -> Option<Self> {
+    fn open(top: &Path) -> Option<Self> {
         let inside = || {
             let is_git = top.join("HEAD").is_file() && top.join("refs").is_dir();
-            is_git.then(|| GitDirectory::of(top)).flatten()
+            is_git.then(|| GitDirectory::find(top)).flatten()
         };
-        let found = GitDirectory::of(&top.join(".git")).or_else(inside)?;
+        let found = GitDirectory::find(&top.join(".git")).or_else(inside)?;
         let is_linked = found.common.is_some();
         let common = found.common.unwrap_or_else(|| {
             let admin = found.own.parent().filter(|dir| dir.ends_with("worktrees"));
             // The repository was moved or removed: only the path names it.
-            let admin = admin.filter(|_| !found.own.exists());
-            let common = admin.and_then(Path::parent);
+            let missing_admin = admin.filter(|_| !found.own.exists());
+            let common = missing_admin.and_then(Path::parent);
             common.unwrap_or(&found.own).to_owned()
         });
         let git = fs::canonicalize(&common).unwrap_or_else(|_| normalise(&common));
         let is_missing = !git.exists();
         if !is_missing && !git.join("HEAD").is_file() {
-            // Git takes no notice of it.
+            // Git ignores such a directory.
             return None;
         }
         let config = read_git_file(&git.join("config")).unwrap_or_default();
-        let (tree, remote) = settings(&config);
+        let (tree, remote) = parse_config(&config);
         let name = git.file_name().unwrap_or_default().as_encoded_bytes();
         let root = match (tree, git.parent()) {
             (Some(tree), _) => normalise(&git.join(tree)),
@@ -156,25 +158,28 @@ impl GitRepository {
     /// Whether it has this branch.
     pub(crate) fn has_branch(&self, branch: &str) -> bool {
         let name = format!("refs/heads/{branch}");
-        let packed = read_git_file(&self.git.join("packed-refs")).unwrap_or_default();
-        let mut packed = packed.lines().filter_map(|line| line.split_once(' '));
+        let packed_refs = read_git_file(&self.git.join("packed-refs")).unwrap_or_default();
+        let mut packed = packed_refs.lines().filter_map(|line| line.split_once(' '));
         let is_plain = !branch.contains("..");
         is_plain && self.git.join(&name).is_file() || packed.any(|(_, known)| known == name)
     }
 }
 
-fn value<'a>(section: &'a str, key: &str) -> Option<&'a str> {
+fn find_value<'a>(section: &'a str, key: &str) -> Option<&'a str> {
     let mut lines = section.lines().map(str::trim);
     lines.find_map(|line| line.strip_prefix(key))
 }
 
 /// Returns the work tree and the remote in a configuration, as git writes them.
-fn settings(config: &str) -> (Option<&str>, Option<String>) {
+fn parse_config(config: &str) -> (Option<&str>, Option<String>) {
     let remotes: Vec<&str> = config.split("[remote \"").skip(1).collect();
-    let is_meant = |remote: &&&str| remote.starts_with("origin\"]") || remotes.len() == 1;
-    let remote = remotes.iter().find(is_meant);
-    let remote = remote.and_then(|remote| value(remote.split("\n[").next()?, "url = "));
-    (value(config, "worktree = "), remote.map(str::to_owned))
+    let is_main = |remote: &&&str| remote.starts_with("origin\"]") || remotes.len() == 1;
+    let remote = remotes.iter().find(is_main);
+    let address = remote.and_then(|remote| find_value(remote.split("\n[").next()?, "url = "));
+    (
+        find_value(config, "worktree = "),
+        address.map(str::to_owned),
+    )
 }
 
 /// Returns the linked work trees of a git directory.

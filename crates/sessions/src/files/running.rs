@@ -23,8 +23,8 @@ impl RunningProcesses {
             rustix::param::clock_ticks_per_second().max(1),
         );
         let time = SystemTime::now();
-        let started = |began: u64| {
-            let age = now.saturating_sub(began);
+        let to_start_time = |start_time: u64| {
+            let age = now.saturating_sub(start_time);
             let age = std::time::Duration::from_millis(age.saturating_mul(1000) / ticks);
             time.checked_sub(age).unwrap_or(time)
         };
@@ -32,7 +32,7 @@ impl RunningProcesses {
         let others = table.filter(|(pid, stat)| *pid != own && !stat.has_ended());
         Self {
             processes: others
-                .map(|(pid, stat)| (pid, (stat.parent, started(stat.began))))
+                .map(|(pid, stat)| (pid, (stat.parent, to_start_time(stat.start_time))))
                 .collect(),
         }
     }
@@ -53,7 +53,7 @@ impl RunningProcesses {
     }
 
     /// Whether process `pid` is process `from` or descends from it.
-    pub(crate) fn descends(&self, pid: i32, from: i32) -> bool {
+    pub(crate) fn is_descendant(&self, pid: i32, from: i32) -> bool {
         let parent = |pid: &i32| Some(self.processes.get(pid)?.0);
         // A chain of parents can be a cycle, since the processes were not read at once.
         let mut chain = std::iter::successors(Some(pid), parent).take(self.processes.len());
@@ -61,7 +61,7 @@ impl RunningProcesses {
     }
 
     /// Returns the arguments of a process, the program first. Empty if they cannot be read.
-    pub(crate) fn arguments(pid: i32) -> Vec<String> {
+    pub(crate) fn read_arguments(pid: i32) -> Vec<String> {
         let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let arguments = bytes.split(|byte| *byte == 0);
         arguments
@@ -70,12 +70,12 @@ impl RunningProcesses {
     }
 
     /// Returns the working directory of a process.
-    pub(crate) fn directory(pid: i32) -> Option<PathBuf> {
+    pub(crate) fn read_directory(pid: i32) -> Option<PathBuf> {
         fs::read_link(format!("/proc/{pid}/cwd")).ok()
     }
 
     /// Returns the metadata of the regular files that a process has open.
-    pub(crate) fn open_files(pid: i32) -> impl Iterator<Item = Metadata> {
+    pub(crate) fn list_open_files(pid: i32) -> impl Iterator<Item = Metadata> {
         let files = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"));
         let files = files.into_iter().flatten().flatten();
         files.filter_map(|file| fs::metadata(file.path()).ok().filter(Metadata::is_file))

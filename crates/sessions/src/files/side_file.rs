@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::lines::each_line;
+use crate::files::lines::visit_lines;
 use crate::files::open::{SessionError, SessionFile, open_safely};
 use turnpipe_core::message::Message;
 use turnpipe_formats::agent::{Detail, Entry, own_format};
@@ -39,7 +39,7 @@ impl Labels {
     /// Reading failed.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let mut labels = Self::default();
-        each_side_entry(path, &mut |entry| labels.add(entry))?;
+        visit_side_entries(path, &mut |entry| labels.add(entry))?;
         Ok(labels)
     }
 
@@ -61,7 +61,7 @@ impl Labels {
 
     /// Returns the labels to show after this message, because it has the result of the last of their
     /// calls.
-    pub(crate) fn due_after(&mut self, message: &Message) -> Vec<Message> {
+    pub(crate) fn take_due(&mut self, message: &Message) -> Vec<Message> {
         let mut due = Vec::new();
         if self.by_call.is_empty() {
             return due;
@@ -80,7 +80,7 @@ impl Labels {
     }
 
     /// Returns the messages that belong to no call.
-    pub(crate) fn rest(self) -> Vec<Message> {
+    pub(crate) fn into_rest(self) -> Vec<Message> {
         self.rest
     }
 }
@@ -89,22 +89,22 @@ impl Labels {
 ///
 /// # Errors
 /// Reading failed.
-pub(crate) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
+pub(crate) fn visit_side_entries(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let format = own_format();
-    each_side_record(path, &mut |record| {
+    visit_side_records(path, &mut |record| {
         visit(format.read(record, Detail::Full).unwrap_or_default());
     })
 }
 
-/// Like `each_side_entry`, with the text of each record.
+/// Like `visit_side_entries`, with the text of each record.
 ///
 /// # Errors
 /// Reading failed.
-pub fn each_side_record(path: &Path, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+pub fn visit_side_records(path: &Path, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
     let Some(file) = open_side_file(path)? else {
         return Ok(());
     };
-    each_line(&file.file, &mut |line| {
+    visit_lines(&file.file, &mut |line| {
         for (_, record) in line.records() {
             visit(record);
         }

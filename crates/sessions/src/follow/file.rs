@@ -23,7 +23,7 @@ use turnpipe_formats::records::SwitchReason;
 const READ_SIZE: usize = 256 * 1024;
 
 /// Number of bytes before the current offset that are compared each time, to notice a rewrite in place.
-const COMPARED: usize = 4 * 1024;
+const COMPARED_SIZE: usize = 4 * 1024;
 
 /// Adds bytes to the unfinished line. Returns the lines that they complete, with their newlines.
 fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
@@ -78,9 +78,9 @@ impl KnownRecords {
     }
 }
 
-/// The result of [`Follower::look`].
+/// The result of [`Follower::read_new`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
+pub enum FollowEvent {
     /// Nothing new.
     Nothing,
     /// Complete lines.
@@ -122,8 +122,8 @@ impl Follower {
     /// # Errors
     /// Reading failed.
     pub fn new(file: SessionFile, start: u64, max_line: usize) -> io::Result<Self> {
-        let length = start.min(COMPARED as u64);
-        let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
+        let length = start.min(COMPARED_SIZE as u64);
+        let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED_SIZE));
         let filled = read_at(&file.file, &mut last, start - length)?;
         // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
@@ -160,17 +160,17 @@ impl Follower {
     }
 
     /// Takes the bytes held back. Used when the writer did not end its last line.
-    pub fn take_rest(&mut self) -> Seen {
+    pub fn take_rest(&mut self) -> FollowEvent {
         if self.dropped > 0 {
-            return self.long_line();
+            return self.take_long_line();
         }
-        Seen::Lines(std::mem::take(&mut self.held))
+        FollowEvent::Lines(std::mem::take(&mut self.held))
     }
 
     /// Returns the line that was dropped.
-    fn long_line(&mut self) -> Seen {
+    fn take_long_line(&mut self) -> FollowEvent {
         let length = std::mem::take(&mut self.dropped);
-        Seen::LongLine(Place {
+        FollowEvent::LongLine(Place {
             offset: self.read - length,
             length: u32::try_from(length).unwrap_or(u32::MAX),
             index: 0,
@@ -178,7 +178,7 @@ impl Follower {
     }
 
     /// Drops the next part of a line that is too long. Returns `None` if the line is not.
-    fn drop_long(&mut self, new: &[u8]) -> Option<(usize, Seen)> {
+    fn drop_long(&mut self, new: &[u8]) -> Option<(usize, FollowEvent)> {
         let newline = memchr(b'\n', new);
         let length = newline.map_or(new.len(), |at| at + 1);
         if self.dropped == 0 && self.held.len() + length <= self.max_line {
@@ -186,16 +186,19 @@ impl Follower {
         }
         self.dropped += (std::mem::take(&mut self.held).len() + length) as u64;
         self.read += length as u64;
-        Some((length, newline.map_or(Seen::Bytes, |_| self.long_line())))
+        Some((
+            length,
+            newline.map_or(FollowEvent::Bytes, |_| self.take_long_line()),
+        ))
     }
 
     /// Reads what is new, once. After a switch, records that the file had before are omitted.
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.
-    pub fn look(&mut self) -> Result<Seen, SessionError> {
+    pub fn read_new(&mut self) -> Result<FollowEvent, SessionError> {
         let Some(file) = &self.file else {
-            return self.look_for_a_new_one();
+            return self.open_new_file();
         };
         let known_bytes = self.last.len();
         let mut bytes = read_buffer(known_bytes + READ_SIZE);
@@ -203,26 +206,26 @@ impl Follower {
         bytes.truncate(filled);
         let Some(filled) = filled.checked_sub(known_bytes) else {
             self.restart();
-            return Ok(Seen::Switch(SwitchReason::Truncated));
+            return Ok(FollowEvent::Switch(SwitchReason::Truncated));
         };
         if !bytes.starts_with(&self.last) {
             self.restart();
-            return Ok(Seen::Switch(SwitchReason::Rewritten));
+            return Ok(FollowEvent::Switch(SwitchReason::Rewritten));
         }
         if filled > 0 {
-            if let Some((length, seen)) = self.drop_long(&bytes[known_bytes..]) {
+            if let Some((length, event)) = self.drop_long(&bytes[known_bytes..]) {
                 bytes.truncate(known_bytes + length);
-                self.last = bytes.split_off(bytes.len().saturating_sub(COMPARED));
-                return Ok(seen);
+                self.last = bytes.split_off(bytes.len().saturating_sub(COMPARED_SIZE));
+                return Ok(event);
             }
             self.read += filled as u64;
-            self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
+            self.last = bytes[bytes.len().saturating_sub(COMPARED_SIZE)..].to_vec();
             let mut lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
-            self.leave_out_known(&mut lines);
+            self.remove_known(&mut lines);
             return Ok(if lines.is_empty() {
-                Seen::Bytes
+                FollowEvent::Bytes
             } else {
-                Seen::Lines(lines)
+                FollowEvent::Lines(lines)
             });
         }
         if (1..=MAX_SKIPPED_SIZE).contains(&self.known.skipped) {
@@ -230,47 +233,49 @@ impl Follower {
         }
         if let Some(database) = &mut self.database {
             if !database.has_changed()? {
-                return Ok(Seen::Nothing);
+                return Ok(FollowEvent::Nothing);
             }
             self.file = Some(open_to_follow(&self.path)?);
-            return self.look();
+            return self.read_new();
         }
         // The old file is fully read; only now may reading continue with the new one.
         match std::fs::symlink_metadata(&self.path) {
-            Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
+            Ok(metadata) if Identity::from_metadata(&metadata) == file.identity => {
+                Ok(FollowEvent::Nothing)
+            }
             Ok(_) => {
-                let new = open_safely(&self.path)?;
-                let continues = self.is_continued_by(&new)?;
-                if !continues {
+                let new_file = open_safely(&self.path)?;
+                let is_continued = self.is_continued_by(&new_file)?;
+                if !is_continued {
                     self.known.add_skipped(&file.file)?;
                 }
-                self.file = Some(new);
-                if continues {
+                self.file = Some(new_file);
+                if is_continued {
                     self.started_over = false;
-                    return self.look();
+                    return self.read_new();
                 }
                 self.restart();
-                Ok(Seen::Switch(SwitchReason::Replaced))
+                Ok(FollowEvent::Switch(SwitchReason::Replaced))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.known.add_skipped(&file.file)?;
                 self.file = None;
                 self.restart();
-                Ok(Seen::Switch(SwitchReason::Deleted))
+                Ok(FollowEvent::Switch(SwitchReason::Deleted))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn look_for_a_new_one(&mut self) -> Result<Seen, SessionError> {
+    fn open_new_file(&mut self) -> Result<FollowEvent, SessionError> {
         match open_safely(&self.path) {
             Ok(file) => {
                 self.file = Some(file);
                 self.restart();
-                Ok(Seen::Switch(SwitchReason::Replaced))
+                Ok(FollowEvent::Switch(SwitchReason::Replaced))
             }
             Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Seen::Nothing)
+                Ok(FollowEvent::Nothing)
             }
             Err(error) => Err(error),
         }
@@ -305,7 +310,7 @@ impl Follower {
     }
 
     /// Removes lines whose records the file had before it started over.
-    fn leave_out_known(&mut self, lines: &mut Vec<u8>) {
+    fn remove_known(&mut self, lines: &mut Vec<u8>) {
         let mut new = Vec::with_capacity(lines.len());
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if self.known.add(line) || !self.started_over {
@@ -363,8 +368,8 @@ mod tests {
         let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
         fs::write(&other, "a\n").unwrap();
         fs::rename(&other, &path).unwrap();
-        let replaced = Seen::Switch(SwitchReason::Replaced);
-        assert_eq!(follower.look().unwrap(), replaced);
+        let replaced = FollowEvent::Switch(SwitchReason::Replaced);
+        assert_eq!(follower.read_new().unwrap(), replaced);
     }
 
     #[test]
@@ -373,43 +378,43 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
         let mut follower = Follower::new(open_safely(&path).unwrap(), 4, 1000).unwrap();
-        let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
-        assert_eq!(follower.look().unwrap(), Seen::Nothing);
+        let lines = |text: &str| FollowEvent::Lines(text.as_bytes().to_vec());
+        assert_eq!(follower.read_new().unwrap(), FollowEvent::Nothing);
         append(&path, b"a\nb");
         append(&path, b"\xc3");
-        assert_eq!(follower.look().unwrap(), lines("a\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("a\n"));
         assert_eq!((follower.offset(), follower.pending_bytes()), (6, 2));
         append(&path, b"\xa9\n");
-        assert_eq!(follower.look().unwrap(), lines("bé\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("bé\n"));
         fs::write(&path, "c\n").unwrap();
         assert_eq!(
-            follower.look().unwrap(),
-            Seen::Switch(SwitchReason::Truncated)
+            follower.read_new().unwrap(),
+            FollowEvent::Switch(SwitchReason::Truncated)
         );
-        assert_eq!(follower.look().unwrap(), lines("c\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("c\n"));
         fs::write(folder.path().join("other"), "d\n").unwrap();
         fs::rename(folder.path().join("other"), &path).unwrap();
         assert_eq!(
-            follower.look().unwrap(),
-            Seen::Switch(SwitchReason::Replaced)
+            follower.read_new().unwrap(),
+            FollowEvent::Switch(SwitchReason::Replaced)
         );
-        assert_eq!(follower.look().unwrap(), lines("d\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("d\n"));
         // A writer that replaces the file at each change.
         fs::write(folder.path().join("other"), "d\nd\n").unwrap();
         fs::rename(folder.path().join("other"), &path).unwrap();
-        assert_eq!(follower.look().unwrap(), lines("d\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("d\n"));
         fs::remove_file(&path).unwrap();
         assert_eq!(
-            follower.look().unwrap(),
-            Seen::Switch(SwitchReason::Deleted)
+            follower.read_new().unwrap(),
+            FollowEvent::Switch(SwitchReason::Deleted)
         );
-        assert_eq!(follower.look().unwrap(), Seen::Nothing);
+        assert_eq!(follower.read_new().unwrap(), FollowEvent::Nothing);
         fs::write(&path, "e\n").unwrap();
         assert_eq!(
-            follower.look().unwrap(),
-            Seen::Switch(SwitchReason::Replaced)
+            follower.read_new().unwrap(),
+            FollowEvent::Switch(SwitchReason::Replaced)
         );
-        assert_eq!(follower.look().unwrap(), lines("e\n"));
+        assert_eq!(follower.read_new().unwrap(), lines("e\n"));
     }
 
     #[test]
@@ -421,9 +426,9 @@ mod tests {
         let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
         let (mut seen, mut most) = (Vec::new(), 0);
         loop {
-            match follower.look().unwrap() {
-                Seen::Nothing => break,
-                Seen::Bytes => {}
+            match follower.read_new().unwrap() {
+                FollowEvent::Nothing => break,
+                FollowEvent::Bytes => {}
                 other => seen.push(other),
             }
             most = most.max(follower.held.len());
@@ -432,13 +437,13 @@ mod tests {
         seen.push(follower.take_rest());
         let length = long.len() as u64;
         let place = |offset, length| {
-            Seen::LongLine(Place {
+            FollowEvent::LongLine(Place {
                 offset,
                 length: u32::try_from(length).unwrap(),
                 index: 0,
             })
         };
-        let lines = |text: &str| Seen::Lines(text.as_bytes().to_vec());
+        let lines = |text: &str| FollowEvent::Lines(text.as_bytes().to_vec());
         let expected = [
             lines("a\n"),
             place(2, length + 1),
@@ -457,10 +462,13 @@ mod tests {
         let mut follower = Follower::new(open_safely(&path).unwrap(), 0, 1000).unwrap();
         append(&path, b"last\n");
         fs::remove_file(&path).unwrap();
-        assert_eq!(follower.look().unwrap(), Seen::Lines(b"last\n".to_vec()));
         assert_eq!(
-            follower.look().unwrap(),
-            Seen::Switch(SwitchReason::Deleted)
+            follower.read_new().unwrap(),
+            FollowEvent::Lines(b"last\n".to_vec())
+        );
+        assert_eq!(
+            follower.read_new().unwrap(),
+            FollowEvent::Switch(SwitchReason::Deleted)
         );
     }
 
@@ -507,13 +515,13 @@ mod tests {
             rows
         }
 
-        fn look(&mut self) {
+        fn read_new(&mut self) {
             loop {
-                match self.follower.look().unwrap() {
-                    Seen::Nothing => return,
-                    Seen::Bytes | Seen::LongLine(_) => {}
-                    Seen::Lines(lines) => self.seen.extend(lines),
-                    Seen::Switch(_) => self.seen.clear(),
+                match self.follower.read_new().unwrap() {
+                    FollowEvent::Nothing => return,
+                    FollowEvent::Bytes | FollowEvent::LongLine(_) => {}
+                    FollowEvent::Lines(lines) => self.seen.extend(lines),
+                    FollowEvent::Switch(_) => self.seen.clear(),
                 }
             }
         }
@@ -541,7 +549,7 @@ mod tests {
                 Change::Delete => {
                     let _ = fs::remove_file(&self.path);
                 }
-                Change::Look => self.look(),
+                Change::Look => self.read_new(),
             }
         }
     }
@@ -560,7 +568,7 @@ mod tests {
             for change in &changes {
                 bench.make(change);
             }
-            bench.look();
+            bench.read_new();
             let mut content = fs::read(&bench.path).unwrap_or_default();
             content.truncate(memrchr(b'\n', &content).map_or(0, |newline| newline + 1));
             prop_assert_eq!(

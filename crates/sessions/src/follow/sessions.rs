@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use crate::files::discover::{Candidate, subagent_files, subagent_id};
 use crate::files::open::{Head, SessionError, SessionFile, open_safely};
-use crate::follow::file::{Follower, Seen};
+use crate::follow::file::{FollowEvent, Follower};
 use crate::follow::watch::{WakeReason, Watch};
 use crate::read::session::{Session, skipped_record};
-use crate::read::tail::{MessageLines, holds_only_repeats, start_of_last};
+use crate::read::tail::{MessageLines, find_start_of_last, holds_only_repeats};
 use turnpipe_core::jsonl::{FixedFile, MAX_LINE_BYTES, Mapping, WriteError, WriteResult};
 use turnpipe_core::message::{Message, MessageMerger, SessionId};
 use turnpipe_formats::agent::{Agent, Format, NamedRoots};
 use turnpipe_formats::records::{MessageContext, SwitchReason};
 
 /// Interval between two searches for newer sessions and new subagents.
-const LOOK_AROUND: Duration = Duration::from_secs(1);
+const SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Receives what is new in followed files.
 pub trait FollowOutput {
@@ -26,25 +26,25 @@ pub trait FollowOutput {
     ///
     /// # Errors
     /// Writing failed.
-    fn raw(&mut self, lines: &[u8]) -> WriteResult;
+    fn write_raw(&mut self, lines: &[u8]) -> WriteResult;
 
     /// Takes a message.
     ///
     /// # Errors
     /// Writing failed.
-    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult;
+    fn write_message(&mut self, message: Message, about: &MessageContext) -> WriteResult;
 
-    /// The output continues with another file, or from the start of this one.
+    /// Reports that the output continues with another file, or from the start of this file.
     ///
     /// # Errors
     /// Writing failed.
-    fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult;
+    fn report_switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult;
 
-    /// The end of the file is reached; of all output if `is_last`.
+    /// Reports the end of the file, or of all output if `is_last`.
     ///
     /// # Errors
     /// Writing failed.
-    fn end_reached(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
+    fn report_end(&mut self, follower: &Follower, is_last: bool) -> WriteResult;
 }
 
 /// A session cannot be read, or its records cannot be written.
@@ -93,11 +93,11 @@ impl FollowOptions {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn context_of(&self, session: &Session) -> io::Result<MessageContext> {
+    pub fn read_context(&self, session: &Session) -> io::Result<MessageContext> {
         if self.is_raw {
             return Ok(MessageContext::default());
         }
-        let facts = session.first_facts(self.mapping)?;
+        let facts = session.read_first_facts(self.mapping)?;
         Ok(MessageContext {
             session_id: facts.session_id.map(SessionId),
             cwd: facts.cwd,
@@ -140,37 +140,39 @@ impl FollowedFile {
         })
     }
 
-    fn look(&mut self) -> Result<Seen, PrintError> {
-        let seen = self.follower.look();
+    fn read_new(&mut self) -> Result<FollowEvent, PrintError> {
+        let event = self.follower.read_new();
         let path = self.follower.path();
-        seen.map_err(|error| PrintError::read(path, error))
+        event.map_err(|error| PrintError::read(path, error))
     }
 
     /// Hands on whole lines, after the messages that `join` completes.
     fn hand_on(
         &mut self,
-        seen: &Seen,
+        event: &FollowEvent,
         join: &mut dyn FnMut(Message) -> Option<Message>,
         output: &mut impl FollowOutput,
     ) -> WriteResult {
         let Some(messages) = &mut self.messages else {
-            return match seen {
-                Seen::Lines(lines) => output.raw(lines),
+            return match event {
+                FollowEvent::Lines(lines) => output.write_raw(lines),
                 _ => Ok(()),
             };
         };
-        let mut said = Vec::new();
-        match seen {
-            Seen::Lines(lines) => {
+        let mut completed = Vec::new();
+        match event {
+            FollowEvent::Lines(lines) => {
                 for line in lines.split_inclusive(|byte| *byte == b'\n') {
-                    said.extend(messages.messages(line));
+                    completed.extend(messages.parse_line(line));
                 }
             }
-            Seen::LongLine(place) => said = messages.messages_in(skipped_record(*place)),
-            Seen::Nothing | Seen::Bytes | Seen::Switch(_) => {}
+            FollowEvent::LongLine(place) => {
+                completed = messages.convert_entry(skipped_record(*place))
+            }
+            FollowEvent::Nothing | FollowEvent::Bytes | FollowEvent::Switch(_) => {}
         }
-        for message in said.into_iter().filter_map(&mut *join) {
-            output.message(message, &self.about)?;
+        for message in completed.into_iter().filter_map(&mut *join) {
+            output.write_message(message, &self.about)?;
         }
         Ok(())
     }
@@ -206,7 +208,7 @@ impl FollowedSession {
     ) -> io::Result<Self> {
         let subagents = format.filter(|_| options.with_subagents);
         Ok(Self {
-            subagents: subagents.map(|of| Subagents::of(&file.path, of.agent, options)),
+            subagents: subagents.map(|format| Subagents::new(&file.path, format.agent, options)),
             file: FollowedFile::new(file, start, format, about, options)?,
         })
     }
@@ -220,17 +222,17 @@ impl FollowedSession {
         let mut file = self.file;
         let mut merger = MessageMerger::default();
         loop {
-            match file.look()? {
-                Seen::Nothing | Seen::Switch(_) => break,
-                new => file.hand_on(&new, &mut |one| merger.push(one), output)?,
+            match file.read_new()? {
+                FollowEvent::Nothing | FollowEvent::Switch(_) => break,
+                new => file.hand_on(&new, &mut |message| merger.push(message), output)?,
             }
         }
         let rest = file.follower.take_rest();
-        file.hand_on(&rest, &mut |one| merger.push(one), output)?;
+        file.hand_on(&rest, &mut |message| merger.push(message), output)?;
         if let Some(last) = merger.finish() {
-            output.message(last, &file.about)?;
+            output.write_message(last, &file.about)?;
         }
-        Ok(output.end_reached(&file.follower, true)?)
+        Ok(output.report_end(&file.follower, true)?)
     }
 
     /// Hands on what is new in the files of the session. Returns whether there is anything. `current` is the session
@@ -244,21 +246,23 @@ impl FollowedSession {
         let mut is_new = false;
         let subagents = self.subagents.iter_mut().flat_map(|all| &mut all.known);
         for file in std::iter::once(&mut self.file).chain(subagents) {
-            let seen = file.look()?;
-            is_new |= seen != Seen::Nothing;
-            if matches!(seen, Seen::Lines(_) | Seen::LongLine(_))
+            let event = file.read_new()?;
+            is_new |= event != FollowEvent::Nothing;
+            if matches!(event, FollowEvent::Lines(_) | FollowEvent::LongLine(_))
                 && std::mem::replace(current, place) != place
             {
-                output.switch(SwitchReason::Newer, file.follower.path())?;
+                output.report_switch(SwitchReason::Newer, file.follower.path())?;
             }
-            match seen {
-                Seen::Lines(_) | Seen::LongLine(_) => file.hand_on(&seen, &mut Some, output)?,
-                Seen::Switch(reason) => {
+            match event {
+                FollowEvent::Lines(_) | FollowEvent::LongLine(_) => {
+                    file.hand_on(&event, &mut Some, output)?
+                }
+                FollowEvent::Switch(reason) => {
                     file.restart();
                     *current = place;
-                    output.switch(reason, file.follower.path())?;
+                    output.report_switch(reason, file.follower.path())?;
                 }
-                Seen::Bytes | Seen::Nothing => {}
+                FollowEvent::Bytes | FollowEvent::Nothing => {}
             }
         }
         Ok(is_new)
@@ -274,18 +278,18 @@ struct Subagents {
 
 impl Subagents {
     /// Returns the subagents of the session in this file; their messages so far are skipped.
-    fn of(session: &Path, agent: Agent, options: &FollowOptions) -> Self {
+    fn new(session: &Path, agent: Agent, options: &FollowOptions) -> Self {
         let mut subagents = Self {
             session: session.to_owned(),
             agent,
             known: Vec::new(),
         };
-        subagents.look(|file| file.size, options);
+        subagents.follow_new(|file| file.size, options);
         subagents
     }
 
     /// Adds the files that are new, each from the offset `start`.
-    fn look(&mut self, start: fn(&SessionFile) -> u64, options: &FollowOptions) {
+    fn follow_new(&mut self, start: fn(&SessionFile) -> u64, options: &FollowOptions) {
         for path in subagent_files(&self.session, self.agent) {
             let is_known = |file: &FollowedFile| file.follower.path() == path;
             if self.known.iter().any(is_known) {
@@ -351,12 +355,12 @@ impl<'a> NewerSessions<'a> {
         let session = Session::open_with(path, self.named_roots)
             .ok()
             .filter(Session::is_appendable)?;
-        let about = options.context_of(&session).ok()?;
+        let about = options.read_context(&session).ok()?;
         // A file that has become shorter was replaced.
         let size = if size <= session.file.size { size } else { 0 };
         let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
         let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));
-        let start = start_of_last(&mut bytes, 0, is_whole).ok()?;
+        let start = find_start_of_last(&mut bytes, 0, is_whole).ok()?;
         let format = Some(session.format());
         FollowedSession::new(session.file, start, format, about, options).ok()
     }
@@ -380,9 +384,9 @@ pub fn follow(
     reader: Option<BorrowedFd<'_>>,
 ) -> Result<bool, PrintError> {
     let first = session.file.follower.path().to_owned();
-    let mut watch = Watch::folder_of(&first);
-    let begun = Instant::now();
-    let (mut active, mut looked) = (begun, begun);
+    let mut watch = Watch::new(&first);
+    let start = Instant::now();
+    let (mut active, mut last_search) = (start, start);
     let mut sessions = vec![session];
     let mut current = 0;
     loop {
@@ -391,7 +395,7 @@ pub fn follow(
             if sessions[place].hand_on_new(place, &mut current, output)? {
                 is_new = true;
                 if sessions.len() > 1 {
-                    output.end_reached(&sessions[place].file.follower, false)?;
+                    output.report_end(&sessions[place].file.follower, false)?;
                 }
             }
         }
@@ -401,20 +405,22 @@ pub fn follow(
         let left = |limit: Option<Duration>, since: Instant| {
             limit.map_or(Duration::MAX, |limit| limit.saturating_sub(since.elapsed()))
         };
-        let (idle, all) = (left(options.idle, active), left(options.all, begun));
+        let (idle, all) = (left(options.idle, active), left(options.all, start));
         let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
-            output.end_reached(follower, true)?;
+            output.report_end(follower, true)?;
             return Ok(all.is_zero());
         }
         if is_new {
             continue;
         }
-        output.end_reached(follower, false)?;
-        if looked.elapsed() >= LOOK_AROUND {
-            looked = Instant::now();
-            let more = newer.as_mut();
-            let more = more.map_or_else(Vec::new, |newer| newer.find(&first, options));
+        output.report_end(follower, false)?;
+        if last_search.elapsed() >= SEARCH_INTERVAL {
+            last_search = Instant::now();
+            let more = match &mut newer {
+                Some(newer) => newer.find(&first, options),
+                None => Vec::new(),
+            };
             for session in &more {
                 if let Some(folder) = session.file.follower.path().parent() {
                     watch.add(folder);
@@ -427,8 +433,8 @@ pub fn follow(
         }
         for FollowedSession { subagents, .. } in &mut sessions {
             if let Some(subagents) = subagents {
-                subagents.look(|_| 0, options);
-                // The session is named before its first record.
+                subagents.follow_new(|_| 0, options);
+                // The directory may appear after the session started.
                 let files = subagents.agent.format().layout.subagent_files();
                 if let Some(folder) = files.and_then(|files| (files.directory)(&subagents.session))
                 {

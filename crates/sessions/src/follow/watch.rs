@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Maximum wait without notifications.
-const POLL: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Maximum wait with notifications.
 const MAX_WAIT: Duration = Duration::from_millis(500);
@@ -32,12 +32,14 @@ pub(crate) enum WakeReason {
 
 impl Watch {
     /// Watches the directory of `file`. Polls if that fails.
-    pub(crate) fn folder_of(file: &Path) -> Self {
+    pub(crate) fn new(file: &Path) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut watch = Self { inotify: inotify() };
+        let mut watch = Self {
+            inotify: open_inotify(),
+        };
         if !watch.add(folder) {
             watch.inotify = None;
         }
@@ -69,12 +71,12 @@ impl Watch {
     /// Waits for a notification, for at most `longest`. Also returns when the reader of `output`
     /// goes away.
     pub(crate) fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> WakeReason {
-        let usual = if self.inotify.is_some() {
+        let max_wait = if self.inotify.is_some() {
             MAX_WAIT
         } else {
-            POLL
+            POLL_INTERVAL
         };
-        let time = Timespec::try_from(longest.min(usual)).unwrap_or(Timespec {
+        let time = Timespec::try_from(longest.min(max_wait)).unwrap_or(Timespec {
             tv_sec: 0,
             tv_nsec: 0,
         });
@@ -100,13 +102,13 @@ impl Watch {
 }
 
 #[cfg(target_os = "linux")]
-fn inotify() -> Option<OwnedFd> {
+fn open_inotify() -> Option<OwnedFd> {
     use rustix::fs::inotify::{CreateFlags, init};
     init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn inotify() -> Option<OwnedFd> {
+fn open_inotify() -> Option<OwnedFd> {
     None
 }
 
@@ -126,7 +128,7 @@ mod tests {
     fn a_change_ends_the_wait() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        let watch = Watch::folder_of(&path);
+        let watch = Watch::new(&path);
         std::fs::write(&path, "x").unwrap();
         let begun = Instant::now();
         assert_eq!(watch.wait(Duration::from_mins(1), None), WakeReason::Check);

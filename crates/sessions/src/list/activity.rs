@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 
 use crate::files::discover::{Candidate, subagent_files};
-use crate::files::listed::{InferredState, Listed, Sessions};
+use crate::files::listed::{InferredState, ListedSession, Sessions};
 use crate::list::in_use::{IN_USE, SessionUsers, directories};
 use crate::list::listing::{Failures, Listing, list};
 use crate::read::session::Session;
@@ -21,7 +21,7 @@ use turnpipe_formats::records::SessionActivity;
 /// Number of messages at the end of a session that are read.
 const LAST_MESSAGES: u64 = 12;
 
-/// Age of the last change from which a call without a result waits for its permission, unless it started a process.
+/// Minimum age of the last change of a session whose call waits for permission, unless the call started a process.
 const CALL_START: Duration = Duration::from_secs(3);
 
 /// Difference between the times of files and the start times of processes that is ignored.
@@ -50,7 +50,8 @@ pub fn list_in_states(
     wanted: &[SessionActivity],
     now: SystemTime,
 ) -> (Sessions, Failures) {
-    // A state decides before the limit. The process of a session may use another one that is not selected.
+    // The limit applies after the filter of states. An agent that works on a session outside of the selection may be
+    // taken for the agent of a selected session.
     let mut all = listing.clone();
     let limit = all.selection.limit.take_if(|_| !wanted.is_empty());
     let (mut listed, failed) = list(candidates, &all);
@@ -81,7 +82,9 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
         })
         .collect();
     files.sort_by_key(|(_, file, changed)| {
-        let is_open = file.as_ref().is_some_and(|file| users.work_on(file));
+        let is_open = file
+            .as_ref()
+            .is_some_and(|file| users.is_open_in_agent(file));
         std::cmp::Reverse((is_open, *changed))
     });
     for (at, file, changed) in files {
@@ -89,7 +92,8 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
         let facts = &session.facts;
         let directories = directories(facts);
         let used = users.take(session.agent, file.as_ref(), &directories, changed);
-        let end = end_of(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
+        let end =
+            find_end(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
         let age = now.duration_since(changed).unwrap_or_default();
         let pid = used.agent.or(used.server);
         let (state, reason) = match (end, pid) {
@@ -104,7 +108,7 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
             (End::Open(reason), Some(_)) => (SessionActivity::Working, reason.to_owned()),
             (End::Call(tool), Some(_)) => {
                 let since = changed.checked_sub(CLOCK_STEP).unwrap_or(changed);
-                let works = age < CALL_START
+                let is_working = age < CALL_START
                     || used
                         .processes()
                         .any(|pid| users.has_started_child(pid, since))
@@ -112,7 +116,7 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
                     || has_active_subagent(session, now);
                 let reason = format!("call {tool} without a result");
                 (
-                    if works {
+                    if is_working {
                         SessionActivity::Working
                     } else {
                         SessionActivity::Waiting
@@ -135,25 +139,25 @@ fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
     }
 }
 
-fn end_of(listed: &Listed, named: &NamedRoots) -> io::Result<End> {
+fn find_end(listed: &ListedSession, named: &NamedRoots) -> io::Result<End> {
     let Ok(session) = Session::open_with(&listed.path, named) else {
         return Err(io::ErrorKind::InvalidData.into());
     };
     if session.is_document() {
         let messages: io::Result<Vec<Message>> = session.messages(Scope::Live)?.collect();
-        return Ok(End::of(&messages?));
+        return Ok(End::from_messages(&messages?));
     }
     let mut bytes = session.bytes(Mapping::Allowed);
     for count in [LAST_MESSAGES, 1] {
         if let Some(messages) = last_messages(&mut bytes, count, session.format(), false)? {
-            return Ok(End::of(&messages));
+            return Ok(End::from_messages(&messages));
         }
     }
     Err(io::ErrorKind::FileTooLarge.into())
 }
 
 impl End {
-    fn of(messages: &[Message]) -> Self {
+    fn from_messages(messages: &[Message]) -> Self {
         let mut end = Self::Over("no prompt");
         // Calls without a result, in order.
         let mut calls: Vec<(&str, &str)> = Vec::new();
@@ -201,7 +205,7 @@ fn is_subagent_call(tool: &str) -> bool {
     agent_tool(tool).is_some_and(|tool| tool.purpose == Purpose::Agent)
 }
 
-fn has_active_subagent(session: &Listed, now: SystemTime) -> bool {
+fn has_active_subagent(session: &ListedSession, now: SystemTime) -> bool {
     session.subagents > 0
         && subagent_files(&session.path, session.agent)
             .iter()

@@ -7,9 +7,9 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::files::discover::{Candidate, discover, subagent_candidates, subagents_beside};
-use crate::files::listed::{Listed, SessionFiles};
+use crate::files::listed::{ListedSession, SessionFiles};
 use crate::list::listing::{Listing, list, list_files};
-use crate::list::parts::{Spawned, bases, ids_in, is_named_after};
+use crate::list::parts::{SpawnedSubagents, bases, ids_in, is_named_after};
 use crate::list::selection::{Selection, timestamp};
 use crate::read::session::Session;
 use crate::state::SessionScope;
@@ -79,18 +79,18 @@ pub fn find(
         .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
         .cloned()
         .collect();
-    match one_of(name, &named, candidates, listing) {
+    match find_one(name, &named, candidates, listing) {
         Err(FindError::Nothing) => {}
         found => return found,
     }
-    match one_of(name, candidates, candidates, listing) {
-        Err(FindError::Nothing) => subagent(name, candidates),
+    match find_one(name, candidates, candidates, listing) {
+        Err(FindError::Nothing) => find_subagent(name, candidates),
         found => found,
     }
 }
 
 /// Returns the one subagent without a session of its own whose file is named after this id.
-fn subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindError> {
+fn find_subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindError> {
     let mut files = subagent_candidates(candidates);
     files.extend(subagents_beside(candidates));
     files.retain(|file| ids_in(&file.path).any(|id| id.starts_with(name)));
@@ -105,8 +105,12 @@ fn subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindEr
     }
 }
 
-/// Returns the files of a session, and those of its subagents that are sessions of their own: they start after it.
-fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -> SessionFiles {
+/// Returns the files of a session, and the files of its subagents that have their own sessions, which start later.
+fn collect_files(
+    found: &ListedSession,
+    candidates: &[Candidate],
+    listing: &Listing,
+) -> SessionFiles {
     let mut found = found.clone();
     if found.agent.format().layout.has_subagent_sessions() {
         let start = found.facts.started.unwrap_or(Timestamp::MIN);
@@ -114,18 +118,18 @@ fn with_subagents(found: &Listed, candidates: &[Candidate], listing: &Listing) -
             .iter()
             .filter(|file| timestamp(file.changed) >= start);
         let later: Vec<Candidate> = later.cloned().collect();
-        let mut spawned = Spawned::default();
-        let (sessions, _) = list_files(&later, &listing.of_all());
+        let mut spawned = SpawnedSubagents::default();
+        let (sessions, _) = list_files(&later, &listing.without_filters());
         for session in &sessions {
             spawned.add(session);
         }
-        spawned.count(&mut found);
+        spawned.apply_to(&mut found);
     }
     found.files()
 }
 
 /// Returns the one session with this id, prefix of an id, or title.
-fn one_of(
+fn find_one(
     name: &str,
     named: &[Candidate],
     candidates: &[Candidate],
@@ -148,10 +152,10 @@ fn one_of(
     ];
     for test in tests {
         let found = sessions.iter().filter(|session| test(&session.facts));
-        let found: Vec<&Listed> = found.map(Box::as_ref).collect();
+        let found: Vec<&ListedSession> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
-            [one] => return Ok(with_subagents(one, candidates, listing)),
+            [one] => return Ok(collect_files(one, candidates, listing)),
             several => {
                 let shown = several.iter().take(MAX_SHOWN);
                 let shown = shown.map(|session| session.path.display().to_string());
@@ -173,7 +177,7 @@ impl Session {
         candidates: &dyn Fn() -> Vec<Candidate>,
         missing: &dyn Fn(&Path, &CopiedHistory),
     ) -> Vec<Self> {
-        let mut listing = listing.of_all();
+        let mut listing = listing.without_filters();
         listing.selection.with_subagents = true;
         let mut ancestors: Vec<Self> = Vec::new();
         let mut history = facts.history.clone();
@@ -187,20 +191,20 @@ impl Session {
             let parent = if is_repeated || ancestors.len() == MAX_ANCESTORS {
                 None
             } else {
-                let beside = newest.file.path.parent().unwrap_or(Path::new("."));
-                let beside = Root {
+                let directory = newest.file.path.parent().unwrap_or(Path::new("."));
+                let root = Root {
                     agent: None,
-                    path: beside.to_owned(),
+                    path: directory.to_owned(),
                 };
-                let beside = || discover(std::slice::from_ref(&beside));
-                self.base(&base, &candidates(), &listing)
-                    .or_else(|| self.base(&base, &beside(), &listing))
+                let beside = || discover(std::slice::from_ref(&root));
+                self.find_base(&base, &candidates(), &listing)
+                    .or_else(|| self.find_base(&base, &beside(), &listing))
             };
             let Some(parent) = parent else {
                 missing(&newest.file.path, &base);
                 break;
             };
-            let facts = parent.first_facts(listing.mapping);
+            let facts = parent.read_first_facts(listing.mapping);
             history = facts.ok().and_then(|facts| facts.history);
             ancestors.push(parent);
         }
@@ -208,8 +212,8 @@ impl Session {
         ancestors
     }
 
-    /// Returns the session in another file that contains this beginning, up to there.
-    fn base(
+    /// Returns the session in another file that contains the beginning `history`, up to the end of this beginning.
+    fn find_base(
         &self,
         history: &CopiedHistory,
         candidates: &[Candidate],
@@ -221,13 +225,14 @@ impl Session {
         let named: Vec<Candidate> = named.cloned().collect();
         let candidates = if named.is_empty() { candidates } else { &named };
         let (listed, _) = list_files(candidates, listing);
-        let own = SessionScope::of(&self.file.path);
+        let own = SessionScope::from_path(&self.file.path);
         let listed = listed.iter().map(Box::as_ref);
-        let others = bases(history, listed).into_iter();
-        let others = others.filter(|found| SessionScope::of(&found.path) != own);
-        let open = |found: &Listed| Self::open_with(&found.path, &listing.selection.named_roots);
-        let others = others.filter_map(|found| Some(open(found).ok()?.up_to(history.end)));
+        let bases = bases(history, listed).into_iter();
+        let others = bases.filter(|found| SessionScope::from_path(&found.path) != own);
+        let open =
+            |found: &ListedSession| Self::open_with(&found.path, &listing.selection.named_roots);
+        let beginnings = others.filter_map(|found| Some(open(found).ok()?.with_end(history.end)));
         // A copy may be cut.
-        others.max_by_key(|session| session.file.size)
+        beginnings.max_by_key(|session| session.file.size)
     }
 }

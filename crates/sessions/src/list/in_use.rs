@@ -67,8 +67,8 @@ impl SessionUsers {
         let running = RunningProcesses::read();
         let mut users = Self::default();
         for pid in running.ids() {
-            let arguments = RunningProcesses::arguments(pid);
-            if let Some(agent) = Agent::of_process(&arguments) {
+            let arguments = RunningProcesses::read_arguments(pid);
+            if let Some(agent) = Agent::from_process(&arguments) {
                 users
                     .agents
                     .insert(pid, (agent, is_session_server(&arguments)));
@@ -76,7 +76,9 @@ impl SessionUsers {
         }
         for pid in running.ids() {
             let is_agent = users.agents.contains_key(&pid);
-            for file in RunningProcesses::open_files(pid).map(|file| Identity::of(&file)) {
+            for file in
+                RunningProcesses::list_open_files(pid).map(|file| Identity::from_metadata(&file))
+            {
                 let other = users.open.entry(file).or_insert(pid);
                 *other = if is_agent { pid } else { *other };
             }
@@ -84,9 +86,9 @@ impl SessionUsers {
                 continue;
             };
             let is_started_by = |(parent, (other, _)): (&i32, &(Agent, bool))| {
-                *parent != pid && other == agent && running.descends(pid, *parent)
+                *parent != pid && other == agent && running.is_descendant(pid, *parent)
             };
-            if let Some(directory) = RunningProcesses::directory(pid)
+            if let Some(directory) = RunningProcesses::read_directory(pid)
                 && !users.agents.iter().any(is_started_by)
             {
                 let agents = users.in_directory.entry((*agent, directory));
@@ -98,20 +100,20 @@ impl SessionUsers {
     }
 
     /// Whether an agent that serves only this session has the file open.
-    pub(crate) fn work_on(&self, file: &Metadata) -> bool {
-        let open = self.open.get(&Identity::of(file));
+    pub(crate) fn is_open_in_agent(&self, file: &Metadata) -> bool {
+        let open = self.open.get(&Identity::from_metadata(file));
         let agent = open.and_then(|pid| self.agents.get(pid));
         agent.is_some_and(|(_, serves_many)| !serves_many)
     }
 
     /// Whether a process has the file open.
     pub(crate) fn is_open(&self, file: &Metadata) -> bool {
-        self.open.contains_key(&Identity::of(file))
+        self.open.contains_key(&Identity::from_metadata(file))
     }
 
     /// Returns the processes that use a session of this agent in these directories. An agent is taken only once: the
-    /// caller starts with the session that was changed last. One that has the file open comes before one that only
-    /// works in the directory, and the latter started before the last change.
+    /// caller starts with the session that was changed last. Prefers an agent that has the file open. Another agent in
+    /// these directories must have started before the last change.
     pub(crate) fn take(
         &mut self,
         agent: Agent,
@@ -119,7 +121,7 @@ impl SessionUsers {
         directories: &[&Path],
         changed: SystemTime,
     ) -> SessionUse {
-        let open = file.and_then(|file| self.open.get(&Identity::of(file)).copied());
+        let open = file.and_then(|file| self.open.get(&Identity::from_metadata(file)).copied());
         let open = open.filter(|pid| {
             self.agents
                 .get(pid)
@@ -134,7 +136,7 @@ impl SessionUsers {
                 continue;
             };
             let found = agents.iter().position(|pid| match holder {
-                Some(holder) => running.descends(holder, *pid),
+                Some(holder) => running.is_descendant(holder, *pid),
                 None => running
                     .start_time(*pid)
                     .is_some_and(|start| start <= changed),
@@ -150,7 +152,7 @@ impl SessionUsers {
         }
     }
 
-    /// Whether a process started another one at this time or later, and that one still runs.
+    /// Whether a running process descends from `pid` and started at `since` or later.
     pub(crate) fn has_started_child(&self, pid: i32, since: SystemTime) -> bool {
         let running = &self.running;
         running.ids().any(|other| {
@@ -158,7 +160,7 @@ impl SessionUsers {
                 && running
                     .start_time(other)
                     .is_some_and(|start| start >= since)
-                && running.descends(other, pid)
+                && running.is_descendant(other, pid)
         })
     }
 }

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 
 use crate::files::dirs::DirContext;
 use crate::files::discover::{Candidate, subagent_files};
-use crate::files::listed::{Listed, Sessions};
+use crate::files::listed::{ListedSession, Sessions};
 use crate::files::open::SessionError;
-use crate::files::parallel::{each_in_order, stream_in_order};
-use crate::list::parts::{Spawned, ids_in, join, name};
+use crate::files::parallel::{process_in_order, stream_in_order};
+use crate::list::parts::{SpawnedSubagents, ids_in, join, session_key};
 use crate::list::projects::Projects;
 use crate::list::selection::{MIN_ID_CHARS, Selection, timestamp};
 use crate::prices::Prices;
@@ -36,7 +36,7 @@ pub enum Depth {
 }
 
 /// The result for one file. `None` if it is filtered out.
-type Examined = Result<Option<Box<Listed>>, SessionError>;
+type Examined = Result<Option<Box<ListedSession>>, SessionError>;
 
 /// Settings to list sessions.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub struct Listing {
 impl Listing {
     /// Returns the settings for all sessions, without filters.
     #[must_use]
-    pub fn of_all(&self) -> Self {
+    pub fn without_filters(&self) -> Self {
         let mut all = self.clone();
         all.examined = Arc::default();
         all.selection = Selection::default();
@@ -71,21 +71,21 @@ impl Listing {
     /// Finds the projects of the sessions among `candidates` by their beginnings, unless they are known.
     pub fn learn_projects(&self, candidates: &[Candidate]) {
         self.selection.projects.get_or_init(|| {
-            let all = self.of_all();
+            let all = self.without_filters();
             let candidates: Vec<&Candidate> = candidates.iter().collect();
             let look = |candidate: &Candidate| {
                 let named = &all.selection.named_roots;
                 let session = Session::open_for_list(&candidate.path, named)?;
-                Ok(Some(session.with_directory(session.facts_of_name()?)))
+                Ok(Some(session.with_directory(session.read_identity_facts()?)))
             };
             let mut facts = Vec::new();
             // The command itself reports files that cannot be read.
-            let _ = all.each(&candidates, look, |_, found| facts.push(found));
-            Projects::of(&facts, self.selection.user_home.as_deref())
+            let _ = all.examine_each(&candidates, look, |_, found| facts.push(found));
+            Projects::from_facts(&facts, self.selection.user_home.as_deref())
         });
     }
 
-    /// Finds what the filters need to know of all sessions.
+    /// Finds the projects of all sessions, if a filter needs them.
     pub(crate) fn prepare(&self, candidates: &[Candidate]) {
         if self.selection.project.is_some() {
             self.learn_projects(candidates);
@@ -102,7 +102,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     listing.prepare(candidates);
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
-    let mut spawned = Spawned::default();
+    let mut spawned = SpawnedSubagents::default();
     let mut failed = Failures::new();
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     if listing.selection.limit.is_some() {
@@ -117,12 +117,12 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         }
         let read = candidates.len() - rest.len();
         let limit = listing.selection.limit;
-        let step = limit.map_or(rest.len(), |limit| step(read, limit));
-        let (now, later) = rest.split_at(step.min(rest.len()));
-        let look = |candidate: &Candidate| listing.look(candidate, &names);
-        failed.extend(listing.each(now, look, |at, session| {
+        let step = limit.map_or(rest.len(), |limit| next_step_size(read, limit));
+        let (current, later) = rest.split_at(step.min(rest.len()));
+        let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+        failed.extend(listing.examine_each(current, look, |at, session| {
             spawned.add(&session);
-            if listing.admits_subagent(&session, now[at].context) {
+            if listing.admits_subagent(&session, current[at].context) {
                 listed.push(session);
             }
         }));
@@ -133,15 +133,15 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         // Older files of the same sessions.
         let ids: Vec<String> = listed
             .iter()
-            .filter_map(|session| Some(name(session)?.1))
+            .filter_map(|session| Some(session_key(session)?.1))
             .collect();
         let is_part = |file: &&Candidate| {
             let mut names = ids_in(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
             names.any(|name| ids.iter().any(|id| id.starts_with(&name)))
         };
         let parts: Vec<&Candidate> = rest.iter().copied().filter(is_part).collect();
-        let look = |candidate: &Candidate| listing.look(candidate, &names);
-        failed.extend(listing.each(&parts, look, |_, session| {
+        let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+        failed.extend(listing.examine_each(&parts, look, |_, session| {
             if session
                 .facts
                 .session_id
@@ -154,10 +154,10 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         listed = join(listed);
     }
     for session in &mut listed {
-        spawned.count(session);
+        spawned.apply_to(session);
         listing.count_files(session);
     }
-    sort(&mut listed);
+    sort_by_activity(&mut listed);
     if let Some(limit) = listing.selection.limit {
         listed.truncate(limit.get());
     }
@@ -169,9 +169,9 @@ pub(crate) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let order: Vec<&Candidate> = candidates.iter().collect();
-    let look = |candidate: &Candidate| listing.look(candidate, &names);
-    let failed = listing.each(&order, look, |_, session| listed.push(session));
-    sort(&mut listed);
+    let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+    let failed = listing.examine_each(&order, look, |_, session| listed.push(session));
+    sort_by_activity(&mut listed);
     (listed, failed)
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn keep_unreadable(mut failed: Failures) -> Failures {
 }
 
 /// Returns the number of files to read next, after this many. Steps double, so that checks take little time.
-fn step(read: usize, limit: NonZeroUsize) -> usize {
+fn next_step_size(read: usize, limit: NonZeroUsize) -> usize {
     match read {
         0 => limit.get(),
         read => read.max(MIN_STEP),
@@ -191,14 +191,14 @@ fn step(read: usize, limit: NonZeroUsize) -> usize {
 
 /// Compares sessions: most recently active first, then by path. Paths are compared as bytes, because comparing them by
 /// component takes as long as reading the files.
-fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
+fn compare_activity(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
     let newest_first = other.0.cmp(&one.0);
     newest_first.then_with(|| one.1.as_os_str().cmp(other.1.as_os_str()))
 }
 
-fn sort(listed: &mut [Box<Listed>]) {
+fn sort_by_activity(listed: &mut [Box<ListedSession>]) {
     listed.sort_by(|one, other| {
-        in_order(
+        compare_activity(
             (one.facts.last_activity_or_min(), &one.path),
             (other.facts.last_activity_or_min(), &other.path),
         )
@@ -208,20 +208,20 @@ fn sort(listed: &mut [Box<Listed>]) {
 impl Listing {
     /// Calls `look` for each of `candidates`, on several threads, and `take` with the index and the outcome of each
     /// that is not filtered out, in order. Returns the failures.
-    pub(crate) fn each<Outcome: Send>(
+    pub(crate) fn examine_each<Outcome: Send>(
         &self,
         candidates: &[&Candidate],
         look: impl Fn(&Candidate) -> Result<Option<Outcome>, SessionError> + Sync,
         mut take: impl FnMut(usize, Outcome),
     ) -> Failures {
         let look = |candidate: &&Candidate| {
-            let looked = look(candidate);
+            let outcome = look(candidate);
             self.examined.fetch_add(1, Ordering::Relaxed);
-            looked
+            outcome
         };
         let mut failed = Failures::new();
-        let Ok(()) = each_in_order(candidates, self.jobs.get(), look, |at, looked| {
-            match looked {
+        let Ok(()) = process_in_order(candidates, self.jobs.get(), look, |at, outcome| {
+            match outcome {
                 Ok(Some(outcome)) => take(at, outcome),
                 Ok(None) => {}
                 Err(error) => failed.push((candidates[at].path.clone(), error)),
@@ -232,14 +232,14 @@ impl Listing {
     }
 
     /// Calls `read` with each of `candidates`, on several threads, and `visit` with the events that it reports, in
-    /// order, until it breaks. `failed` makes an event of a file that could not be read. Skips files that are not
+    /// order, until it breaks. `to_failure` makes an event of a file that could not be read. Skips files that are not
     /// sessions.
     pub(crate) fn stream<Event: Send>(
         &self,
         candidates: &[Candidate],
         read: impl Fn(&Candidate, &mut Report<'_, Event>) -> Result<ControlFlow<()>, SessionError>
         + Sync,
-        failed: impl Fn(PathBuf, SessionError) -> Event + Sync,
+        to_failure: impl Fn(PathBuf, SessionError) -> Event + Sync,
         visit: &mut Report<'_, Event>,
     ) {
         self.prepare(candidates);
@@ -249,7 +249,7 @@ impl Listing {
             match outcome {
                 Ok(flow) => flow,
                 Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
-                Err(error) => report(failed(candidate.path.clone(), error)),
+                Err(error) => report(to_failure(candidate.path.clone(), error)),
             }
         };
         stream_in_order(candidates, self.jobs.get(), &work, visit);
@@ -267,7 +267,7 @@ impl Listing {
             return false;
         };
         // Subagents that are sessions of their own start after the session that they are counted for.
-        let may_have_started = |session: &Listed| {
+        let may_have_started = |session: &ListedSession| {
             session.agent.format().layout.has_subagent_sessions()
                 && session
                     .facts
@@ -281,7 +281,7 @@ impl Listing {
         {
             return false;
         }
-        sort(listed);
+        sort_by_activity(listed);
         listed.truncate(limit.get());
         let ends = listed.first().zip(listed.get(limit.get() - 1));
         ends.is_some_and(|(first, last)| {
@@ -291,7 +291,7 @@ impl Listing {
     }
 
     /// Reads the session in a file, also of a subagent. Returns `None` if it is filtered out.
-    fn look(&self, candidate: &Candidate, names: &NameIndexes) -> Examined {
+    fn read_candidate(&self, candidate: &Candidate, names: &NameIndexes) -> Examined {
         if !self.selection.admits_file(candidate) {
             return Ok(None);
         }
@@ -302,17 +302,17 @@ impl Listing {
             }
             Depth::Ends | Depth::Whole => Session::open_with(path, &self.selection.named_roots)?,
         };
-        session.may_have_side_file = context.side_file;
+        session.may_have_side_file = context.has_side_file;
         self.describe(&session, context, names)
     }
 
     /// Whether a session is selected if it is a subagent's.
-    fn admits_subagent(&self, session: &Listed, context: DirContext) -> bool {
+    fn admits_subagent(&self, session: &ListedSession, context: DirContext) -> bool {
         !session.facts.is_subagent || context.is_named || self.selection.with_subagents
     }
 
     /// Replaces the counts of a session with several files by those of all of them.
-    fn count_files(&self, listed: &mut Listed) {
+    fn count_files(&self, listed: &mut ListedSession) {
         if listed.counts.is_none() || listed.others.is_empty() && listed.started.is_empty() {
             return;
         }
@@ -320,7 +320,7 @@ impl Listing {
             session.others.clone_from(&listed.others);
             session.started.clone_from(&listed.started);
             // If the file is gone, the counts are as of the first reading.
-            if let Ok((_, counts)) = session.priced_facts(self.mapping, self.prices.as_ref()) {
+            if let Ok((_, counts)) = session.read_priced_facts(self.mapping, self.prices.as_ref()) {
                 listed.counts = Some(counts);
             }
         }
@@ -355,21 +355,22 @@ impl Listing {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
-            Depth::Ends => (session.summary_of_file(self.mapping)?, None),
+            Depth::Ends => (session.read_file_summary(self.mapping)?, None),
             Depth::Whole => {
-                let (facts, counts) = session.priced_facts(self.mapping, self.prices.as_ref())?;
+                let (facts, counts) =
+                    session.read_priced_facts(self.mapping, self.prices.as_ref())?;
                 (facts, Some(counts))
             }
         };
         names.apply(session.format(), &session.file.path, &mut facts);
         let path = &session.file.path;
-        let files = if context.subagents {
+        let files = if context.has_subagents {
             subagent_files(path, agent).len() as u64
         } else {
             0
         };
         let subagents = files + session.count_lines(agent.format().layout.subagent_words())?;
-        let listed = Box::new(Listed {
+        let listed = Box::new(ListedSession {
             path: path.clone(),
             agent,
             homes: self

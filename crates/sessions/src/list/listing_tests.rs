@@ -169,7 +169,7 @@ fn few_checks_are_made_in_many_files() {
         let limit = NonZeroUsize::new(limit).unwrap();
         let (mut read, mut checks) = (0, 0);
         while read < 200_000 {
-            read += step(read, limit);
+            read += next_step_size(read, limit);
             checks += 1;
         }
         assert!(checks < 20, "{checks} checks for {limit}");
@@ -242,7 +242,7 @@ fn naming_does_not_move_a_session() {
     let name = crate::record::SessionName::new("Named").unwrap();
     files.rename(&name).unwrap();
     files
-        .recap("It was fixed.", &serde_json::json!({"v": 1}))
+        .write_recap("It was fixed.", &serde_json::json!({"v": 1}))
         .unwrap();
     files.finish(crate::durable::Sync::Never).unwrap();
     let after = Session::open(&path).unwrap();

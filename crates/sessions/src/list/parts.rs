@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::files::listed::{Listed, OtherFile, Sessions};
+use crate::files::listed::{ListedSession, OtherFile, Sessions};
 use crate::read::session::Session;
 use turnpipe_formats::agent::{
     Agent, CopiedHistory, Facts, IdScope, session_stem, subagent_of_file,
@@ -19,7 +19,7 @@ pub(crate) fn join(listed: Sessions) -> Sessions {
     let mut joined = Sessions::new();
     let mut groups: HashMap<(Agent, String), Sessions> = HashMap::new();
     for session in listed {
-        match name(&session) {
+        match session_key(&session) {
             Some(name) => groups.entry(name).or_default().push(session),
             None => joined.push(session),
         }
@@ -35,8 +35,8 @@ pub(crate) fn join(listed: Sessions) -> Sessions {
     joined
 }
 
-/// Returns what names the session. `None` if other sessions may have the same id.
-pub(crate) fn name(session: &Listed) -> Option<(Agent, String)> {
+/// Returns the agent and the id of a session. `None` if other sessions may have the same id.
+pub(crate) fn session_key(session: &ListedSession) -> Option<(Agent, String)> {
     let facts = &session.facts;
     let id = facts.session_id.as_ref()?;
     let is_shared = facts.is_subagent && facts.parent() == Some(id)
@@ -45,14 +45,14 @@ pub(crate) fn name(session: &Listed) -> Option<(Agent, String)> {
 }
 
 /// Joins the files of one session: the file with the end of the conversation gets the facts of the others.
-fn join_files(group: Sessions) -> Option<Box<Listed>> {
+fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
     let continued: Vec<&PathBuf> = group
         .iter()
         .filter_map(|session| session.facts.history.as_ref())
         .flat_map(|history| bases(history, group.iter().map(Box::as_ref)))
         .map(|base| &base.path)
         .collect();
-    let rank = |session: &Listed| {
+    let rank = |session: &ListedSession| {
         let facts = &session.facts;
         (
             session.is_stream,
@@ -70,13 +70,13 @@ fn join_files(group: Sessions) -> Option<Box<Listed>> {
         .iter()
         .map(|session| continued.contains(&&session.path))
         .collect();
-    let mut files: Vec<Option<Box<Listed>>> = group.into_iter().map(Some).collect();
+    let mut files: Vec<Option<Box<ListedSession>>> = group.into_iter().map(Some).collect();
     let mut ordered = order
         .into_iter()
         .filter_map(|at| Some((files[at].take()?, is_continued[at])));
     let (mut newest, _) = ordered.next()?;
     let start = newest.facts.started;
-    // A file of the session has all that streams have.
+    // A file of the session contains everything that its streams contain.
     for (other, is_continued) in ordered.filter(|(other, _)| !other.is_stream) {
         let other = *other;
         let has_ended = || start.is_some_and(|start| other.facts.last_activity_or_min() <= start);
@@ -119,18 +119,18 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
 }
 
 /// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
-/// named after the id that others refer to. Without such a name, the first file of the thread is meant.
+/// named after the id that others refer to. Without a file of that name, returns the first file of the thread.
 pub(crate) fn bases<'a>(
     history: &CopiedHistory,
-    listed: impl Iterator<Item = &'a Listed> + Clone,
-) -> Vec<&'a Listed> {
+    listed: impl Iterator<Item = &'a ListedSession> + Clone,
+) -> Vec<&'a ListedSession> {
     let id = &history.session_id;
     let is_first_of_thread = |facts: &Facts| {
         let base = facts.history.as_ref().map(|base| &base.session_id);
         facts.session_id.as_ref() == Some(id) && base != Some(id)
     };
     let named = listed.clone();
-    let named: Vec<&Listed> = named
+    let named: Vec<&ListedSession> = named
         .filter(|session| is_named_after(&session.path, id))
         .collect();
     if !named.is_empty() {
@@ -150,10 +150,10 @@ pub(crate) fn is_named_after(path: &Path, id: &str) -> bool {
 
 /// The subagents that are sessions of their own, by the sessions that started them.
 #[derive(Debug, Default)]
-pub(crate) struct Spawned(HashMap<(Agent, String), BTreeMap<String, PathBuf>>);
+pub(crate) struct SpawnedSubagents(HashMap<(Agent, String), BTreeMap<String, PathBuf>>);
 
-impl Spawned {
-    pub(crate) fn add(&mut self, session: &Listed) {
+impl SpawnedSubagents {
+    pub(crate) fn add(&mut self, session: &ListedSession) {
         let ids = session
             .facts
             .parent()
@@ -165,8 +165,8 @@ impl Spawned {
     }
 
     /// Sets the subagents of a session, and those that they started, unless it has more files of subagents.
-    pub(crate) fn count(&self, session: &mut Listed) {
-        let mut next: Vec<(Agent, String)> = name(session).into_iter().collect();
+    pub(crate) fn apply_to(&self, session: &mut ListedSession) {
+        let mut next: Vec<(Agent, String)> = session_key(session).into_iter().collect();
         let mut known = BTreeMap::new();
         while let Some(parent) = next.pop() {
             for (id, path) in self.0.get(&parent).into_iter().flatten() {

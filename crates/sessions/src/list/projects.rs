@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::files::repository::{GitRepository, KnownDirectory, look_at};
+use crate::files::repository::{GitRepository, KnownDirectory, inspect_directories};
 use turnpipe_formats::agent::Facts;
 
 /// What agents record as the branch if there is none.
@@ -26,15 +26,15 @@ pub struct Projects {
 }
 
 /// The facts that show the project of a session.
-struct Signs {
+struct ProjectSigns {
     directory: PathBuf,
     remote: Option<String>,
     repository: Option<PathBuf>,
     branch: Option<String>,
 }
 
-impl Signs {
-    fn of(facts: &Facts) -> Option<Self> {
+impl ProjectSigns {
+    fn from_facts(facts: &Facts) -> Option<Self> {
         let absolute = |path: &String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
         Some(Self {
             directory: facts.first_cwd.as_ref().and_then(absolute)?,
@@ -47,9 +47,9 @@ impl Signs {
 
 impl Projects {
     /// Looks at the directories of the sessions with these facts. `home` is the home directory of the user.
-    pub(crate) fn of(facts: &[Facts], home: Option<&Path>) -> Self {
-        let signs: Vec<Signs> = facts.iter().filter_map(Signs::of).collect();
-        let mut this = Self {
+    pub(crate) fn from_facts(facts: &[Facts], home: Option<&Path>) -> Self {
+        let signs: Vec<ProjectSigns> = facts.iter().filter_map(ProjectSigns::from_facts).collect();
+        let mut projects = Self {
             home: home.map(Path::to_owned),
             ..Self::default()
         };
@@ -57,44 +57,49 @@ impl Projects {
             let paths = [Some(&one.directory), one.repository.as_ref()];
             paths.into_iter().flatten().cloned()
         });
-        this.directories = look_at(directories.collect::<BTreeSet<_>>(), home);
+        projects.directories = inspect_directories(directories.collect::<BTreeSet<_>>(), home);
         for one in &signs {
-            if let (Some(remote), Some(found)) = (&one.remote, this.repository_at(&one.directory)) {
+            if let (Some(remote), Some(found)) =
+                (&one.remote, projects.repository_at(&one.directory))
+            {
                 let git = found.git.clone();
-                this.remotes.entry(git).or_insert_with(|| remote.clone());
+                projects
+                    .remotes
+                    .entry(git)
+                    .or_insert_with(|| remote.clone());
             }
         }
-        let found = this
+        let found = projects
             .directories
             .values()
             .filter_map(|known| known.repository.as_ref());
         for found in found.cloned().collect::<Vec<_>>() {
-            let key = this.key_of(&found);
+            let key = projects.repository_key(&found);
             let root = found.root.display().to_string();
-            let roots = this.roots.entry(key.clone()).or_default();
+            let roots = projects.roots.entry(key.clone()).or_default();
             roots.insert((found.root == found.git, root.len(), root));
             let trees = found
                 .linked
                 .into_iter()
                 .map(|(_, tree)| (tree, key.clone()));
-            this.known.extend(trees);
+            projects.known.extend(trees);
         }
         for one in &signs {
-            if let Some(key) = this.recorded_root(one) {
-                this.add(one, &key);
+            if let Some(key) = projects.find_recorded_key(one) {
+                projects.add(one, &key);
             }
         }
         for one in &signs {
             // Nothing else is known of the recorded root.
-            if let (Some(root), None) = (&one.repository, this.key(one)) {
-                this.add(one, &root.display().to_string());
+            if let (Some(root), None) = (&one.repository, projects.find_key(one)) {
+                projects.add(one, &root.display().to_string());
             }
         }
-        this
+        projects
     }
 
     /// Adds the repository that a session recorded.
-    fn add(&mut self, signs: &Signs, key: &str) {
+    fn add(&mut self, signs: &ProjectSigns, key: &str) {
         let directories = [Some(&signs.directory), signs.repository.as_ref()];
         for directory in directories.into_iter().flatten().cloned() {
             self.known
@@ -107,7 +112,7 @@ impl Projects {
     /// recorded directory.
     pub fn name(&self, facts: &Facts) -> Option<String> {
         let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let key = ProjectSigns::from_facts(facts).and_then(|signs| self.find_key(&signs));
         let root = key.as_ref().and_then(|key| self.roots.get(key)?.first());
         let root = root.map(|(.., root)| root.clone());
         root.or(key).or(directory.cloned())
@@ -115,7 +120,7 @@ impl Projects {
 
     /// Returns the texts by which a session's project can be selected, besides the recorded directory.
     pub(crate) fn texts(&self, facts: &Facts) -> Vec<String> {
-        let key = Signs::of(facts).and_then(|signs| self.key(&signs));
+        let key = ProjectSigns::from_facts(facts).and_then(|signs| self.find_key(&signs));
         let roots = key.iter().filter_map(|key| self.roots.get(key)).flatten();
         let roots = roots.map(|(.., root)| root.clone());
         // Many remotes have the same host, and all git directories a similar name.
@@ -130,7 +135,7 @@ impl Projects {
         self.directories.get(directory)?.repository.as_ref()
     }
 
-    fn key_of(&self, repository: &GitRepository) -> String {
+    fn repository_key(&self, repository: &GitRepository) -> String {
         let recorded = || self.remotes.get(&repository.git).cloned();
         let remote = repository.remote.as_deref().and_then(shorten_remote);
         let git = || repository.git.display().to_string();
@@ -138,11 +143,11 @@ impl Projects {
     }
 
     /// Returns the key of a repository that the session recorded, or that its directory still has.
-    fn recorded_root(&self, signs: &Signs) -> Option<String> {
+    fn find_recorded_key(&self, signs: &ProjectSigns) -> Option<String> {
         let on_disk = |directory: &PathBuf| {
             let found = self.repository_at(directory)?;
             let exists = self.directories[directory].exists && !found.is_missing;
-            exists.then(|| self.key_of(found))
+            exists.then(|| self.repository_key(found))
         };
         let recorded = || signs.repository.as_ref().and_then(on_disk);
         let remote = signs.remote.clone();
@@ -151,7 +156,7 @@ impl Projects {
             .or_else(|| on_disk(&signs.directory))
     }
 
-    fn key(&self, signs: &Signs) -> Option<String> {
+    fn find_key(&self, signs: &ProjectSigns) -> Option<String> {
         let directory = &signs.directory;
         let above = || {
             let is_home = |path: &Path| self.home.iter().any(|home| home.starts_with(path));
@@ -159,14 +164,14 @@ impl Projects {
             let mut above = above.filter(|path| path == directory || !is_home(path));
             above.find_map(|path| self.known.get(path).cloned())
         };
-        let near = || Some(self.key_of(self.repository_at(directory)?));
-        let found = self.recorded_root(signs).or_else(above).or_else(near);
-        found.or_else(|| self.likely(signs))
+        let near = || Some(self.repository_key(self.repository_at(directory)?));
+        let found = self.find_recorded_key(signs).or_else(above).or_else(near);
+        found.or_else(|| self.find_likely(signs))
     }
 
     /// Returns the only repository from which a missing directory can be: that of a work tree which was moved from
     /// there, or one next to it that has the branch of the session.
-    fn likely(&self, signs: &Signs) -> Option<String> {
+    fn find_likely(&self, signs: &ProjectSigns) -> Option<String> {
         let directory = &signs.directory;
         if self
             .directories
@@ -193,7 +198,7 @@ impl Projects {
         };
         let known = self.directories.values();
         let known = known.filter_map(|known| known.repository.as_ref());
-        let likely = known.filter(is_likely).map(|one| self.key_of(one));
+        let likely = known.filter(is_likely).map(|one| self.repository_key(one));
         let mut keys = likely.collect::<BTreeSet<String>>().into_iter();
         keys.next().filter(|_| keys.next().is_none())
     }

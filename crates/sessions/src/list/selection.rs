@@ -80,12 +80,12 @@ impl Selection {
     }
 
     /// Whether the title decides.
-    pub(crate) fn asks_for_title(&self) -> bool {
+    pub(crate) fn needs_title(&self) -> bool {
         self.untitled || self.title.is_some()
     }
 
     /// Whether other facts than those at the start decide.
-    pub(crate) fn asks_for_end(&self) -> bool {
+    pub(crate) fn needs_end(&self) -> bool {
         let times = [self.since, self.until, self.before];
         let texts = [&self.title, &self.branch, &self.model];
         times.iter().any(Option::is_some)
@@ -102,12 +102,15 @@ impl Selection {
             && self.until.is_none_or(|until| started < until)
             && self.before.is_none_or(|before| active < before);
         is_in_time
-            && self.cwd.as_ref().is_none_or(|cwd| worked_in(facts, cwd))
+            && self
+                .cwd
+                .as_ref()
+                .is_none_or(|cwd| has_worked_in(facts, cwd))
             && !(self.untitled && facts.title.is_some())
             && !(self.without_empty && is_empty(facts))
-            && contains(facts.heading(), self.title.as_ref())
-            && contains(facts.branch.as_ref(), self.branch.as_ref())
-            && contains(facts.model.as_ref(), self.model.as_ref())
+            && contains_ignoring_case(facts.heading(), self.title.as_ref())
+            && contains_ignoring_case(facts.branch.as_ref(), self.branch.as_ref())
+            && contains_ignoring_case(facts.model.as_ref(), self.model.as_ref())
             && self.admits_project(facts)
     }
 
@@ -115,14 +118,15 @@ impl Selection {
         let wanted = self.project.as_ref();
         let is_named = |projects: &Projects| {
             let mut texts = projects.texts(facts).into_iter();
-            texts.any(|text| contains(Some(&text), wanted))
+            texts.any(|text| contains_ignoring_case(Some(&text), wanted))
         };
-        contains(facts.first_cwd.as_ref(), wanted) || self.projects.get().is_some_and(is_named)
+        contains_ignoring_case(facts.first_cwd.as_ref(), wanted)
+            || self.projects.get().is_some_and(is_named)
     }
 }
 
 /// Whether a session worked in a directory or below it.
-fn worked_in(facts: &Facts, wanted: &Path) -> bool {
+fn has_worked_in(facts: &Facts, wanted: &Path) -> bool {
     let mut named = facts.first_cwd.iter().chain(&facts.cwd);
     // A hash only matches the directory itself, not its parents.
     let is_hashed = facts.first_cwd.is_none()
@@ -137,7 +141,7 @@ fn is_empty(facts: &Facts) -> bool {
 }
 
 /// Whether `text` contains `wanted`, ignoring case, if it is given.
-fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
+fn contains_ignoring_case(text: Option<&String>, wanted: Option<&String>) -> bool {
     wanted.is_none_or(|wanted| {
         text.is_some_and(|text| text.to_lowercase().contains(&wanted.to_lowercase()))
     })
@@ -145,7 +149,7 @@ fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
 
 /// Whether a request, a call or a message of this time counts in a period. One without a time counts if the period
 /// has no start.
-pub fn counts_in(period: &Range<Timestamp>, time: Option<Timestamp>) -> bool {
+pub fn is_in_period(period: &Range<Timestamp>, time: Option<Timestamp>) -> bool {
     period.contains(&time.unwrap_or(Timestamp::MIN))
 }
 
@@ -157,7 +161,7 @@ pub(crate) fn timestamp(time: SystemTime) -> Timestamp {
 /// Returns the shortest unambiguous names of `ids` among these and `others`: the beginning of the
 /// id or of its last part, because ids that start with a time share long prefixes. At least
 /// eight characters.
-pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
+pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
     let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
     sorted.sort_unstable();
@@ -170,7 +174,7 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     sorted.extend(ends.keys());
     sorted.sort_unstable();
     sorted.dedup();
-    let shared = |one: &str, other: &str| {
+    let shared_length = |one: &str, other: &str| {
         let pairs = one.chars().zip(other.chars());
         pairs.take_while(|(one, other)| one == other).count()
     };
@@ -179,14 +183,14 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
         let before = at.checked_sub(1).and_then(|before| sorted.get(before));
         let neighbours = before.into_iter().chain(sorted.get(at + 1));
         // The name of a file may have the beginning of the id.
-        let neighbours = neighbours.filter(|other| !id.starts_with(**other));
-        let longest = neighbours.map(|other| shared(id, other) + 1).max();
+        let others = neighbours.filter(|other| !id.starts_with(**other));
+        let longest = others.map(|other| shared_length(id, other) + 1).max();
         let length = longest.unwrap_or(0).max(MIN_ID_CHARS);
         id.char_indices()
             .nth(length)
             .map_or(id.len(), |(end, _)| end)
     };
-    let short = |id: &&'a str| {
+    let shorten = |id: &&'a str| {
         let start = &id[..length(id)];
         // The same last part of two ids names neither. A name of a file may end with the id.
         let is_unique = |end: &&str| {
@@ -198,7 +202,7 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
         let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
         end.unwrap_or(start)
     };
-    ids.iter().map(short).collect()
+    ids.iter().map(shorten).collect()
 }
 
 /// Returns the part of an id after the last hyphen.
@@ -213,9 +217,12 @@ mod tests {
     #[test]
     fn short_ids_are_unique() {
         let ids = ["01234567-89", "01234567-8a", "f0123456-89"];
-        assert_eq!(short_ids(&ids, &[]), [ids[0], ids[1], "f0123456"]);
+        assert_eq!(shorten_ids(&ids, &[]), [ids[0], ids[1], "f0123456"]);
         for (other, expected) in [("01234567ff", "012345678"), ("0123456789", "01234567")] {
-            assert_eq!(short_ids(&["0123456789"], &[other.to_owned()]), [expected]);
+            assert_eq!(
+                shorten_ids(&["0123456789"], &[other.to_owned()]),
+                [expected]
+            );
         }
     }
 
@@ -226,7 +233,7 @@ mod tests {
             "0123456789-0124-000000000001",
         ];
         let expected = ["0123456789-0123", "0123456789-0124"];
-        assert_eq!(short_ids(&ids, &[]), expected);
-        assert_eq!(short_ids(&ids[..1], &[ids[1].to_owned()]), expected[..1]);
+        assert_eq!(shorten_ids(&ids, &[]), expected);
+        assert_eq!(shorten_ids(&ids[..1], &[ids[1].to_owned()]), expected[..1]);
     }
 }

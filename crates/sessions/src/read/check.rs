@@ -12,7 +12,7 @@ use crate::files::lines::Place;
 use crate::read::session::Session;
 use crate::read::tree::{Scope, Tree};
 use turnpipe_core::message::{Pairs, SessionId};
-use turnpipe_core::text::{count_noun, redact_strings, with_separators};
+use turnpipe_core::text::{format_count, format_number, redact_strings};
 use turnpipe_formats::agent::{Detail, Entry, Meter, Shape};
 use turnpipe_formats::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
@@ -27,15 +27,18 @@ const DAMAGE: [DamageKind; 4] = [
     DamageKind::TokenCount,
 ];
 
-/// Maximum plausible number of tokens of a reply, and of a whole run or session.
-const MAX_TOKENS: (u64, u64) = (100_000_000, 1_000_000_000_000);
+/// Maximum plausible number of tokens of a reply.
+const MAX_REPLY_TOKENS: u64 = 100_000_000;
+
+/// Maximum plausible number of tokens of a whole run or session.
+const MAX_TOTAL_TOKENS: u64 = 1_000_000_000_000;
 
 /// Whether a check looks for records that seem to contain a key or a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretSearch {
-    /// It does not.
+    /// Does not look for secrets.
     Off,
-    /// It does, which takes longer.
+    /// Looks for secrets, which takes longer.
     On,
 }
 
@@ -47,7 +50,7 @@ impl Session {
     pub fn write_whole_records(&self, file: File) -> io::Result<()> {
         let mut writer = BufWriter::new(file);
         let mut written = Ok(());
-        self.each_line(&mut |line| {
+        self.visit_lines(&mut |line| {
             for (_, record) in line.records() {
                 if written.is_ok() {
                     written = writeln!(writer, "{record}");
@@ -80,43 +83,43 @@ impl Session {
         if let Some(document) = self.document() {
             for row in &document.rows {
                 let entry = self.format().read(row, Detail::Full);
-                check.entry(shape, entry.unwrap_or_default(), None);
+                check.add_entry(shape, entry.unwrap_or_default(), None);
             }
             if document.is_cut_off {
                 let reason = "the document is cut off".to_owned();
-                check.find(DamageKind::Line, reason, None, None);
+                check.add_finding(DamageKind::Line, reason, None, None);
             }
         } else {
             let mut entries = self.entries();
-            self.each_line(&mut |line| {
+            self.visit_lines(&mut |line| {
                 if line.is_blank() {
                     return;
                 }
                 check.totals.lines += 1;
-                let kind = if !line.terminated && line.records.is_empty() {
+                let kind = if !line.is_terminated && line.records.is_empty() {
                     DamageKind::Pending
                 } else {
                     DamageKind::Line
                 };
                 for damage in line.damage {
                     let (reason, at) = (damage.reason.clone(), Some(damage.offset));
-                    check.find(kind, reason, Some(line.number), at);
+                    check.add_finding(kind, reason, Some(line.number), at);
                 }
                 for (place, record) in line.records() {
                     let entry = entries.read(record, Detail::Full);
-                    check.entry(shape, entry.unwrap_or_default(), Some((line.number, place)));
+                    check.add_entry(shape, entry.unwrap_or_default(), Some((line.number, place)));
                 }
             })?;
             let end = entries.finish().and_then(|last| last.end);
             if end.is_some() {
                 let detail = "the stream has no end".to_owned();
-                check.find(DamageKind::Interrupted, detail, None, None);
+                check.add_finding(DamageKind::Interrupted, detail, None, None);
             }
         }
-        check.links();
-        check.pairs(self)?;
+        check.check_links();
+        check.check_pairs(self)?;
         if secrets == SecretSearch::On {
-            check.secrets(self)?;
+            check.check_secrets(self)?;
         }
         let findings = &check.totals.findings;
         check.totals.ok = !DAMAGE.iter().any(|kind| findings.contains_key(kind));
@@ -136,7 +139,7 @@ struct Check {
 }
 
 impl Check {
-    fn entry(&mut self, shape: Shape, entry: Entry, found: Option<(u64, Place)>) {
+    fn add_entry(&mut self, shape: Shape, entry: Entry, found: Option<(u64, Place)>) {
         let (line, place) = found.unzip();
         let offset = place.map(|place| place.offset);
         let time = entry.timestamp();
@@ -147,51 +150,59 @@ impl Check {
         let label = entry.label();
         if !entry.is_known && self.unknown.insert(label.clone()) {
             let detail = format!("unknown kind of record: {label}");
-            self.find(DamageKind::UnknownKind, detail, line, offset);
+            self.add_finding(DamageKind::UnknownKind, detail, line, offset);
         }
         *self.totals.kinds.entry(label).or_insert(0) += 1;
         let replies = entry.messages.iter().filter_map(|message| message.usage);
-        let replies = replies.map(|usage| (usage, MAX_TOKENS.0));
+        let replies = replies.map(|usage| (usage, MAX_REPLY_TOKENS));
         let metered = entry.meters.iter().filter_map(|meter| match meter {
-            Meter::Request { usage, .. } => Some((*usage, MAX_TOKENS.0)),
+            Meter::Request { usage, .. } => Some((*usage, MAX_REPLY_TOKENS)),
             Meter::Reading { total: usage, .. } | Meter::Total { usage, .. } => {
-                Some((*usage, MAX_TOKENS.1))
+                Some((*usage, MAX_TOTAL_TOKENS))
             }
             Meter::Output { .. } => None,
         });
-        let aside = entry.side_cost.iter();
-        let aside = aside.map(|cost| (cost.usage, MAX_TOKENS.1));
+        let side_cost = entry.side_cost.iter();
+        let aside = side_cost.map(|cost| (cost.usage, MAX_TOTAL_TOKENS));
         let counted: Vec<_> = replies.chain(metered).chain(aside).collect();
         for (usage, _) in counted
             .iter()
             .filter(|(usage, limit)| usage.total() > *limit)
         {
-            let detail = format!("{} tokens", with_separators(usage.total()));
-            self.find(DamageKind::TokenCount, detail, line, offset);
+            let detail = format!("{} tokens", format_number(usage.total()));
+            self.add_finding(DamageKind::TokenCount, detail, line, offset);
         }
         let session_id = &mut self.totals.session_id;
         *session_id = session_id.take().or(entry.facts.session_id.map(SessionId));
         // Logs repeat rows on purpose.
         if shape == Shape::Tree
             && let Some(uuid) = &entry.uuid
-            && let Some(first) = self.ids.insert(Key::of(uuid), line.unwrap_or_default())
+            && let Some(first) = self
+                .ids
+                .insert(Key::from_id(uuid), line.unwrap_or_default())
         {
             let detail = format!("id {uuid} already occurs on line {first}");
-            self.find(DamageKind::DuplicateId, detail, line, offset);
+            self.add_finding(DamageKind::DuplicateId, detail, line, offset);
         }
-        // The records that a fork copied are older than its first one.
+        // The records that a fork copied are older than its first record.
         if let Some(time) = time.filter(|_| !entry.facts.is_head) {
             match self.latest {
                 Some(latest) if time < latest => {
                     let detail = format!("{time} comes after {latest}");
-                    self.find(DamageKind::TimeOrder, detail, line, offset);
+                    self.add_finding(DamageKind::TimeOrder, detail, line, offset);
                 }
                 _ => self.latest = Some(time),
             }
         }
     }
 
-    fn find(&mut self, kind: DamageKind, detail: String, line: Option<u64>, offset: Option<u64>) {
+    fn add_finding(
+        &mut self,
+        kind: DamageKind,
+        detail: String,
+        line: Option<u64>,
+        offset: Option<u64>,
+    ) {
         *self.totals.findings.entry(kind).or_insert(0) += 1;
         self.findings.push(SessionDamageRecord {
             path: self.totals.path.clone(),
@@ -202,24 +213,24 @@ impl Check {
         });
     }
 
-    fn links(&mut self) {
+    fn check_links(&mut self) {
         for place in self.tree.missing_parents() {
             let detail = "its parent is not in the file".to_owned();
-            self.find(DamageKind::MissingParent, detail, None, Some(place.offset));
+            self.add_finding(DamageKind::MissingParent, detail, None, Some(place.offset));
         }
         for place in self.tree.cycles() {
             let detail = "it is its own ancestor".to_owned();
-            self.find(DamageKind::Cycle, detail, None, Some(place.offset));
+            self.add_finding(DamageKind::Cycle, detail, None, Some(place.offset));
         }
     }
 
-    fn secrets(&mut self, session: &Session) -> io::Result<()> {
+    fn check_secrets(&mut self, session: &Session) -> io::Result<()> {
         let mut note = |record: &str, line: Option<u64>, offset: Option<u64>| {
             let value = serde_json::from_str::<Value>(record);
             let count = value.map_or(0, |mut value| redact_strings(&mut value));
             if count > 0 {
-                let detail = count_noun(count, "string", "strings");
-                self.find(DamageKind::Secret, detail, line, offset);
+                let detail = format_count(count, "string", "strings");
+                self.add_finding(DamageKind::Secret, detail, line, offset);
             }
         };
         for row in session
@@ -229,14 +240,14 @@ impl Check {
         {
             note(row, None, None);
         }
-        session.each_line(&mut |line| {
+        session.visit_lines(&mut |line| {
             for (place, record) in line.records() {
                 note(record, Some(line.number), Some(place.offset));
             }
         })
     }
 
-    fn pairs(&mut self, session: &Session) -> io::Result<()> {
+    fn check_pairs(&mut self, session: &Session) -> io::Result<()> {
         let mut pairs = Pairs::default();
         for message in session.messages(Scope::AllBranches)? {
             pairs.add(&message?);
@@ -245,9 +256,9 @@ impl Check {
             (DamageKind::OrphanResult, "result", pairs.orphans()),
             (DamageKind::UnansweredCall, "call", pairs.unanswered_calls()),
         ];
-        for (kind, what, ids) in found {
+        for (kind, noun, ids) in found {
             for id in ids.iter().take(MAX_IDS) {
-                self.find(kind, format!("{what} {id}"), None, None);
+                self.add_finding(kind, format!("{noun} {id}"), None, None);
             }
         }
         Ok(())

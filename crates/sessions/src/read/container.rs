@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use crate::files::compressed::{
-    self, elements_as_lines, strip_compression, trajectory_as_lines, unpack_file,
+    self, split_elements, split_trajectory, strip_compression, unpack_file,
 };
-use crate::files::lines::for_each_line;
+use crate::files::lines::try_visit_lines;
 use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
-use crate::files::recover::{each_record_on, mend};
+use crate::files::recover::{mend, visit_records_on};
 use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::jsonl::read_at;
 use turnpipe_formats::agent::{
@@ -19,10 +19,10 @@ use turnpipe_formats::agent::{
 };
 
 /// The first bytes of a database.
-const SQLITE: &[u8] = b"SQLite format 3\0";
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Maximum number of records to read before a file counts as unknown.
-const MAX_UNKNOWN: u32 = 40;
+const MAX_UNKNOWN_RECORDS: u32 = 40;
 
 /// Maximum size of a document, in bytes.
 const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
@@ -74,19 +74,19 @@ impl SessionContent {
             file = unpack_file(file, wanted)?;
             head = Head::read(&file)?;
         }
-        if head.opens(b'[') {
+        if head.has_opening(b'[') {
             container = Container::Converted;
-            file = elements_as_lines(file)?;
+            file = split_elements(file)?;
             head = Head::read(&file)?;
         }
         if let Some(refusal) = head.lines().next().and_then(|(_, line)| refusal(line)) {
             return Err(SessionError::Unknown(refusal));
         }
-        let may_be_object = head.opens(b'{');
+        let may_be_object = head.has_opening(b'{');
         if head.may_be_trajectory()
-            && let Some(lines) = trajectory_as_lines(&file)?
+            && let Some(lines) = split_trajectory(&file)?
         {
-            return Self::of_trajectory(file, lines);
+            return Self::from_trajectory(file, lines);
         }
         // The lines of a document may look like records.
         let packed = file.path.file_name().unwrap_or_default().to_string_lossy();
@@ -96,12 +96,12 @@ impl SessionContent {
             && may_be_object
             && let Some(document) = Document::read(&file)?
         {
-            return Ok(Self::of_document(file, head, document));
+            return Ok(Self::from_document(file, head, document));
         }
-        let is_database = head.starts_with(SQLITE);
+        let is_database = head.starts_with(SQLITE_MAGIC);
         let by_path = named.format_at(&file.path);
-        let by_path = by_path.filter(|format| is_in(&head, format));
-        let format = match by_path.or_else(|| format_in(&head)) {
+        let confirmed = by_path.filter(|format| has_format(&head, format));
+        let format = match confirmed.or_else(|| detect_in_head(&head)) {
             None if !is_database => detect_format(&file)?,
             format => format,
         };
@@ -113,23 +113,23 @@ impl SessionContent {
                 container,
             });
         }
-        if may_be_object && let Some(lines) = trajectory_as_lines(&file)? {
-            return Self::of_trajectory(file, lines);
+        if may_be_object && let Some(lines) = split_trajectory(&file)? {
+            return Self::from_trajectory(file, lines);
         }
         if !is_database
             && !is_json
             && let Some(document) = Document::read(&file)?
         {
-            return Ok(Self::of_document(file, head, document));
+            return Ok(Self::from_document(file, head, document));
         }
-        if is_json && Document::is_cut_off(&Document::json(&file)?) {
+        if is_json && Document::is_cut_off(&Document::read_json(&file)?) {
             let problem = "the document is cut off before its first message";
             return Err(io::Error::other(problem).into());
         }
-        Err(unknown(&file.path, is_database))
+        Err(to_unknown_error(&file.path, is_database))
     }
 
-    fn of_trajectory(file: SessionFile, lines: ScratchFile) -> Result<Self, SessionError> {
+    fn from_trajectory(file: SessionFile, lines: ScratchFile) -> Result<Self, SessionError> {
         let file = file.with_content(lines);
         Ok(Self {
             head: Head::read(&file)?,
@@ -139,7 +139,7 @@ impl SessionContent {
         })
     }
 
-    fn of_document(file: SessionFile, head: Head, document: Document) -> Self {
+    fn from_document(file: SessionFile, head: Head, document: Document) -> Self {
         Self {
             file,
             head,
@@ -150,7 +150,7 @@ impl SessionContent {
 }
 
 /// Returns the reason why a file is not a session.
-fn unknown(path: &Path, is_database: bool) -> SessionError {
+fn to_unknown_error(path: &Path, is_database: bool) -> SessionError {
     let reason = refusal_at(path).unwrap_or_else(|| {
         let reason = if is_database {
             "is a database; `session list --root` lists sessions in it"
@@ -163,8 +163,8 @@ fn unknown(path: &Path, is_database: bool) -> SessionError {
 }
 
 /// Returns the format of the first lines.
-fn format_in(head: &Head) -> Option<&'static Format> {
-    let mut formats = head.lines().filter_map(|(_, line)| format_on(line));
+fn detect_in_head(head: &Head) -> Option<&'static Format> {
+    let mut formats = head.lines().filter_map(|(_, line)| detect_on_line(line));
     let first = formats.next()?;
     // The streams of some agents open like their session files.
     let second = formats
@@ -174,19 +174,19 @@ fn format_in(head: &Head) -> Option<&'static Format> {
 }
 
 /// Returns the format of the records on a line.
-fn format_on(line: &[u8]) -> Option<&'static Format> {
+fn detect_on_line(line: &[u8]) -> Option<&'static Format> {
     let mut format = None;
-    each_record_on(line, &mut |record| {
+    visit_records_on(line, &mut |record| {
         format = format.or_else(|| format_of(record));
     });
     format
 }
 
 /// Whether the head contains a record of this format.
-fn is_in(head: &Head, format: &Format) -> bool {
+fn has_format(head: &Head, format: &Format) -> bool {
     head.lines().any(|(_, line)| {
         let mut found = false;
-        each_record_on(line, &mut |record| found = found || is_of(format, record));
+        visit_records_on(line, &mut |record| found = found || is_of(format, record));
         found
     })
 }
@@ -195,7 +195,7 @@ fn is_in(head: &Head, format: &Format) -> bool {
 fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
-    let found = for_each_line(source, &mut |line| {
+    let found = try_visit_lines(source, &mut |line| {
         // An object on several lines is not a record.
         if line.raw.trim_ascii_end().contains(&b'\n') {
             return ControlFlow::Break(None);
@@ -207,7 +207,7 @@ fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
             unknown += 1;
         }
         unknown += u32::from(line.records.is_empty() && !line.is_blank());
-        if unknown > MAX_UNKNOWN {
+        if unknown > MAX_UNKNOWN_RECORDS {
             return ControlFlow::Break(None);
         }
         ControlFlow::Continue(())
@@ -226,7 +226,7 @@ pub(crate) struct Document {
 impl Document {
     /// Reads a document, which may be cut off. `None` if the file is not one.
     fn read(file: &SessionFile) -> io::Result<Option<Self>> {
-        let json = Self::json(file)?;
+        let json = Self::read_json(file)?;
         let parse = |json: &str, is_cut_off| {
             let (format, rows) = agent::document(json)?;
             Some(Self {
@@ -239,7 +239,7 @@ impl Document {
     }
 
     /// Returns the text of a file that may be a document. Empty if it is too large.
-    fn json(file: &SessionFile) -> io::Result<String> {
+    fn read_json(file: &SessionFile) -> io::Result<String> {
         if file.size > MAX_DOCUMENT {
             return Ok(String::new());
         }
@@ -250,7 +250,7 @@ impl Document {
         Ok(json.trim_start_matches('\u{feff}').trim().to_owned())
     }
 
-    /// Whether the beginning of a JSON text is one, but not the whole.
+    /// Whether a JSON text is valid as far as it goes, but ends too early.
     fn is_cut_off(json: &str) -> bool {
         let parsed = serde_json::from_str::<IgnoredAny>(json);
         !json.is_empty() && parsed.is_err_and(|error| error.is_eof())

@@ -10,8 +10,8 @@ use crate::files::distinct::Key;
 use crate::files::lines::{Place, RawLines};
 use crate::files::open::Positioned;
 use crate::files::side_file::Labels;
-use crate::read::session::{Session, each_entry_on_line, skipped_record};
-use crate::read::side_threads::{SideThreads, ThreadRecord};
+use crate::read::session::{Session, skipped_record, visit_entries_on_line};
+use crate::read::side_threads::{ArrangedRecords, SideThreads, ThreadRecord};
 use crate::read::tree::{Scope, Tree};
 use turnpipe_core::jsonl::{MAX_LINE_BYTES, read_at};
 use turnpipe_core::message::{Message, MessageMerger, Origin, Role, Thread};
@@ -27,7 +27,7 @@ struct Pick {
 }
 
 impl Pick {
-    fn of(record: &ThreadRecord) -> Self {
+    fn from_record(record: &ThreadRecord) -> Self {
         Self {
             place: record.place,
             row: 0,
@@ -47,17 +47,17 @@ struct Plan {
     /// The calls that started the subagents among them.
     callers: Vec<String>,
     /// The number of omitted turns.
-    left_out: u64,
+    omitted_turns: u64,
     /// The messages that other records repeat.
-    spoken: Spoken,
+    repeat_index: RepeatIndex,
     /// Whether all entries were seen.
     has_seen: bool,
 }
 
 /// The messages of a file that other records repeat.
 #[derive(Debug, Default)]
-struct Spoken {
-    /// The roles of messages. All records that repeat one of a user or of the system are skipped.
+struct RepeatIndex {
+    /// The roles of messages. All records that repeat a message of a user or of the system are skipped.
     roles: Vec<Role>,
     /// The replies by their turn, counted from 1, and the records that repeat replies.
     replies: HashMap<u32, (u32, u32)>,
@@ -67,7 +67,7 @@ struct Spoken {
     turn: u32,
 }
 
-impl Spoken {
+impl RepeatIndex {
     /// Starts a turn if the entry does.
     fn note_turn(&mut self, entry: &Entry) {
         let mut messages = entry.messages.iter().chain(&entry.repeats);
@@ -80,42 +80,42 @@ impl Spoken {
         self.note_turn(entry);
         let count = self.replies.entry(self.turn).or_default();
         for message in &entry.messages {
-            let calls = message.calls().map(|call| Key::of(&call.id));
+            let calls = message.calls().map(|call| Key::from_id(&call.id));
             self.calls.extend(calls);
             match message.origin {
                 Origin::Prompt => self.roles.push(Role::User),
                 Origin::Reply if !message.text().is_empty() => {
                     count.0 += 1;
-                    self.texts.insert(Key::of(&message.text()));
+                    self.texts.insert(Key::from_id(&message.text()));
                 }
                 Origin::Compaction => self.roles.push(Role::System),
                 _ => {}
             }
         }
         let is_reply =
-            |repeat: &Message| repeat.role == Role::Assistant && call_of(repeat).is_none();
+            |repeat: &Message| repeat.role == Role::Assistant && find_call(repeat).is_none();
         count.1 += u32::from(entry.repeats.iter().any(is_reply));
         self.roles.dedup();
     }
 
     /// Whether another record has the same message. Their texts may differ in details.
-    fn has(&self, repeat: &Message) -> bool {
-        if let Some(call) = call_of(repeat) {
+    fn has_message(&self, repeat: &Message) -> bool {
+        if let Some(call) = find_call(repeat) {
             return self.calls.contains(&call);
         }
         if repeat.role != Role::Assistant {
             return self.roles.contains(&repeat.role);
         }
         let (replies, repeats) = self.replies.get(&self.turn).copied().unwrap_or_default();
-        replies >= repeats || self.texts.contains(&Key::of(&repeat.text()))
+        replies >= repeats || self.texts.contains(&Key::from_id(&repeat.text()))
     }
 }
 
 /// Returns the call that a message contains, or whose result it contains.
-fn call_of(message: &Message) -> Option<Key> {
+fn find_call(message: &Message) -> Option<Key> {
     let calls = message.calls().map(|call| &call.id);
     let mut ids = calls.chain(message.results().map(|result| &result.id));
-    ids.next().map(|id| Key::of(id))
+    ids.next().map(|id| Key::from_id(id))
 }
 
 /// The complete messages of a conversation, in order. Labels follow the results that they describe.
@@ -133,8 +133,8 @@ pub struct ConversationReader<'a> {
     model: Option<String>,
     callers: Vec<String>,
     seen: Option<OnEntry<'a>>,
-    left_out: u64,
-    spoken: Spoken,
+    omitted_turns: u64,
+    repeat_index: RepeatIndex,
     /// Whether a log had a message.
     has_rows: bool,
 }
@@ -151,10 +151,11 @@ enum Records<'a> {
 }
 
 impl Plan {
-    fn set_records(&mut self, (records, callers, missing): (Vec<ThreadRecord>, Vec<String>, u64)) {
-        self.picks = Some(Box::new(records.into_iter().map(|one| Pick::of(&one))));
-        self.callers = callers;
-        self.left_out += missing;
+    fn set_records(&mut self, arranged: ArrangedRecords) {
+        let picks = arranged.records.into_iter();
+        self.picks = Some(Box::new(picks.map(|record| Pick::from_record(&record))));
+        self.callers = arranged.callers;
+        self.omitted_turns += arranged.missing;
     }
 }
 
@@ -164,7 +165,7 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn messages(&self, scope: Scope) -> io::Result<ConversationReader<'_>> {
-        self.messages_of(scope, Detail::Full, None)
+        self.messages_with(scope, Detail::Full, None)
     }
 
     /// Returns the last reply with a text, outside of subagents.
@@ -184,7 +185,7 @@ impl Session {
     }
 
     /// Like [`Self::messages`], with less detail. In every scope, `seen` receives all entries of the file.
-    pub(crate) fn messages_of<'a>(
+    pub(crate) fn messages_with<'a>(
         &'a self,
         scope: Scope,
         detail: Detail,
@@ -221,10 +222,10 @@ impl Session {
             model: None,
             callers: plan.callers,
             seen,
-            left_out: plan.left_out,
-            spoken: Spoken {
+            omitted_turns: plan.omitted_turns,
+            repeat_index: RepeatIndex {
                 turn: 0,
-                ..plan.spoken
+                ..plan.repeat_index
             },
             has_rows: false,
         })
@@ -247,22 +248,22 @@ impl Session {
                 Ok(Plan::default())
             }
             (Shape::Sequence, _) if self.format().is_stream() => Ok(Plan::default()),
-            (Shape::Sequence, _) => self.plan_of_sequence(seen),
+            (Shape::Sequence, _) => self.plan_sequence(seen),
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
-                self.plan_of_tree(scope, labels, seen)
+                self.plan_tree(scope, labels, seen)
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
                     keeps_removed: scope == Scope::AllBranches,
                     ..Replay::default()
                 };
-                self.each_entry(Detail::Full, &mut |place, mut entry| {
+                self.visit_entries(Detail::Full, &mut |place, mut entry| {
                     seen(&mut entry);
                     replay.apply(entry.change, place);
                 })?;
                 Ok(Plan {
                     picks: Some(Box::new(replay.rows.into_iter())),
-                    left_out: replay.removed,
+                    omitted_turns: replay.removed,
                     has_seen: true,
                     ..Plan::default()
                 })
@@ -270,28 +271,28 @@ impl Session {
         }
     }
 
-    fn plan_of_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
-        let mut spoken = Spoken::default();
+    fn plan_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
+        let mut repeat_index = RepeatIndex::default();
         let mut threads = SideThreads::default();
-        self.each_entry(Detail::Full, &mut |place, mut entry| {
-            spoken.add(&entry);
+        self.visit_entries(Detail::Full, &mut |place, mut entry| {
+            repeat_index.add(&entry);
             threads.add(&entry, place);
             seen(&mut entry);
         })?;
         let mut plan = Plan {
-            spoken,
+            repeat_index,
             has_seen: true,
             ..Plan::default()
         };
-        if threads.link() {
+        if threads.link_calls() {
             let mut places = Vec::new();
-            self.each_entry(Detail::Outline, &mut |place, _| places.push(place))?;
+            self.visit_entries(Detail::Outline, &mut |place, _| places.push(place))?;
             plan.set_records(threads.arrange(places));
         }
         Ok(plan)
     }
 
-    fn plan_of_tree(
+    fn plan_tree(
         &self,
         scope: Scope,
         labels: &mut Labels,
@@ -300,7 +301,7 @@ impl Session {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
         let mut threads = SideThreads::default();
-        self.each_entry(Detail::Counts, &mut |place, mut entry| {
+        self.visit_entries(Detail::Counts, &mut |place, mut entry| {
             seen(&mut entry);
             tree.add(&entry, place);
             threads.add(&entry, place);
@@ -328,11 +329,11 @@ impl Session {
             labels.add(label);
         }
         let mut plan = Plan {
-            left_out: branch.left_out,
+            omitted_turns: branch.left_out,
             has_seen: true,
             ..Plan::default()
         };
-        threads.link();
+        threads.link_calls();
         plan.set_records(threads.arrange(branch.places));
         Ok(plan)
     }
@@ -341,7 +342,7 @@ impl Session {
 impl ConversationReader<'_> {
     /// Returns the number of turns in other branches, which are omitted.
     pub fn omitted_count(&self) -> u64 {
-        self.left_out
+        self.omitted_turns
     }
 
     /// Reads until a message is complete, or to the end.
@@ -352,19 +353,19 @@ impl ConversationReader<'_> {
                 Records::None => return Ok(()),
                 Records::Picked(picks, reader) => {
                     if let Some(pick) = picks.next() {
-                        let mut entry = reader.entry(self.session, pick)?;
+                        let mut entry = reader.read_entry(self.session, pick)?;
                         let caller = pick.caller.and_then(|at| self.callers.get(at as usize));
                         for message in &mut entry.messages {
                             message.parent_call = caller.cloned().or(message.parent_call.take());
                         }
-                        self.entry(entry);
+                        self.add_entry(entry);
                         continue;
                     }
                 }
                 Records::Rows(rows) => {
                     let row = rows.next().unwrap_or_default();
-                    if let Some(entry) = self.session.entry_of_row(row, self.detail) {
-                        self.entry(entry);
+                    if let Some(entry) = self.session.read_row(row, self.detail) {
+                        self.add_entry(entry);
                         continue;
                     }
                 }
@@ -372,11 +373,11 @@ impl ConversationReader<'_> {
                     if let Some(line) = lines.next()? {
                         let (reader, detail) = (&mut self.entries, self.detail);
                         self.session
-                            .each_entry_in(line, reader, detail, &mut |_, entry| {
+                            .visit_entries_in(line, reader, detail, &mut |_, entry| {
                                 entries.push(entry);
                             });
                         for entry in entries {
-                            self.entry(entry);
+                            self.add_entry(entry);
                         }
                         continue;
                     }
@@ -384,17 +385,18 @@ impl ConversationReader<'_> {
             }
             self.records = Records::None;
             if let Some(last) = self.entries.finish() {
-                self.entry(last);
+                self.add_entry(last);
             }
             if let Some(last) = self.merger.finish() {
-                self.whole(last);
+                self.finish_message(last);
             }
-            self.ready.extend(std::mem::take(&mut self.labels).rest());
+            self.ready
+                .extend(std::mem::take(&mut self.labels).into_rest());
         }
         Ok(())
     }
 
-    fn entry(&mut self, mut entry: Entry) {
+    fn add_entry(&mut self, mut entry: Entry) {
         if self.session.format().reading.shape != Shape::Tree {
             self.model = entry.facts.model.clone().or(self.model.take());
             for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
@@ -407,12 +409,12 @@ impl ConversationReader<'_> {
             seen(&mut entry);
         }
         if let Change::Reset(rows) = &mut entry.change {
-            rows.retain(|(_, said)| !self.has_rows || is_new(said));
+            rows.retain(|(_, messages)| !self.has_rows || is_new(messages));
         }
         self.has_rows |= matches!(entry.change, Change::Put(_) | Change::Reset(_));
-        self.spoken.note_turn(&entry);
+        self.repeat_index.note_turn(&entry);
         let mut repeats = std::mem::take(&mut entry.repeats);
-        repeats.retain(|repeat| !self.spoken.has(repeat));
+        repeats.retain(|repeat| !self.repeat_index.has_message(repeat));
         self.push(entry.into_messages());
         self.push(repeats);
     }
@@ -420,13 +422,13 @@ impl ConversationReader<'_> {
     fn push(&mut self, messages: Vec<Message>) {
         for message in messages {
             if let Some(whole) = self.merger.push(message) {
-                self.whole(whole);
+                self.finish_message(whole);
             }
         }
     }
 
-    fn whole(&mut self, message: Message) {
-        let due = self.labels.due_after(&message);
+    fn finish_message(&mut self, message: Message) {
+        let due = self.labels.take_due(&message);
         self.ready.push_back(message);
         self.ready.extend(due);
     }
@@ -457,7 +459,7 @@ struct PickedRecords {
 
 impl PickedRecords {
     /// Returns a record or row. A row is read once.
-    fn entry(&mut self, session: &Session, pick: Pick) -> io::Result<Entry> {
+    fn read_entry(&mut self, session: &Session, pick: Pick) -> io::Result<Entry> {
         if self.place != Some(pick.place) {
             self.rows = read_rows(session, pick.place, &mut self.line)?;
             self.place = Some(pick.place);
@@ -471,7 +473,7 @@ impl PickedRecords {
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Entry>> {
     let mut rows = Vec::new();
     if session.is_document() {
-        let entry = session.entry_of_row(place.offset, Detail::Full);
+        let entry = session.read_row(place.offset, Detail::Full);
         return Ok(entry.map_or(rows, Entry::into_rows));
     }
     if place.length as usize > MAX_LINE_BYTES + 1 {
@@ -479,7 +481,7 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
     }
     line.resize(place.length as usize, 0);
     let filled = read_at(&session.file.file, line, place.offset)?;
-    each_entry_on_line(
+    visit_entries_on_line(
         place.offset,
         &line[..filled],
         &mut session.entries(),
@@ -494,8 +496,10 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
 }
 
 /// Whether a row of a resumed history is new. The others were written before, under other ids.
-fn is_new(said: &[Message]) -> bool {
-    said.iter().any(|one| one.origin == Origin::Compaction)
+fn is_new(messages: &[Message]) -> bool {
+    messages
+        .iter()
+        .any(|message| message.origin == Origin::Compaction)
 }
 
 /// Replays a log whose rows change earlier ones.
@@ -517,8 +521,8 @@ impl Replay {
             Change::Reset(rows) => {
                 let keeps = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                for (row, (id, said)) in (0..).zip(rows) {
-                    if !keeps || is_new(&said) {
+                for (row, (id, messages)) in (0..).zip(rows) {
+                    if !keeps || is_new(&messages) {
                         self.put(id, place, row);
                     }
                 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use turnpipe_core::message::SessionId;
 use turnpipe_formats::agent::{Agent, Facts};
 use turnpipe_formats::records::{SessionDescription, SessionRecord};
@@ -12,15 +12,15 @@ use turnpipe_formats::records::{SessionDescription, SessionRecord};
 /// Returns a session's members in records.
 pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let id = facts.session_id.as_deref();
-    let id = id.filter(|_| !facts.is_subagent && facts.written_by.is_none());
-    let resume = id.and_then(|id| agent.resume_command(id, &path));
+    let own_id = id.filter(|_| !facts.is_subagent && facts.written_by.is_none());
+    let resume = own_id.and_then(|id| agent.resume_command(id, &path));
     let parent = facts.parent().cloned();
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
     let resume_cwd = current
         .as_ref()
-        .filter(|cwd| is_kept_for(&path, cwd))
+        .filter(|cwd| is_folder_of(&path, cwd))
         .cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
@@ -47,12 +47,12 @@ pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> Session
 const MAX_FOLDER_NAME: usize = 200;
 
 /// Whether the folder of a session is named after this directory: each unit other than a letter or a digit is a hyphen.
-fn is_kept_for(path: &Path, cwd: &str) -> bool {
-    let plain = |unit| match char::from_u32(u32::from(unit)) {
+fn is_folder_of(path: &Path, cwd: &str) -> bool {
+    let to_plain = |unit| match char::from_u32(u32::from(unit)) {
         Some(unit) if unit.is_ascii_alphanumeric() => unit,
         _ => '-',
     };
-    let name: String = cwd.encode_utf16().map(plain).collect();
+    let name: String = cwd.encode_utf16().map(to_plain).collect();
     let folders = path.ancestors().skip(1).take(2);
     let mut folders = folders.filter_map(|folder| folder.file_name()?.to_str());
     match name.get(..MAX_FOLDER_NAME) {
@@ -61,17 +61,18 @@ fn is_kept_for(path: &Path, cwd: &str) -> bool {
     }
 }
 
-impl Listed {
+impl ListedSession {
     /// Returns the command that resumes the session, even of a subagent. `None` if an unknown agent wrote it.
     pub fn resume_command(&self) -> Option<String> {
         let id = self.facts.session_id.as_deref();
-        let id = id.filter(|_| self.facts.written_by.is_none());
-        id.and_then(|id| self.agent.resume_command(id, &self.path))
+        let known_id = id.filter(|_| self.facts.written_by.is_none());
+        known_id.and_then(|id| self.agent.resume_command(id, &self.path))
     }
 
     /// Returns its record.
     pub fn into_record(self) -> SessionRecord {
-        let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        let format_time =
+            |format_time: Option<Timestamp>| format_time.map(|format_time| format_time.to_string());
         let state = self.state.map(|state| *state);
         let mut homes = self.homes;
         if homes.len() == 1 {
@@ -82,8 +83,8 @@ impl Listed {
             state_inferred: state.is_some(),
             pid: state.as_ref().and_then(|state| state.pid),
             state_reason: state.map(|state| state.reason),
-            started: time(self.facts.started),
-            last_activity: time(self.facts.last_activity),
+            started: format_time(self.facts.started),
+            last_activity: format_time(self.facts.last_activity),
             is_time_of_file: self.facts.is_time_of_file,
             about: session_description(self.path, self.agent, self.facts),
             homes: homes.into_iter().map(|home| home.name).collect(),

@@ -10,7 +10,7 @@ use crate::Session;
 use crate::SessionError;
 use crate::command_of;
 use crate::read::file_state::FileStates;
-use crate::read::patch::patch;
+use crate::read::patch::format_patch;
 use crate::subagent_files;
 use crate::{CONTENT, file_changes, input_in_full, patch_in, text_edits};
 use turnpipe_core::message::{Block, Call, CallOutcome, Message, ResultPart};
@@ -25,7 +25,7 @@ use turnpipe_guard::shell::{CommandPart, PartWord, analyse, parse};
 pub struct SessionEdits {
     /// The changes whose text is known.
     pub edits: Vec<FileEdit>,
-    /// The changes of files whose text before them is not in the session.
+    /// The changes of files whose earlier text is not in the session.
     pub detached: Vec<FileEdit>,
     /// The changes whose text is not in the session.
     pub unknown: Vec<UnknownEdit>,
@@ -64,7 +64,7 @@ impl SessionEdits {
 /// The changes of each call, to show only these calls.
 #[derive(Debug, Default)]
 pub struct CallEdits {
-    /// Their diffs. Empty if not even their inputs have some.
+    /// The diff of each call. `None` if the session does not contain the changed text.
     by_call: HashMap<String, Option<String>>,
 }
 
@@ -77,9 +77,9 @@ impl CallEdits {
             .extend(unknown.map(|edit| (edit.call, edit.shown)));
         for edit in found.edits.into_iter().chain(found.detached) {
             let edits = std::slice::from_ref(&edit);
-            let (mut diff, outside) = patch(edits, &root);
+            let (mut diff, outside) = format_patch(edits, &root);
             if !outside.is_empty() {
-                diff = patch(edits, Path::new("/")).0;
+                diff = format_patch(edits, Path::new("/")).0;
             }
             if let Some(call) = edit.call {
                 let known = self.by_call.entry(call).or_default();
@@ -110,7 +110,7 @@ impl CallEdits {
 
 /// The state of reading a session.
 #[derive(Default)]
-struct Reading {
+struct EditReader {
     found: SessionEdits,
     /// The calls whose result is not read yet.
     calls: HashMap<String, Call>,
@@ -121,7 +121,7 @@ struct Reading {
 }
 
 impl SessionEdits {
-    fn add(&mut self, more: Self) {
+    fn append(&mut self, more: Self) {
         self.edits.extend(more.edits);
         self.detached.extend(more.detached);
         self.unknown.extend(more.unknown);
@@ -135,48 +135,48 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn edits(&self) -> io::Result<SessionEdits> {
-        let mut reading = Reading::default();
+    pub fn read_edits(&self) -> io::Result<SessionEdits> {
+        let mut reading = EditReader::default();
         let format = self.agent().format();
         let mut entries = self.entries();
         let mut record = |record: &str| {
             let mut entry = entries.read(record, Detail::Full).unwrap_or_default();
             reading.cwd = reading.cwd.take().or(entry.facts.first_cwd.take());
-            reading.record(format, record, &entry.into_messages());
+            reading.add_record(format, record, &entry.into_messages());
         };
         for row in self.document().iter().flat_map(|document| &document.rows) {
             record(row);
         }
-        self.each_line(&mut |line| line.records().for_each(|(_, text)| record(text)))?;
+        self.visit_lines(&mut |line| line.records().for_each(|(_, text)| record(text)))?;
         reading.found.directory = reading.cwd;
         Ok(reading.found)
     }
 
-    /// Like [`Self::edits`], including the edits of its subagents.
+    /// Like [`Self::read_edits`], including the edits of its subagents.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn all_edits(&self) -> Result<SessionEdits, SessionError> {
+    pub fn read_all_edits(&self) -> Result<SessionEdits, SessionError> {
         let mut found = SessionEdits::default();
         for file in self.other_files(true) {
-            found.add(file.edits()?);
+            found.append(file.read_edits()?);
         }
-        found.add(self.edits()?);
+        found.append(self.read_edits()?);
         for path in subagent_files(&self.file.path, self.agent()) {
-            found.add(Self::open_with(&path, &self.named_roots)?.edits()?);
+            found.append(Self::open_with(&path, &self.named_roots)?.read_edits()?);
         }
         Ok(found)
     }
 }
 
-impl Reading {
-    fn record(&mut self, format: &Format, record: &str, messages: &[Message]) {
+impl EditReader {
+    fn add_record(&mut self, format: &Format, record: &str, messages: &[Message]) {
         for call in messages.iter().flat_map(Message::calls) {
             self.calls.insert(call.id.clone(), call.clone());
         }
         let calls = &self.calls;
         let path_of = |id: &str| {
-            let files = file_changes(&input(calls.get(id)?));
+            let files = file_changes(&parse_input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
         let mut edits = (format.reading.edits)(record, &path_of);
@@ -184,16 +184,16 @@ impl Reading {
         edits.retain(|edit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id)));
         for edit in edits {
             self.known.extend(edit.call.clone());
-            let edit = self.relative(edit);
-            self.edit(edit);
+            let edit = self.make_relative(edit);
+            self.add_edit(edit);
         }
         if let Some((id, text)) = (format.reading.text_read)(record)
             && let Some(path) = self
                 .calls
                 .get(&id)
-                .and_then(|call| whole_file(&input(call)))
+                .and_then(|call| whole_file_path(&parse_input(call)))
         {
-            self.files.read(self.path(&path), &text);
+            self.files.add_text(self.normalise_path(&path), &text);
         }
         for result in messages.iter().flat_map(Message::results) {
             let outcome = result.outcome();
@@ -201,7 +201,7 @@ impl Reading {
             let Some(call) = call.filter(|call| !self.known.contains(&call.id)) else {
                 continue;
             };
-            let input = input(&call);
+            let input = parse_input(&call);
             let patch = patch_in(&input).filter(|_| outcome == CallOutcome::Ok);
             if let Some(patch) = patch {
                 self.note_patch(&call, patch, &input);
@@ -224,10 +224,10 @@ impl Reading {
 
     /// Names the file of a change as its call does, if the session does not record its directory. A result has the
     /// absolute path, which ends with the name in the call.
-    fn relative(&mut self, mut edit: FileEdit) -> FileEdit {
+    fn make_relative(&mut self, mut edit: FileEdit) -> FileEdit {
         let call = edit.call.as_ref().filter(|_| self.cwd.is_none());
         let call = call.and_then(|id| self.calls.get(id));
-        let mut files = call.map_or_else(Vec::new, |call| file_changes(&input(call)));
+        let mut files = call.map_or_else(Vec::new, |call| file_changes(&parse_input(call)));
         if files.len() > 1 {
             files.retain(|file| edit.path.ends_with(&file.path));
         }
@@ -244,7 +244,7 @@ impl Reading {
     }
 
     /// Returns a path that is the same for all ways to name a file.
-    fn path(&self, path: &str) -> String {
+    fn normalise_path(&self, path: &str) -> String {
         let cwd = Path::new(self.cwd.as_deref().unwrap_or_default());
         let parts = cwd.join(path);
         // Without the parts that name the same directory.
@@ -255,9 +255,9 @@ impl Reading {
             .to_string()
     }
 
-    fn edit(&mut self, mut edit: FileEdit) {
-        edit.path = self.path(&edit.path);
-        edit.moved_to = edit.moved_to.map(|path| self.path(&path));
+    fn add_edit(&mut self, mut edit: FileEdit) {
+        edit.path = self.normalise_path(&edit.path);
+        edit.moved_to = edit.moved_to.map(|path| self.normalise_path(&path));
         if self.files.apply(&mut edit) {
             self.found.edits.push(edit);
         } else {
@@ -267,18 +267,18 @@ impl Reading {
 
     /// Takes the changes of a patch from the input of a call.
     fn note_patch(&mut self, call: &Call, patch: &str, input: &Map<String, Value>) {
-        let directory = directory_of(input);
+        let directory = patch_directory(input);
         for mut edit in patch_edits(&call.id, patch) {
             let paths = std::iter::once(&mut edit.path).chain(&mut edit.moved_to);
             paths.for_each(|path| *path = directory.join(&*path).display().to_string());
             if edit.kind == EditKind::Remove {
-                let Some(content) = self.files.content(&self.path(&edit.path)) else {
-                    self.lose(call, edit.path);
+                let Some(content) = self.files.content(&self.normalise_path(&edit.path)) else {
+                    self.add_unknown(call, edit.path);
                     continue;
                 };
                 edit.hunks = unified_hunks(&content, "");
             }
-            self.edit(edit);
+            self.add_edit(edit);
         }
     }
 
@@ -291,26 +291,26 @@ impl Reading {
         let mut names = CONTENT.iter();
         let content = names.find_map(|name| input.get(*name)?.as_str());
         for file in file_changes(input) {
-            let old = self.files.content(&self.path(&file.path));
+            let old = self.files.content(&self.normalise_path(&file.path));
             let new = old.as_ref().and_then(|old| replace_texts(old, input));
             let id = Some(call.id.clone());
             if let Some(content) = content.filter(|_| purpose == Purpose::Write) {
-                self.edit(new_file(id, file.path, content));
+                self.add_edit(new_file(id, file.path, content));
             } else if let (Some(old), Some(new)) = (old, new) {
-                self.edit(FileEdit {
+                self.add_edit(FileEdit {
                     kind: EditKind::Change,
                     hunks: unified_hunks(&old, &new),
                     ..new_file(id, file.path, "")
                 });
             } else {
-                self.lose(call, file.path);
+                self.add_unknown(call, file.path);
             }
         }
     }
 
     /// Takes a change whose text is not in the session.
-    fn lose(&mut self, call: &Call, path: String) {
-        self.files.lose(self.path(&path));
+    fn add_unknown(&mut self, call: &Call, path: String) {
+        self.files.set_unknown(self.normalise_path(&path));
         let (language, text) = input_in_full(call);
         self.found.unknown.push(UnknownEdit {
             call: call.id.clone(),
@@ -335,7 +335,7 @@ fn replace_texts(text: &str, input: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the directory where a shell command with this input applies a patch.
-fn directory_of(input: &Map<String, Value>) -> PathBuf {
+fn patch_directory(input: &Map<String, Value>) -> PathBuf {
     let directory = input.get("workdir").and_then(Value::as_str);
     let mut directory = PathBuf::from(directory.unwrap_or_default());
     let line = command_of(input).unwrap_or_default();
@@ -351,12 +351,12 @@ fn directory_of(input: &Map<String, Value>) -> PathBuf {
 /// Whether a shell command that applies a patch also runs other programs.
 fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
     let line = command_of(input).unwrap_or_default();
-    let read = parse(&line);
+    let script = parse(&line);
     let is_other = |command: &CommandPart| {
         let program = command.words.first().map_or("", PartWord::label);
         !matches!(program, "cd" | "apply_patch" | "applypatch")
     };
-    read.unread.is_some() || read.commands.iter().any(is_other)
+    script.unread.is_some() || script.commands.iter().any(is_other)
 }
 
 /// Whether a shell command with this input may change files.
@@ -365,7 +365,7 @@ fn may_write(input: &Map<String, Value>) -> bool {
 }
 
 /// Returns the path of a file that a call reads as a whole.
-fn whole_file(input: &Map<String, Value>) -> Option<String> {
+fn whole_file_path(input: &Map<String, Value>) -> Option<String> {
     let is_part = ["offset", "limit"]
         .iter()
         .any(|name| input.contains_key(*name));
@@ -373,6 +373,6 @@ fn whole_file(input: &Map<String, Value>) -> Option<String> {
     Some(path.as_str()?.to_owned())
 }
 
-fn input(call: &Call) -> Map<String, Value> {
+fn parse_input(call: &Call) -> Map<String, Value> {
     serde_json::from_str(call.input.get()).unwrap_or_default()
 }

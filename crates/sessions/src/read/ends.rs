@@ -9,7 +9,7 @@ use memchr::memmem::{self, Finder};
 
 use crate::files::lines::RawLines;
 use crate::files::open::Positioned;
-use crate::files::recover::each_entry_on;
+use crate::files::recover::visit_entries_on;
 use crate::read::session::Session;
 use crate::read::title::NameIndexes;
 use turnpipe_core::jsonl::{
@@ -33,18 +33,18 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn summary(&self, mapping: Mapping) -> io::Result<Facts> {
-        let mut facts = self.summary_of_file(mapping)?;
+        let mut facts = self.read_file_summary(mapping)?;
         NameIndexes::default().apply(self.format(), &self.file.path, &mut facts);
         Ok(facts)
     }
 
     /// Like [`Self::summary`], without the index.
-    pub(crate) fn summary_of_file(&self, mapping: Mapping) -> io::Result<Facts> {
+    pub(crate) fn read_file_summary(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }
         let mut bytes = self.bytes(mapping);
-        let facts = self.facts_of_ends(&mut bytes)?;
+        let facts = self.read_end_facts(&mut bytes)?;
         Ok(Facts {
             title: self.title_in(&mut bytes, mapping)?,
             written_by: self.written_by().map(str::to_owned),
@@ -65,20 +65,20 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn first_facts(&self, mapping: Mapping) -> io::Result<Facts> {
+    pub fn read_first_facts(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
         }
-        Ok(self.facts_of_head(Detail::Full)?.0)
+        Ok(self.read_head_facts(Detail::Full)?.0)
     }
 
     /// Returns the facts that name the session: its id, its start and its directory.
-    pub(crate) fn facts_of_name(&self) -> io::Result<Facts> {
-        Ok(self.facts_of_head(Detail::Outline)?.0)
+    pub(crate) fn read_identity_facts(&self) -> io::Result<Facts> {
+        Ok(self.read_head_facts(Detail::Outline)?.0)
     }
 
-    pub(crate) fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
-        let (facts, end) = self.facts_of_head(Detail::Full)?;
+    pub(crate) fn read_end_facts(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {
+        let (facts, end) = self.read_head_facts(Detail::Full)?;
         if end >= self.file.size {
             return Ok(facts);
         }
@@ -87,23 +87,23 @@ impl Session {
             Some(_) => Detail::Outline,
             None => Detail::Full,
         };
-        // First records of other sessions may follow.
+        // The first records of other sessions may follow.
         let before = Facts {
             session_id: facts.session_id.clone(),
             is_subagent: facts.is_subagent,
             ..Facts::default()
         };
-        let mut tail = self.facts_of_tail(bytes, end, detail, &before)?;
+        let mut tail = self.read_tail_facts(bytes, end, detail, &before)?;
         if tail.model.is_none() {
             tail = self
-                .facts_of_last_model(bytes, end, &before)?
+                .find_last_model_facts(bytes, end, &before)?
                 .followed_by(tail);
         }
         Ok(facts.followed_by(tail))
     }
 
     /// Returns the facts in the last record at or after `from` that names a model.
-    fn facts_of_last_model(
+    fn find_last_model_facts(
         &self,
         bytes: &mut FixedFile<&File>,
         from: u64,
@@ -114,7 +114,7 @@ impl Session {
             if hit.offset < from {
                 return SearchControl::Stop;
             }
-            if names_a_model(hit.line) {
+            if has_model_key(hit.line) {
                 let mut facts = before.clone();
                 self.add_line(hit.line, Detail::Outline, &mut facts);
                 if facts.model.is_some() {
@@ -137,7 +137,7 @@ impl Session {
 
     /// Reads the facts in the head, with the first prompt if `detail` includes messages. Returns the end of the part
     /// that was read completely.
-    fn facts_of_head(&self, detail: Detail) -> io::Result<(Facts, u64)> {
+    fn read_head_facts(&self, detail: Detail) -> io::Result<(Facts, u64)> {
         let mut facts = self.facts_beside();
         for (end, line) in self.head.lines() {
             self.add_line(line, detail, &mut facts);
@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// Reads the facts in the tail, from the last line back to the first one at or after `from`.
-    fn facts_of_tail(
+    fn read_tail_facts(
         &self,
         bytes: &mut FixedFile<&File>,
         from: u64,
@@ -220,7 +220,7 @@ impl Session {
             Some(_) if !self.may_become_main(facts) => Detail::Outline,
             Some(_) | None => detail,
         };
-        each_entry_on(&mut self.entries(), line, detail, &mut |_, mut entry| {
+        visit_entries_on(&mut self.entries(), line, detail, &mut |_, mut entry| {
             facts.add(std::mem::take(&mut entry.facts));
             let repeats = std::mem::take(&mut entry.repeats);
             for message in entry.into_messages().iter().chain(&repeats) {
@@ -245,7 +245,7 @@ fn has_ended(facts: &Facts) -> bool {
 /// Whether a line may contain a missing fact.
 fn may_add_to(known: &Facts, line: &[u8]) -> bool {
     known.last_activity.is_none()
-        || known.model.is_none() && names_a_model(line)
+        || known.model.is_none() && has_model_key(line)
         || known.cwd.is_none() && DIRECTORIES.iter().any(|key| key.find(line).is_some())
 }
 
@@ -257,7 +257,7 @@ static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
 const MODEL: &str = "\"model";
 
 /// Whether the line has a key of a model. In some formats `model` is also a role.
-fn names_a_model(line: &[u8]) -> bool {
+fn has_model_key(line: &[u8]) -> bool {
     memmem::find_iter(line, MODEL).any(|at| {
         let rest = &line[at + MODEL.len()..];
         let key = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end));

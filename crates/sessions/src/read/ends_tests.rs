@@ -205,7 +205,7 @@ fn a_role_is_not_a_model() {
         (r#"{"model"#, false),
     ];
     for (line, is_named) in rows {
-        assert_eq!(names_a_model(line.as_bytes()), is_named, "{line}");
+        assert_eq!(has_model_key(line.as_bytes()), is_named, "{line}");
     }
 }
 
@@ -347,7 +347,7 @@ fn the_head_ends_with_the_first_prompt_of_the_conversation_that_a_file_is_named_
         fs::write(&path, rows.concat()).unwrap();
         let (facts, end) = Session::open(&path)
             .unwrap()
-            .facts_of_head(Detail::Full)
+            .read_head_facts(Detail::Full)
             .unwrap();
         assert_eq!(facts.first_prompt.as_deref(), Some(prompt), "{name}");
         assert_eq!(end, rows[..lines].concat().len() as u64, "{name} {rows:?}");

@@ -16,7 +16,7 @@ struct FileText {
 }
 
 impl FileText {
-    fn whole(content: &str) -> Self {
+    fn from_content(content: &str) -> Self {
         let lines: BTreeMap<_, _> = content
             .split_inclusive('\n')
             .map(str::to_owned)
@@ -71,7 +71,7 @@ impl FileText {
         true
     }
 
-    /// Undoes a change. Returns false if it does not follow from the known lines.
+    /// Undoes a change. Returns false if the change does not follow from the known lines.
     fn undo(&mut self, hunks: &str) -> bool {
         let mut hunks = parse_hunks(hunks);
         for hunk in &mut hunks {
@@ -127,20 +127,20 @@ fn end_lines(hunk: &mut Hunk, has_returns: bool, is_cut: bool) {
 
 /// The way a patch removes a file that a session changed before.
 pub(crate) enum WholeRemoval {
-    /// It removes nothing, because the session made the file.
+    /// Removes nothing, because the session made the file.
     Nothing,
-    /// It removes the file as it was at first.
+    /// Removes the file as it was at first.
     Whole(FileEdit),
     /// The text at first is unknown.
     Unknown,
 }
 
 /// Returns how a patch makes all these changes, the last of which removes the file.
-pub(crate) fn whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
+pub(crate) fn find_whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
     let Some(first) = edits.first().filter(|first| first.kind != EditKind::Add) else {
         return WholeRemoval::Nothing;
     };
-    let mut text = FileText::whole("");
+    let mut text = FileText::from_content("");
     let mut later = edits.iter().rev();
     let is_undone = later.all(|edit| text.undo(&edit.hunks));
     match text.content().filter(|_| is_undone) {
@@ -157,11 +157,11 @@ pub(crate) fn whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
 /// The state of a file.
 #[derive(Debug)]
 enum FileState {
-    /// It exists.
+    /// The file exists.
     Present(FileText),
-    /// It was removed.
+    /// The file was removed.
     Absent,
-    /// It was changed in a way that the session does not contain.
+    /// The file was changed in a way that the session does not contain.
     Unknown,
 }
 
@@ -171,8 +171,8 @@ pub(crate) struct FileStates(HashMap<String, FileState>);
 
 impl FileStates {
     /// Takes the text of a file that was read.
-    pub(crate) fn read(&mut self, path: String, text: &str) {
-        let state = || FileState::Present(FileText::whole(text));
+    pub(crate) fn add_text(&mut self, path: String, text: &str) {
+        let state = || FileState::Present(FileText::from_content(text));
         self.0.entry(path).or_insert_with(state);
     }
 
@@ -185,14 +185,14 @@ impl FileStates {
     }
 
     /// Takes a change that is not in the session: no later change of the file applies.
-    pub(crate) fn lose(&mut self, path: String) {
+    pub(crate) fn set_unknown(&mut self, path: String) {
         self.0.insert(path, FileState::Unknown);
     }
 
-    /// Applies a change. Returns false if it does not follow from the changes before it.
+    /// Applies a change. Returns false if the change does not follow from the earlier changes.
     pub(crate) fn apply(&mut self, edit: &mut FileEdit) -> bool {
         let before = self.0.remove(&edit.path);
-        let after = Self::after(before, edit);
+        let after = Self::apply_to(before, edit);
         let is_applied = !matches!(after, FileState::Unknown);
         match &edit.moved_to {
             Some(path) => {
@@ -206,7 +206,7 @@ impl FileStates {
         is_applied
     }
 
-    fn after(before: Option<FileState>, edit: &mut FileEdit) -> FileState {
+    fn apply_to(before: Option<FileState>, edit: &mut FileEdit) -> FileState {
         let is_present = matches!(before, Some(FileState::Present(_)));
         match (edit.kind, before) {
             (_, Some(FileState::Unknown))
@@ -218,11 +218,11 @@ impl FileStates {
                 };
                 edit.kind = EditKind::Change;
                 edit.hunks = unified_hunks(&old, &new);
-                FileState::Present(FileText::whole(&new))
+                FileState::Present(FileText::from_content(&new))
             }
             (EditKind::Context, _) => FileState::Present(FileText::default()),
             (EditKind::Add | EditKind::Replace, before) => {
-                let mut new = FileText::whole("");
+                let mut new = FileText::from_content("");
                 let content = new.apply(&edit.hunks).and_then(|_| new.content());
                 let old = match before {
                     Some(FileState::Present(old)) => old.content(),

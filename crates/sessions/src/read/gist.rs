@@ -11,10 +11,10 @@ use turnpipe_formats::records::FileChange;
 use turnpipe_guard::shell::inside_sandbox;
 
 /// The most informative members of inputs, after commands, patterns and paths.
-const TELLING: [&str; 6] = ["query", "url", "description", "prompt", "name", "input"];
+const INFORMATIVE: [&str; 6] = ["query", "url", "description", "prompt", "name", "input"];
 
 /// Members of edits: old text, new text.
-const EDITS: [(&str, &str); 4] = [
+const EDIT_MEMBERS: [(&str, &str); 4] = [
     ("old_string", "new_string"),
     ("old_str", "new_str"),
     ("oldText", "newText"),
@@ -41,20 +41,20 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
         return patch_gist(patch, cwd);
     }
     let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);
-    let mut names = [commands, &["pattern"], paths, &TELLING]
+    let mut names = [commands, &["pattern"], paths, &INFORMATIVE]
         .concat()
         .into_iter();
-    let telling = names.find_map(|name| Some((name, members.get(name)?)));
+    let informative = names.find_map(|name| Some((name, members.get(name)?)));
     let first = || {
         members
             .iter()
             .next()
             .map(|(name, value)| (name.as_str(), value))
     };
-    let Some((name, value)) = telling.or_else(first) else {
+    let Some((name, value)) = informative.or_else(first) else {
         return String::new();
     };
-    let position = text_of(members, paths).map(|path| below(path, cwd));
+    let position = find_text(members, paths).map(|path| strip_directory(path, cwd));
     match (name, value, position) {
         ("pattern", Value::String(pattern), Some(position)) => format!("{pattern} in {position}"),
         (_, Value::String(_), Some(position)) if paths.contains(&name) => {
@@ -108,7 +108,10 @@ pub fn patch_in(members: &Map<String, Value>) -> Option<&str> {
 
 fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
     let changes = patch_changes(patch);
-    let files: Vec<String> = changes.iter().map(|file| below(&file.path, cwd)).collect();
+    let files: Vec<String> = changes
+        .iter()
+        .map(|file| strip_directory(&file.path, cwd))
+        .collect();
     let added: u64 = changes.iter().map(|file| file.added).sum();
     let removed: u64 = changes.iter().map(|file| file.removed).sum();
     format!("{} (+{added} -{removed})", files.join(", "))
@@ -137,7 +140,7 @@ pub fn file_changes(members: &Map<String, Value>) -> Vec<FileChange> {
     if let Some(patch) = patch_in(members) {
         return patch_changes(patch);
     }
-    let Some(path) = text_of(members, parameters(Parameter::Path)) else {
+    let Some(path) = find_text(members, parameters(Parameter::Path)) else {
         return Vec::new();
     };
     let edits = text_edits(members);
@@ -157,16 +160,16 @@ pub fn text_edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let list = members.get("edits").and_then(Value::as_array);
     let listed = list.into_iter().flatten().filter_map(Value::as_object);
     let objects = std::iter::once(members).chain(listed);
-    let mut edits: Vec<_> = objects.filter_map(edit).collect();
-    let is_file = text_of(members, parameters(Parameter::Path)).is_some();
-    let content = text_of(members, &CONTENT).filter(|_| is_file && edits.is_empty());
+    let mut edits: Vec<_> = objects.filter_map(parse_edit).collect();
+    let is_file = find_text(members, parameters(Parameter::Path)).is_some();
+    let content = find_text(members, &CONTENT).filter(|_| is_file && edits.is_empty());
     edits.extend(content.map(|content| ("", content)));
     edits
 }
 
-fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
-    let mut names = EDITS.iter();
-    names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
+fn parse_edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
+    let mut names = EDIT_MEMBERS.iter();
+    names.find_map(|(old, new)| Some((find_text(members, &[old])?, find_text(members, &[new])?)))
 }
 
 /// Compares two texts line by line. Returns all lines, each with its mark. Texts are parts of files: the last line
@@ -187,13 +190,13 @@ fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
 }
 
 /// Returns the first of these members that is a string.
-fn text_of<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+fn find_text<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
     let mut names = names.iter();
     names.find_map(|name| members.get(*name)?.as_str())
 }
 
 /// Makes a path inside a directory relative to it.
-fn below(path: &str, directory: Option<&str>) -> String {
+fn strip_directory(path: &str, directory: Option<&str>) -> String {
     let rest = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
     match rest.and_then(Path::to_str) {
         Some("") => ".".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::read::file_state::{WholeRemoval, whole_removal};
+use crate::read::file_state::{WholeRemoval, find_whole_removal};
 use turnpipe_formats::agent::{EditKind, FileEdit};
 
 /// The changes of one file in a patch.
@@ -19,29 +19,29 @@ struct PatchedFile<'a> {
 /// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are omitted.
 /// The changes of a file follow each other. A moved file has its last name from the first change on, because
 /// `git apply` does not move files that the same patch changed.
-pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
+pub fn format_patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
     let (mut files, mut outside): (Vec<PatchedFile<'_>>, Vec<String>) = (Vec::new(), Vec::new());
-    let mut place_of: HashMap<&str, usize> = HashMap::new();
+    let mut index_by_path: HashMap<&str, usize> = HashMap::new();
     for (order, edit) in edits.iter().enumerate() {
         let moved_to = edit.moved_to.as_deref().unwrap_or(&edit.path);
         if [&*edit.path, moved_to]
             .iter()
-            .any(|path| below(path, root).is_none())
+            .any(|path| strip_root(path, root).is_none())
         {
             outside.push(edit.path.clone());
             continue;
         }
-        let place = place_of.remove(&*edit.path);
-        let place = place.filter(|place| !files[*place].is_removed);
-        let place = place.unwrap_or_else(|| {
+        let known = index_by_path.remove(&*edit.path);
+        let present = known.filter(|index| !files[*index].is_removed);
+        let index = present.unwrap_or_else(|| {
             files.push(PatchedFile {
                 order,
                 ..PatchedFile::default()
             });
             files.len() - 1
         });
-        place_of.insert(moved_to, place);
-        let file = &mut files[place];
+        index_by_path.insert(moved_to, index);
+        let file = &mut files[index];
         file.edits.push(edit);
         file.is_removed = edit.kind == EditKind::Remove;
         if moved_to != edit.path {
@@ -51,8 +51,8 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
     files.sort_by_key(|file| file.order);
     let mut patch = String::new();
     for file in &files {
-        let removal = Some(file).filter(|file| file.is_removed && file.edits.len() > 1);
-        let removal = removal.map(|file| whole_removal(&file.edits));
+        let removed = Some(file).filter(|file| file.is_removed && file.edits.len() > 1);
+        let removal = removed.map(|file| find_whole_removal(&file.edits));
         let edits = match &removal {
             Some(WholeRemoval::Nothing) => continue,
             Some(WholeRemoval::Whole(edit)) => vec![edit],
@@ -66,8 +66,10 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
             let old = if is_old { &*edit.path } else { last };
             let is_change = matches!(edit.kind, EditKind::Change | EditKind::Context);
             let is_empty = is_change && edit.hunks.is_empty() && old == last;
-            if let (Some(old), Some(new), false) = (below(old, root), below(last, root), is_empty) {
-                section(&mut patch, edit, &old, &new);
+            if let (Some(old), Some(new), false) =
+                (strip_root(old, root), strip_root(last, root), is_empty)
+            {
+                write_section(&mut patch, edit, &old, &new);
             }
         }
     }
@@ -75,7 +77,7 @@ pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
 }
 
 /// Adds the section of a change.
-fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
+fn write_section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
     let names = [format!("a/{old}"), format!("b/{new}")].map(|name| quote_name(&name));
     let [from, to] = &names;
     let _ = writeln!(patch, "diff --git {from} {to}");
@@ -114,7 +116,7 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
 }
 
 /// Returns a path relative to the directory, unless it is outside.
-fn below(path: &str, root: &Path) -> Option<String> {
+fn strip_root(path: &str, root: &Path) -> Option<String> {
     let path = Path::new(path);
     let relative = match path.strip_prefix(root) {
         Ok(relative) => relative,

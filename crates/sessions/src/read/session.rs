@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::discover::subagent_files;
-use crate::files::lines::{Line, Place, RawLine, RawLines, each_line};
+use crate::files::lines::{Line, Place, RawLine, RawLines, visit_lines};
 use crate::files::listed::OtherFile;
 use crate::files::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
-use crate::files::recover::each_entry_on;
+use crate::files::recover::visit_entries_on;
 use crate::read::container::{Container, Document, SessionContent};
 use turnpipe_core::jsonl::{FixedFile, Mapping};
 use turnpipe_core::message::{Block, Message, Origin, Role};
@@ -57,7 +57,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn open_with(path: &Path, named: &NamedRoots) -> Result<Self, SessionError> {
-        Self::of_file(open_safely(path)?, named)
+        Self::from_file(open_safely(path)?, named)
     }
 
     /// Like [`Self::open`], for lists: only the beginning of a large compressed file is unpacked.
@@ -76,7 +76,7 @@ impl Session {
     ///
     /// # Errors
     /// See [`SessionError`].
-    pub fn of_file(file: SessionFile, named: &NamedRoots) -> Result<Self, SessionError> {
+    pub fn from_file(file: SessionFile, named: &NamedRoots) -> Result<Self, SessionError> {
         Self::open_content(file, ReadExtent::Whole, named)
     }
 
@@ -107,15 +107,15 @@ impl Session {
 
     /// Returns this session as if its file ended at the offset `end`.
     #[must_use]
-    pub fn up_to(mut self, end: u64) -> Self {
+    pub fn with_end(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
     }
 
     /// Returns its subagents whose files can be opened.
     pub(crate) fn subagents(&self) -> impl Iterator<Item = Self> {
-        let files = subagent_files(&self.file.path, self.agent()).into_iter();
-        let files = files.chain(self.started.iter().cloned());
+        let own_files = subagent_files(&self.file.path, self.agent()).into_iter();
+        let files = own_files.chain(self.started.iter().cloned());
         files.filter_map(|path| Self::open_with(&path, &self.named_roots).ok())
     }
 
@@ -171,7 +171,7 @@ impl Session {
         }
     }
 
-    /// Lines without any of these words are skipped. Empty if every line is read, or the file has no lines.
+    /// Returns words: lines without any of them are skipped. Empty if every line is read, or the file has no lines.
     pub(crate) fn words(&self, detail: Detail) -> Vec<&'static str> {
         let Reading {
             cost_words,
@@ -207,35 +207,35 @@ impl Session {
 
     /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] and
     /// [`Detail::Activity`] some may be missing.
-    pub(crate) fn each_entry(
+    pub(crate) fn visit_entries(
         &self,
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) -> io::Result<()> {
         self.entries_beside(detail)
-            .for_each(|entry| visit(Place::of_line(0, &[]), entry));
+            .for_each(|entry| visit(Place::first_on_line(0, &[]), entry));
         if self.is_document() {
             let mut rows = 0..;
             while let Some(offset) = rows.next()
-                && let Some(entry) = self.entry_of_row(offset, detail)
+                && let Some(entry) = self.read_row(offset, detail)
             {
-                visit(Place::of_line(offset, &[]), entry);
+                visit(Place::first_on_line(offset, &[]), entry);
             }
             return Ok(());
         }
         let mut entries = self.entries();
         let mut lines = RawLines::new(self.reader(), &self.words(detail))?;
         while let Some(line) = lines.next()? {
-            self.each_entry_in(line, &mut entries, detail, visit);
+            self.visit_entries_in(line, &mut entries, detail, visit);
         }
         if let Some(last) = entries.finish() {
-            visit(Place::of_line(self.file.size, &[]), last);
+            visit(Place::first_on_line(self.file.size, &[]), last);
         }
         Ok(())
     }
 
     /// Returns the entry of a row of a document. If the document is cut off, a note follows the last one.
-    pub(crate) fn entry_of_row(&self, at: u64, detail: Detail) -> Option<Entry> {
+    pub(crate) fn read_row(&self, at: u64, detail: Detail) -> Option<Entry> {
         let document = self.document()?;
         match document.rows.get(usize::try_from(at).ok()?) {
             Some(row) => Some(self.format.read(row, detail).unwrap_or_default()),
@@ -247,7 +247,7 @@ impl Session {
     }
 
     /// Calls `visit` with each entry on a line, unless the line has nothing of this detail.
-    pub(crate) fn each_entry_in(
+    pub(crate) fn visit_entries_in(
         &self,
         line: RawLine<'_>,
         entries: &mut EntryReader,
@@ -265,7 +265,7 @@ impl Session {
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         let class = || (self.format.reading.line_class)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
-            each_entry_on_line(line.offset, line.text, entries, detail, visit);
+            visit_entries_on_line(line.offset, line.text, entries, detail, visit);
         }
     }
 
@@ -273,16 +273,16 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn each_line(&self, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+    pub fn visit_lines(&self, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
         if self.is_document() {
             return Ok(());
         }
-        each_line(self.reader(), visit)
+        visit_lines(self.reader(), visit)
     }
 }
 
 /// Calls `visit` with each entry on the line at `offset`.
-pub(crate) fn each_entry_on_line(
+pub(crate) fn visit_entries_on_line(
     offset: u64,
     line: &[u8],
     entries: &mut EntryReader,
@@ -293,8 +293,8 @@ pub(crate) fn each_entry_on_line(
         0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
         _ => line,
     };
-    each_entry_on(entries, text, detail, &mut |index, entry| {
-        let place = Place::of_line(offset, line);
+    visit_entries_on(entries, text, detail, &mut |index, entry| {
+        let place = Place::first_on_line(offset, line);
         visit(Place { index, ..place }, entry);
     });
 }

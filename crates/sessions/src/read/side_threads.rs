@@ -20,10 +20,10 @@ pub(crate) struct SubagentTask {
 }
 
 impl SubagentTask {
-    /// Returns the task in the input of a call. Most have none.
-    pub(crate) fn of(call: &Call) -> Option<Self> {
-        let input = Some(call.input.get()).filter(|input| input.contains("\"prompt\""))?;
-        let input = Input::read(input)?;
+    /// Returns the task in the input of a call. Most calls have none.
+    pub(crate) fn from_call(call: &Call) -> Option<Self> {
+        let json = Some(call.input.get()).filter(|json| json.contains("\"prompt\""))?;
+        let input = Input::read(json)?;
         let types = [input.claude, input.copilot, input.gemini];
         Some(Self {
             prompt: text(input.prompt)?.into_owned(),
@@ -64,18 +64,28 @@ pub(crate) struct ThreadRecord {
     pub(crate) caller: Option<u32>,
 }
 
+/// The records of a conversation with those of its subagents.
+pub(crate) struct ArrangedRecords {
+    /// The records, in order.
+    pub(crate) records: Vec<ThreadRecord>,
+    /// The calls that started subagents.
+    pub(crate) callers: Vec<String>,
+    /// The number of records of subagents that are not among `records`.
+    pub(crate) missing: u64,
+}
+
 impl SideThreads {
     /// Adds the next record.
     pub(crate) fn add(&mut self, entry: &Entry, place: Place) {
         for message in &entry.messages {
-            let id = message.id.as_deref().map(Key::of);
+            let id = message.id.as_deref().map(Key::from_id);
             for call in message.calls() {
-                let Some(task) = SubagentTask::of(call) else {
+                let Some(task) = SubagentTask::from_call(call) else {
                     continue;
                 };
-                let calls = self.prompts.entry(Key::of(&task.prompt)).or_default();
+                let calls = self.prompts.entry(Key::from_id(&task.prompt)).or_default();
                 calls.push_back(call.id.clone());
-                let key = id.unwrap_or_else(|| Key::of(&format!("{place:?}")));
+                let key = id.unwrap_or_else(|| Key::from_id(&format!("{place:?}")));
                 self.calls.insert(call.id.clone(), key);
                 self.messages.insert(key, place);
             }
@@ -88,24 +98,24 @@ impl SideThreads {
             return;
         }
         let above = entry.subagent.as_ref().or(entry.parent.as_ref());
-        let known = above.and_then(|id| self.by_id.get(&Key::of(id)).copied());
+        let known = above.and_then(|id| self.by_id.get(&Key::from_id(id)).copied());
         let number = known.unwrap_or(self.threads.len());
         if known.is_none() {
             let prompt = entry.messages.first().map(Message::text);
             self.threads.push(SideThread {
-                prompt: prompt.map(|prompt| Key::of(&prompt)),
+                prompt: prompt.map(|prompt| Key::from_id(&prompt)),
                 ..SideThread::default()
             });
         }
         let id = entry.subagent.as_ref().or(entry.uuid.as_ref());
-        self.by_id.extend(id.map(|id| (Key::of(id), number)));
+        self.by_id.extend(id.map(|id| (Key::from_id(id), number)));
         let thread = &mut self.threads[number];
         thread.call = thread.call.take().or_else(|| entry.started_by.clone());
         thread.records.push(place);
     }
 
     /// Finds the calls of subagents whose records do not name them. Returns whether any call is known.
-    pub(crate) fn link(&mut self) -> bool {
+    pub(crate) fn link_calls(&mut self) -> bool {
         for thread in &mut self.threads {
             let calls = thread.prompt.and_then(|key| self.prompts.get_mut(&key));
             if let (None, Some(calls)) = (&thread.call, calls) {
@@ -116,9 +126,8 @@ impl SideThreads {
         self.threads.iter().any(|thread| thread.call.is_some())
     }
 
-    /// Puts the records of each subagent after the message with its call, among the records `main`. Returns the
-    /// records, the calls, and the number of records that are not among them.
-    pub(crate) fn arrange(mut self, main: Vec<Place>) -> (Vec<ThreadRecord>, Vec<String>, u64) {
+    /// Puts the records of each subagent after the message with its call, among the records `main`.
+    pub(crate) fn arrange(mut self, main: Vec<Place>) -> ArrangedRecords {
         let mut started: HashMap<Place, Vec<usize>> = HashMap::new();
         let mut linked: HashSet<Place> = HashSet::new();
         for (number, thread) in self.threads.iter().enumerate() {
@@ -132,11 +141,11 @@ impl SideThreads {
         let mut missing: HashSet<Place> = all.copied().collect();
         let (mut records, mut callers) = (Vec::new(), Vec::new());
         let main: Vec<Place> = main.into_iter().filter(|at| !linked.contains(at)).collect();
-        let mut open = vec![(main.into_iter(), None)];
-        while let Some((rest, caller)) = open.last_mut() {
+        let mut stack = vec![(main.into_iter(), None)];
+        while let Some((rest, caller)) = stack.last_mut() {
             let caller = *caller;
             let Some(place) = rest.next() else {
-                open.pop();
+                stack.pop();
                 continue;
             };
             missing.remove(&place);
@@ -145,9 +154,13 @@ impl SideThreads {
                 let thread = take(&mut self.threads[number]);
                 let index = u32::try_from(callers.len()).unwrap_or(u32::MAX);
                 callers.extend(thread.call);
-                open.push((thread.records.into_iter(), Some(index)));
+                stack.push((thread.records.into_iter(), Some(index)));
             }
         }
-        (records, callers, missing.len() as u64)
+        ArrangedRecords {
+            records,
+            callers,
+            missing: missing.len() as u64,
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 
 use crate::files::open::{Head, SessionFile};
-use crate::files::recover::each_record_on;
+use crate::files::recover::visit_records_on;
 use crate::read::session::Session;
 use turnpipe_core::jsonl::{FixedFile, Mapping, visit_lines_backward};
 use turnpipe_core::message::{Message, Origin};
@@ -22,7 +22,7 @@ const MAX_HELD_SIZE: usize = 1024 * 1024;
 ///
 /// # Errors
 /// Reading failed.
-pub(crate) fn start_of_last<Source: Borrow<File>>(
+pub(crate) fn find_start_of_last<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
     weigh: &mut dyn FnMut(&[u8]) -> u64,
@@ -41,8 +41,8 @@ pub(crate) fn start_of_last<Source: Borrow<File>>(
 }
 
 /// Returns the number of records on a line. A line that has none but is not blank counts as one.
-pub(crate) fn records_on(line: &[u8]) -> u64 {
-    match each_record_on(line, &mut |_| {}) {
+pub(crate) fn count_records(line: &[u8]) -> u64 {
+    match visit_records_on(line, &mut |_| {}) {
         0 => u64::from(!line.trim_ascii().is_empty()),
         count => count as u64,
     }
@@ -61,8 +61,8 @@ impl Session {
     pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
         let mut messages = BackwardMessages::new(self.format());
         messages.with_repeats = self.holds_only_repeats();
-        start_of_last(&mut self.bytes(mapping), count, &mut |line| {
-            messages.count(line)
+        find_start_of_last(&mut self.bytes(mapping), count, &mut |line| {
+            messages.count_line(line)
         })
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
     let mut has_repeats = false;
     let has_messages = head.lines().any(|(_, line)| {
         let mut has_messages = false;
-        each_record_on(line, &mut |record| {
+        visit_records_on(line, &mut |record| {
             let entry = format.read(record, Detail::Full).unwrap_or_default();
             has_repeats |= !entry.repeats.is_empty();
             has_messages |= entry
@@ -91,7 +91,7 @@ pub(crate) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
 /// Reading failed.
 pub fn start_of_last_records(file: &SessionFile, count: u64, mapping: Mapping) -> io::Result<u64> {
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    start_of_last(&mut bytes, count, &mut records_on)
+    find_start_of_last(&mut bytes, count, &mut count_records)
 }
 
 /// Converts lines to messages one by one.
@@ -115,42 +115,42 @@ impl MessageLines {
         }
     }
 
-    /// The file starts over, perhaps as a session of another agent.
+    /// Starts over: the file may be a session of another agent.
     pub(crate) fn restart(&mut self) {
         self.entries = None;
     }
 
     /// Returns the messages on a line, without meter readings.
-    pub(crate) fn messages(&mut self, line: &[u8]) -> Vec<Message> {
+    pub(crate) fn parse_line(&mut self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
-        each_record_on(line, &mut |record| {
+        visit_records_on(line, &mut |record| {
             let known = self.entries.take();
             self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
             let entries = self.entries.as_mut();
             if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
-                messages.extend(self.messages_in(entry));
+                messages.extend(self.convert_entry(entry));
             }
         });
         messages
     }
 
     /// Returns the messages in a record, without meter readings.
-    pub(crate) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
-        let mut messages = messages_of(entry, self.with_repeats);
+    pub(crate) fn convert_entry(&mut self, entry: Entry) -> Vec<Message> {
+        let mut messages = take_messages(entry, self.with_repeats);
         messages.retain(|message| message.origin != Origin::Meter);
         let entries = self.entries.as_ref();
         let is_log = entries.is_some_and(|entries| entries.format().reading.shape == Shape::Replay);
         if is_log {
             messages = messages
                 .into_iter()
-                .filter_map(|message| self.keep_if_new(message))
+                .filter_map(|message| self.take_new_part(message))
                 .collect();
         }
         messages
     }
 
     /// Returns the part of a message that was not returned yet.
-    fn keep_if_new(&mut self, mut message: Message) -> Option<Message> {
+    fn take_new_part(&mut self, mut message: Message) -> Option<Message> {
         let Some(row) = &message.uuid else {
             return Some(message);
         };
@@ -165,7 +165,7 @@ impl MessageLines {
 }
 
 /// Returns the messages of a record, with messages that other records of most files repeat if these are wanted.
-fn messages_of(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
+fn take_messages(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
     let repeats = std::mem::take(&mut entry.repeats);
     let mut messages = entry.into_messages();
     messages.extend(repeats.into_iter().filter(|_| with_repeats));
@@ -191,31 +191,31 @@ impl BackwardMessages {
     }
 
     /// Returns the number of messages on the line that were not counted yet.
-    pub(crate) fn count(&mut self, line: &[u8]) -> u64 {
-        let said = self.messages_on_line(line);
-        self.count_of(&said)
+    pub(crate) fn count_line(&mut self, line: &[u8]) -> u64 {
+        let messages = self.messages_on_line(line);
+        self.count_messages(&messages)
     }
 
     /// Returns the messages on the line, without meter readings.
     fn messages_on_line(&self, line: &[u8]) -> Vec<Message> {
-        let mut said = Vec::new();
-        each_record_on(line, &mut |record| {
+        let mut messages = Vec::new();
+        visit_records_on(line, &mut |record| {
             let entry = self.format.read(record, Detail::Full);
-            said.extend(
+            messages.extend(
                 entry
                     .into_iter()
-                    .flat_map(|entry| messages_of(entry, self.with_repeats)),
+                    .flat_map(|entry| take_messages(entry, self.with_repeats)),
             );
         });
-        said.retain(|message| message.origin != Origin::Meter);
-        said
+        messages.retain(|message| message.origin != Origin::Meter);
+        messages
     }
 
-    fn count_of(&mut self, said: &[Message]) -> u64 {
+    fn count_messages(&mut self, messages: &[Message]) -> u64 {
         let mut count = 0;
-        for message in said.iter().rev() {
-            let continues = message.id.is_some() && message.id == self.last;
-            count += u64::from(!continues);
+        for message in messages.iter().rev() {
+            let is_continuation = message.id.is_some() && message.id == self.last;
+            count += u64::from(!is_continuation);
             self.last.clone_from(&message.id);
         }
         count
@@ -243,13 +243,13 @@ pub fn last_messages<Source: Borrow<File>>(
             lines = None;
             return false;
         };
-        let said = counted.messages_on_line(line);
-        seen += counted.count_of(&said);
+        let messages = counted.messages_on_line(line);
+        seen += counted.count_messages(&messages);
         if seen > count {
             return false;
         }
         if let Some(lines) = &mut lines {
-            lines.push(said);
+            lines.push(messages);
         }
         true
     })?;
@@ -272,7 +272,8 @@ mod tests {
     #[test]
     fn records_are_counted_from_the_end() {
         let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
-        let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
+        let starts =
+            |count| find_start_of_last(&mut fixed(text), count, &mut count_records).unwrap();
         // Torn lines count, blank ones do not. Two records on a line stay together.
         assert_eq!(starts(0), text.len() as u64);
         assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
@@ -289,7 +290,8 @@ mod tests {
         let rows = [row("a", "1"), row("a", "2"), row("b", "3"), row("b", "4")];
         let text = rows.join("\n") + "\n";
         let mut messages = BackwardMessages::new(Agent::Claude.format());
-        let start = start_of_last(&mut fixed(&text), 1, &mut |line| messages.count(line)).unwrap();
+        let start = find_start_of_last(&mut fixed(&text), 1, &mut |line| messages.count_line(line))
+            .unwrap();
         for count in 0..4 {
             let last = last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
             let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
@@ -319,12 +321,12 @@ mod tests {
     fn a_row_that_is_written_again_yields_what_is_new() {
         let mut lines = MessageLines::new(None);
         let head = br#"{"sessionId":"s","projectHash":"h"}"#;
-        assert!(lines.messages(head).is_empty());
+        assert!(lines.parse_line(head).is_empty());
         let first = br#"{"id":"1","type":"gemini","content":"hi"}"#;
-        assert_eq!(lines.messages(first).len(), 1);
-        assert_eq!(lines.messages(first).len(), 0);
+        assert_eq!(lines.parse_line(first).len(), 1);
+        assert_eq!(lines.parse_line(first).len(), 0);
         let again = br#"{"id":"1","type":"gemini","content":"hi","toolCalls":[{"id":"c","name":"x","args":{},"result":[{"text":"y"}]}]}"#;
-        let messages = lines.messages(again);
+        let messages = lines.parse_line(again);
         assert_eq!(messages.len(), 2);
         assert_eq!(messages[0].blocks.len(), 1);
         assert_eq!(messages[0].calls().count(), 1);

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::files::lines::each_line;
+use crate::files::lines::visit_lines;
 use crate::files::open::open_safely;
-use crate::files::recover::each_entry_on;
+use crate::files::recover::visit_entries_on;
 use crate::files::side_file::open_side_file;
 use crate::read::session::Session;
 use turnpipe_core::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
@@ -110,7 +110,7 @@ pub(crate) fn find_titles<Source: Borrow<File>>(
     let mut summaries = Vec::new();
     search_backward(file, format.titles.words, &mut |hit| {
         let mut control = SearchControl::Continue;
-        for entry in entries_on(format, hit.line).into_iter().rev() {
+        for entry in read_entries_on(format, hit.line).into_iter().rev() {
             summaries.extend(entry.summary.filter(|_| summaries.len() < MAX_SUMMARIES));
             let Some(record) = entry.title else {
                 continue;
@@ -127,9 +127,9 @@ pub(crate) fn find_titles<Source: Borrow<File>>(
 }
 
 /// Returns the records on a line without their messages.
-pub(crate) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
+pub(crate) fn read_entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
-    each_entry_on(
+    visit_entries_on(
         &mut EntryReader::new(format),
         line,
         Detail::Outline,
@@ -144,7 +144,7 @@ pub(crate) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
 ///
 /// # Errors
 /// Reading failed.
-fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTitle>> {
+fn read_side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTitle>> {
     let Some(file) = open_side_file(path)? else {
         return Ok(None);
     };
@@ -162,13 +162,13 @@ impl NameIndexes {
     /// Replaces the title of the session at `path` by its name in the index, if there is one.
     pub(crate) fn apply(&self, format: &Format, path: &Path, facts: &mut Facts) {
         if let TitleStore::Index(index) = format.titles.store
-            && let Some(name) = self.name(index, path, facts)
+            && let Some(name) = self.find_name(index, path, facts)
         {
             facts.title = Some(name);
         }
     }
 
-    fn name(&self, index: &NameIndex, session: &Path, facts: &Facts) -> Option<Title> {
+    fn find_name(&self, index: &NameIndex, session: &Path, facts: &Facts) -> Option<Title> {
         let mut by_path = self.by_path.lock().ok()?;
         let names = by_path
             .entry((index.path)(session)?)
@@ -182,7 +182,7 @@ pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Titl
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
         // An index that cannot be read is as good as none.
-        let _ = each_line(&file.file, &mut |line| {
+        let _ = visit_lines(&file.file, &mut |line| {
             let records = line
                 .records()
                 .filter_map(|(_, record)| (index.read)(record));
@@ -207,21 +207,25 @@ impl Session {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });
-        self.or_in_side_file(title.filter(|title| !title.text.is_empty()), mapping)
+        self.prefer_side_file_title(title.filter(|title| !title.text.is_empty()), mapping)
     }
 
     /// Returns the title that applies: the one in the file, or one in the side file. A title is in the
     /// side file only if the agent has no record for titles.
-    fn or_in_side_file(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
+    fn prefer_side_file_title(
+        &self,
+        own: Option<Title>,
+        mapping: Mapping,
+    ) -> io::Result<Option<Title>> {
         if !self.may_have_side_file {
             return Ok(own);
         }
-        let beside = side_file_title(&self.file.path, mapping)?;
-        let stays = own
+        let beside = read_side_file_title(&self.file.path, mapping)?;
+        let is_manual = own
             .as_ref()
             .is_some_and(|own| own.source == TitleSource::Manual);
         Ok(match beside {
-            Some(beside) if !stays || beside.manual_title == ManualTitle::Supersede => {
+            Some(beside) if !is_manual || beside.manual_title == ManualTitle::Supersede => {
                 Some(beside.title)
             }
             Some(_) | None => own,
@@ -241,26 +245,26 @@ impl Session {
         let own = match beside {
             Some(title) => Some(title),
             None if self.holds_no_title => None,
-            None => self.own_title(bytes)?,
+            None => self.find_own_title(bytes)?,
         };
         match self.format().titles.store {
             TitleStore::SessionFile if own.is_some() => Ok(own),
-            _ => self.or_in_side_file(own, mapping),
+            _ => self.prefer_side_file_title(own, mapping),
         }
     }
 
     /// Returns the title that applies in the file itself.
-    fn own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
+    fn find_own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
         match find_titles(bytes, self.format())? {
             (Some(record), _) => Ok(Some(record.title)),
             (None, summaries) if summaries.is_empty() => Ok(None),
-            (None, summaries) => self.summary_title(bytes, summaries),
+            (None, summaries) => self.find_summary_title(bytes, summaries),
         }
     }
 
     /// Returns the first of `summaries` that names a record in this file. Older versions of Claude Code mostly
     /// wrote summaries of other sessions.
-    fn summary_title(
+    fn find_summary_title(
         &self,
         bytes: &mut FixedFile<&File>,
         mut summaries: Vec<Summary>,
@@ -268,7 +272,7 @@ impl Session {
         let leaves: Vec<&str> = summaries.iter().map(|(leaf, _)| leaf.as_str()).collect();
         let mut best = None;
         search_backward(bytes, &leaves, &mut |hit| {
-            for entry in entries_on(self.format(), hit.line) {
+            for entry in read_entries_on(self.format(), hit.line) {
                 let named = leaves
                     .iter()
                     .position(|leaf| entry.uuid.as_deref() == Some(leaf));

@@ -4,9 +4,9 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::files::lines::each_line;
+use crate::files::lines::visit_lines;
 use crate::files::open::open_safely;
-use crate::files::side_file::each_side_entry;
+use crate::files::side_file::visit_side_entries;
 use crate::read::session::Session;
 use turnpipe_formats::agent::{Detail, StoredTitle, Title, TitleStore};
 
@@ -39,13 +39,13 @@ impl Session {
     pub fn title_time(&self, title: &Title) -> io::Result<Option<Timestamp>> {
         let mut time = TitleTime { title, found: None };
         let mut before = None;
-        self.each_entry(Detail::Counts, &mut |_, entry| {
+        self.visit_entries(Detail::Counts, &mut |_, entry| {
             before = entry.timestamp().max(before);
             if let Some(record) = &entry.title {
                 time.note(record, before, entry.side_cost.is_some());
             }
         })?;
-        each_side_entry(&self.file.path, &mut |entry| {
+        visit_side_entries(&self.file.path, &mut |entry| {
             if let Some(record) = &entry.title {
                 time.note(record, entry.timestamp(), true);
             }
@@ -54,8 +54,8 @@ impl Session {
             && let Some(path) = (index.path)(&self.file.path)
             && let Ok(file) = open_safely(&path)
         {
-            let id = self.facts_of_name()?.session_id;
-            each_line(&file.file, &mut |line| {
+            let id = self.read_identity_facts()?.session_id;
+            visit_lines(&file.file, &mut |line| {
                 let rows = line.records().filter_map(|(_, row)| (index.read)(row));
                 for (_, record) in rows.filter(|(thread, _)| Some(thread) == id.as_ref()) {
                     time.note(&record, None, true);

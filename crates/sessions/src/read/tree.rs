@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem::{replace, take};
 
-use crate::files::distinct::{Key, index};
+use crate::files::distinct::{Key, to_index};
 use crate::files::lines::Place;
 use turnpipe_core::message::{Message, Origin};
 use turnpipe_formats::agent::{Entry, Part};
@@ -78,26 +78,26 @@ impl Tree {
             self.loose_turns += u64::from(is_turn);
             return;
         };
-        let at = index(self.nodes.len());
-        let id = Key::of(uuid);
-        let message = entry.messages.first().and_then(|said| said.id.as_deref());
-        let message = message.map(Key::of);
-        if self.place_of(id).is_some() {
+        let at = to_index(self.nodes.len());
+        let id = Key::from_id(uuid);
+        let first_message = entry.messages.first();
+        let message = first_message.and_then(|message| Some(Key::from_id(message.id.as_deref()?)));
+        if self.node_with(id).is_some() {
             self.repeated += 1;
             // A message whose records share its id may have several records.
             if message != Some(id) {
                 return;
             }
         }
-        let parent = entry.parent.as_deref().map(Key::of);
+        let parent = entry.parent.as_deref().map(Key::from_id);
         let known_parent = parent.and_then(|parent| match self.nodes.last() {
             Some(last) if last.id == parent => Some(at - 1),
-            _ => self.place_of(parent),
+            _ => self.node_with(parent),
         });
         if let (Some(parent), None) = (parent, known_parent) {
             self.late_parents.insert(at, parent);
         }
-        let logical = entry.logical_parent.as_deref().map(Key::of);
+        let logical = entry.logical_parent.as_deref().map(Key::from_id);
         self.logical_parents.extend(logical.map(|key| (at, key)));
         let first = message.map(|message| *self.by_message.entry(message).or_insert(at));
         self.nodes.push(Node {
@@ -109,9 +109,11 @@ impl Tree {
         self.parts.push(entry.part);
         self.by_id.insert(id, at);
         for message in &entry.messages {
-            let calls = message.calls().map(|call| (at, Key::of(&call.id)));
+            let calls = message.calls().map(|call| (at, Key::from_id(&call.id)));
             self.calls.extend(calls);
-            let answers = message.results().map(|result| (Key::of(&result.id), at));
+            let answers = message
+                .results()
+                .map(|result| (Key::from_id(&result.id), at));
             self.answers.extend(answers);
         }
         let is_recap = |message: &Message| message.origin == Origin::Recap;
@@ -130,7 +132,7 @@ impl Tree {
     pub(crate) fn missing_parents(&self) -> Vec<Place> {
         let parents = self.late_parents.iter();
         let mut missing: Vec<u32> = parents
-            .filter(|(_, parent)| self.place_of(**parent).is_none())
+            .filter(|(_, parent)| self.node_with(**parent).is_none())
             .map(|(at, _)| *at)
             .collect();
         missing.sort_unstable();
@@ -161,7 +163,7 @@ impl Tree {
         found
     }
 
-    fn place_of(&self, id: Key) -> Option<u32> {
+    fn node_with(&self, id: Key) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
@@ -172,12 +174,12 @@ impl Tree {
             parent if self.repeated == 0 => return Some(parent),
             parent => self.nodes[parent as usize].id,
         };
-        self.place_of(parent)
+        self.node_with(parent)
     }
 
     /// Returns the parent of a record. After a compaction there is only a logical parent. If the
     /// parent is missing, the previous turn in the file is used.
-    fn before(&self, at: u32, scope: Scope) -> Option<u32> {
+    fn previous(&self, at: u32, scope: Scope) -> Option<u32> {
         let logical = self
             .logical_parents
             .get(&at)
@@ -189,8 +191,8 @@ impl Tree {
         let is_turn = |part: &Part| *part == Part::Turn;
         let mut earlier = self.parts[..at as usize].iter();
         parent
-            .or_else(|| self.place_of(*logical?))
-            .or_else(|| earlier.rposition(is_turn).map(index))
+            .or_else(|| self.node_with(*logical?))
+            .or_else(|| earlier.rposition(is_turn).map(to_index))
     }
 
     /// Returns the live branch.
@@ -200,15 +202,15 @@ impl Tree {
         let mut next = self.leaf();
         while let Some(at) = next.filter(|at| !replace(&mut on_branch[*at as usize], true)) {
             order.push(at);
-            next = self.before(at, scope);
+            next = self.previous(at, scope);
         }
         order.reverse();
         let order = self.with_siblings(order, &on_branch);
         let is_turn = |part: &&Part| **part == Part::Turn;
-        let kept = order.iter().map(|at| &self.parts[*at as usize]);
-        let kept = kept.filter(is_turn).count();
+        let parts_on_branch = order.iter().map(|at| &self.parts[*at as usize]);
+        let turns = parts_on_branch.filter(is_turn).count();
         Branch {
-            left_out: (self.parts.iter().filter(is_turn).count() - kept) as u64,
+            left_out: (self.parts.iter().filter(is_turn).count() - turns) as u64,
             places: order
                 .into_iter()
                 .map(|at| self.nodes[at as usize].place)
@@ -218,9 +220,10 @@ impl Tree {
 
     /// Returns the end of the live branch. It belongs to a subagent only if there are no other records.
     fn leaf(&self) -> Option<u32> {
-        let ends = |part: &Part| matches!(part, Part::Turn | Part::Step);
-        let end = self.parts.iter().rposition(ends);
-        end.or_else(|| self.parts.len().checked_sub(1)).map(index)
+        let can_end = |part: &Part| matches!(part, Part::Turn | Part::Step);
+        let end = self.parts.iter().rposition(can_end);
+        end.or_else(|| self.parts.len().checked_sub(1))
+            .map(to_index)
     }
 
     /// Adds the other records of messages on the branch next to them, and the results of their
@@ -228,10 +231,12 @@ impl Tree {
     fn with_siblings(&mut self, branch: Vec<u32>, on_branch: &[bool]) -> Vec<u32> {
         let (calls, mut answers) = (take(&mut self.calls), take(&mut self.answers));
         let is_off = |at: u32| !on_branch[at as usize];
-        // The nodes of messages with several, by the first one.
-        let nodes = (0..).zip(&self.nodes);
-        let later = nodes.filter(|(at, node)| node.message != NONE && node.message != *at);
-        let mut later: Vec<(u32, u32)> = later.map(|(at, node)| (node.message, at)).collect();
+        // The later nodes of messages with several nodes, by the first node.
+        let mut later: Vec<(u32, u32)> = (0..)
+            .zip(&self.nodes)
+            .filter(|(at, node)| node.message != NONE && node.message != *at)
+            .map(|(at, node)| (node.message, at))
+            .collect();
         later.sort_unstable();
         answers.retain(|(_, at)| is_off(*at));
         answers.sort_unstable();
@@ -245,27 +250,30 @@ impl Tree {
         for at in branch {
             let node = &self.nodes[at as usize];
             let first = Some(node.message).filter(|first| *first != NONE);
-            let siblings = first.into_iter().chain(with(&later, node.message));
-            let mut late = Vec::new();
+            let siblings = first.into_iter().chain(values_of(&later, node.message));
+            let mut followers = Vec::new();
             for sibling in siblings {
                 push(sibling);
-                for call in with(&calls, sibling) {
-                    late.extend(with(&answers, call));
+                for call in values_of(&calls, sibling) {
+                    followers.extend(values_of(&answers, call));
                 }
             }
-            // Written by another program; the agent continued without reading it.
+            // Another program wrote the recaps; the agent continued without reading them.
             let recaps = self.recaps.get(&node.id).into_iter().flatten();
-            late.extend(recaps.filter(|recap| is_off(**recap)));
+            followers.extend(recaps.filter(|recap| is_off(**recap)));
             push(at);
-            late.sort_unstable();
-            late.into_iter().for_each(&mut push);
+            followers.sort_unstable();
+            followers.into_iter().for_each(&mut push);
         }
         order
     }
 }
 
 /// Returns the values with this key among sorted pairs.
-fn with<K: Ord + Copy, Value: Copy>(pairs: &[(K, Value)], key: K) -> impl Iterator<Item = Value> {
+fn values_of<K: Ord + Copy, Value: Copy>(
+    pairs: &[(K, Value)],
+    key: K,
+) -> impl Iterator<Item = Value> {
     let start = pairs.partition_point(|(known, _)| *known < key);
     let found = pairs[start..]
         .iter()

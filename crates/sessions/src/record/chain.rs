@@ -36,9 +36,9 @@ impl Chain {
         let mut reader = BufReader::with_capacity(64 * 1024, file.file());
         let mut line = Vec::new();
         let mut at = offset;
-        let failed = |error: io::Error| file.error(error);
-        reader.seek(SeekFrom::Start(at)).map_err(failed)?;
-        while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
+        let to_error = |error: io::Error| file.error(error);
+        reader.seek(SeekFrom::Start(at)).map_err(to_error)?;
+        while reader.read_until(b'\n', &mut line).map_err(to_error)? > 0 && line.ends_with(b"\n") {
             at += line.len() as u64;
             self.follow(format, &String::from_utf8_lossy(&line));
             line.clear();
@@ -64,37 +64,37 @@ pub(super) struct TurnWatch {
     records: usize,
     calls: usize,
     results: usize,
-    stopped: bool,
+    is_stopped: bool,
     /// Whether a hook asked the model to continue, and it has not yet.
     is_asked: bool,
 }
 
 impl TurnWatch {
     /// Observes an event of the stream.
-    pub(super) fn event(&mut self, event: &Event) {
+    pub(super) fn observe_event(&mut self, event: &Event) {
         match event {
             Event::Call(_) => self.calls += 1,
             Event::Result(_) => self.results += 1,
-            Event::Interrupt { .. } => self.stopped = true,
+            Event::Interrupt { .. } => self.is_stopped = true,
             _ => {}
         }
     }
 
     /// Observes a record of the stream.
-    pub(super) fn record(&mut self, record: &Value) {
+    pub(super) fn observe_record(&mut self, record: &Value) {
         self.records += 1;
         let text = |name: &str| record.get(name).and_then(Value::as_str);
-        let interrupted = record["turnpipe"]["outcome"] == "interrupted";
-        let hook = text("subtype") == Some("hook_stopped_continuation");
-        let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
-        self.stopped |= interrupted || hook || failed;
+        let is_interrupted = record["turnpipe"]["outcome"] == "interrupted";
+        let is_hook_stop = text("subtype") == Some("hook_stopped_continuation");
+        let is_failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
+        self.is_stopped |= is_interrupted || is_hook_stop || is_failed;
         self.is_asked &= text("type") != Some("assistant");
         self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 
     /// Returns the decision at the end of the stream.
     pub(super) fn continuation(&self) -> Continuation {
-        match (self.stopped, self.calls, self.results) {
+        match (self.is_stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,
             // The request to the model failed before it wrote a record.
             _ if self.records == 0 => Continuation::Stopped,
@@ -118,10 +118,13 @@ mod tests {
             decoder
                 .record(line)
                 .iter()
-                .for_each(|event| watch.event(event));
-            watch.record(&serde_json::from_str(line).unwrap());
+                .for_each(|event| watch.observe_event(event));
+            watch.observe_record(&serde_json::from_str(line).unwrap());
         }
-        decoder.finish().iter().for_each(|event| watch.event(event));
+        decoder
+            .finish()
+            .iter()
+            .for_each(|event| watch.observe_event(event));
         watch.continuation()
     }
 

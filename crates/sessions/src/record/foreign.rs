@@ -21,7 +21,7 @@ use turnpipe_formats::agent::{
 
 /// The outcome for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recorded {
+pub enum RecordOutcome {
     /// Written to turnpipe's own file.
     OwnFile,
     /// Written to the agent's own file.
@@ -29,7 +29,7 @@ pub enum Recorded {
     /// Written to the side file.
     SideFile,
     /// Not written. The agent writes messages itself.
-    No,
+    Skipped,
     /// Not written, because the user chose the current title.
     KeptManualTitle,
     /// Not written, because the agent would not show it, for this reason.
@@ -97,7 +97,7 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The record is not in the file, or its state is unknown.
-    pub fn record(&mut self, value: Value) -> Result<Recorded, RecordError> {
+    pub fn record(&mut self, value: Value) -> Result<RecordOutcome, RecordError> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let turnpipe = &value["turnpipe"];
         match (
@@ -105,7 +105,7 @@ impl ForeignSession {
             text("title"),
             text("recap").or(text("content")),
         ) {
-            (Some("title"), Some(title), _) if value["ok"] == true => self.title(
+            (Some("title"), Some(title), _) if value["ok"] == true => self.write_title(
                 title,
                 ManualTitle::from(turnpipe["supersedes_manual"] == true),
                 turnpipe,
@@ -113,10 +113,10 @@ impl ForeignSession {
             (Some(kind), _, Some(recap))
                 if kind == "recap" || text("subtype") == Some("away_summary") =>
             {
-                self.recap(recap, turnpipe)
+                self.write_recap(recap, turnpipe)
             }
             (Some("user" | "assistant" | "content_replacement" | "content-replacement"), ..) => {
-                Ok(Recorded::No)
+                Ok(RecordOutcome::Skipped)
             }
             _ => self.append_beside(value),
         }
@@ -126,12 +126,12 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The title is not in the file, or its state is unknown.
-    pub fn title(
+    pub fn write_title(
         &mut self,
         text: &str,
         manual_title: ManualTitle,
         turnpipe: &Value,
-    ) -> Result<Recorded, RecordError> {
+    ) -> Result<RecordOutcome, RecordError> {
         let title = Title {
             text: text.to_owned(),
             source: TitleSource::Auto,
@@ -144,8 +144,8 @@ impl ForeignSession {
             if manual_title == ManualTitle::Keep
                 && self.title.as_ref().is_some_and(Title::is_manual)
             {
-                self.cost(&turnpipe)?;
-                return Ok(Recorded::KeptManualTitle);
+                self.write_cost(&turnpipe)?;
+                return Ok(RecordOutcome::KeptManualTitle);
             }
             let record = json!({"type": "title", "ok": true, "title": text, "turnpipe": turnpipe});
             return self.append_beside(record);
@@ -153,30 +153,32 @@ impl ForeignSession {
         let file = self.open(&path)?;
         // Read under the lock: an earlier rename by the user must win.
         if manual_title == ManualTitle::Keep
-            && self.title_in(&file)?.is_some_and(|title| title.is_manual())
+            && self
+                .find_title_in(&file)?
+                .is_some_and(|title| title.is_manual())
         {
-            self.cost(&turnpipe)?;
-            return Ok(Recorded::KeptManualTitle);
+            self.write_cost(&turnpipe)?;
+            return Ok(RecordOutcome::KeptManualTitle);
         }
         if let Err(reason) = self.show(&path, text) {
-            self.cost(&turnpipe)?;
-            return Ok(Recorded::NotShown(reason));
+            self.write_cost(&turnpipe)?;
+            return Ok(RecordOutcome::NotShown(reason));
         }
         let before = file.size()?;
         let offset = self.append_title(&file, &title, manual_title, Some(&turnpipe))?;
         if manual_title == ManualTitle::Supersede {
-            return Ok(Recorded::AgentFile);
+            return Ok(RecordOutcome::AgentFile);
         }
         // Agents take no lock, so the session may have just been renamed. Agents show the last
         // title.
-        let titles = self.titles_between(&file, before, offset)?;
+        let titles = self.read_titles_between(&file, before, offset)?;
         let Some(lost) = titles.into_iter().rfind(Title::is_manual) else {
-            return Ok(Recorded::AgentFile);
+            return Ok(RecordOutcome::AgentFile);
         };
         self.append_title(&file, &lost, ManualTitle::Keep, None)?;
         // The title is in the file already.
         let _ = self.show(&path, &lost.text);
-        Ok(Recorded::KeptManualTitle)
+        Ok(RecordOutcome::KeptManualTitle)
     }
 
     /// Makes the agent show a title, if it does not read it from the file at `path`.
@@ -213,12 +215,16 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The recap is not in the file, or its state is unknown.
-    pub fn recap(&mut self, text: &str, turnpipe: &Value) -> Result<Recorded, RecordError> {
+    pub fn write_recap(
+        &mut self,
+        text: &str,
+        turnpipe: &Value,
+    ) -> Result<RecordOutcome, RecordError> {
         if let Some(recap) = self.format.titles.new_recap.filter(|_| self.is_appendable) {
             let file = self.open(&self.path)?;
-            let line = self.line(&file, Some(turnpipe), |at| recap(at, text))?;
+            let line = self.format_line(&file, Some(turnpipe), |at| recap(at, text))?;
             self.append(&file, &line)?;
-            return Ok(Recorded::AgentFile);
+            return Ok(RecordOutcome::AgentFile);
         }
         let record = json!({"type": "system", "subtype": "away_summary", "content": text,
             "turnpipe": turnpipe});
@@ -229,9 +235,9 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The cost is not in the file, or its state is unknown.
-    pub fn cost(&mut self, turnpipe: &Value) -> Result<Recorded, RecordError> {
+    pub fn write_cost(&mut self, turnpipe: &Value) -> Result<RecordOutcome, RecordError> {
         if !turnpipe["usage"].is_object() {
-            return Ok(Recorded::No);
+            return Ok(RecordOutcome::Skipped);
         }
         let record = json!({"type": "system", "subtype": "usage", "turnpipe": turnpipe});
         self.append_beside(record)
@@ -255,11 +261,11 @@ impl ForeignSession {
         Ok(count + self.side_file.finish(sync)?)
     }
 
-    fn append_beside(&mut self, record: Value) -> Result<Recorded, RecordError> {
+    fn append_beside(&mut self, record: Value) -> Result<RecordOutcome, RecordError> {
         Ok(if self.side_file.record(record)? {
-            Recorded::SideFile
+            RecordOutcome::SideFile
         } else {
-            Recorded::No
+            RecordOutcome::Skipped
         })
     }
 
@@ -294,22 +300,22 @@ impl ForeignSession {
         let Some(create) = self.format.titles.new_title else {
             return Ok(0);
         };
-        let line = self.line(file, turnpipe, |at| create(at, title, manual_title))?;
+        let line = self.format_line(file, turnpipe, |at| create(at, title, manual_title))?;
         let offset = self.append(file, &line)?;
         // An index has no records of costs.
         if file.path() != self.path
             && let Some(turnpipe) = turnpipe
         {
-            self.cost(turnpipe)?;
+            self.write_cost(turnpipe)?;
         }
         Ok(offset)
     }
 
     /// Returns the title that currently applies.
-    fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
+    fn find_title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
         if matches!(self.format.titles.store, TitleStore::Index(_)) {
-            let named = self.titles_between(file, 0, size)?.pop();
+            let named = self.read_titles_between(file, 0, size)?.pop();
             return Ok(named.or_else(|| self.title.clone()));
         }
         let mut bytes = FixedFile::new(file.file(), size, Mapping::Refused);
@@ -317,7 +323,7 @@ impl ForeignSession {
     }
 
     /// Returns the titles on the complete lines between two offsets, in order.
-    fn titles_between(
+    fn read_titles_between(
         &self,
         file: &LockedFile,
         start: u64,
@@ -347,8 +353,8 @@ impl ForeignSession {
     fn repeat_title(&mut self, file: &LockedFile, distance: u64) -> Result<(), RecordError> {
         let size = file.size()?;
         let near = size.saturating_sub(distance);
-        if self.titles_between(file, near, size)?.is_empty()
-            && let Some(title) = self.title_in(file)?
+        if self.read_titles_between(file, near, size)?.is_empty()
+            && let Some(title) = self.find_title_in(file)?
         {
             self.append_title(file, &title, ManualTitle::Keep, None)?;
         }
@@ -356,7 +362,7 @@ impl ForeignSession {
     }
 
     /// Returns a new line after the current end of the conversation.
-    fn line(
+    fn format_line(
         &self,
         file: &LockedFile,
         turnpipe: Option<&Value>,

@@ -68,11 +68,14 @@ fn titles_and_recaps_go_into_the_file_labels_next_to_it_and_messages_nowhere() {
     let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
     assert_eq!(
         session.record(title("Fix it")).unwrap(),
-        Recorded::AgentFile
+        RecordOutcome::AgentFile
     );
-    assert_eq!(session.record(recap.clone()).unwrap(), Recorded::AgentFile);
-    assert_eq!(session.record(label).unwrap(), Recorded::SideFile);
-    assert_eq!(session.record(message).unwrap(), Recorded::No);
+    assert_eq!(
+        session.record(recap.clone()).unwrap(),
+        RecordOutcome::AgentFile
+    );
+    assert_eq!(session.record(label).unwrap(), RecordOutcome::SideFile);
+    assert_eq!(session.record(message).unwrap(), RecordOutcome::Skipped);
     assert_eq!(session.finish(Sync::Never).unwrap(), 3);
     let lines = bench.lines();
     assert_eq!(lines.len(), 3);
@@ -91,10 +94,10 @@ fn a_title_set_by_the_user_stays_unless_replaced_on_request() {
     let bench = Bench::with(&[PROMPT, &manual("Mine")]);
     let mut session = bench.session();
     let became = session.record(title("Theirs")).unwrap();
-    assert_eq!(became, Recorded::KeptManualTitle);
+    assert_eq!(became, RecordOutcome::KeptManualTitle);
     let asked = json!({"type": "title", "ok": true, "title": "Asked for", "title_source": "auto",
         "turnpipe": {"v": 1, "supersedes_manual": true}});
-    assert_eq!(session.record(asked).unwrap(), Recorded::AgentFile);
+    assert_eq!(session.record(asked).unwrap(), RecordOutcome::AgentFile);
     assert_eq!(
         bench.title(),
         Some(("Asked for".to_owned(), TitleSource::Auto))
@@ -134,10 +137,10 @@ fn a_title_goes_next_to_a_file_that_cannot_contain_it() {
     let before = bench.lines();
     let ours = json!({"v": 1});
     let mut session = bench.session();
-    let mut write = |manual_title| session.title("Theirs", manual_title, &ours).unwrap();
-    assert_eq!(write(ManualTitle::Keep), Recorded::KeptManualTitle);
+    let mut write = |manual_title| session.write_title("Theirs", manual_title, &ours).unwrap();
+    assert_eq!(write(ManualTitle::Keep), RecordOutcome::KeptManualTitle);
     assert_eq!(bench.title().unwrap().0, "Mine");
-    assert_eq!(write(ManualTitle::Supersede), Recorded::SideFile);
+    assert_eq!(write(ManualTitle::Supersede), RecordOutcome::SideFile);
     assert_eq!(
         bench.title(),
         Some(("Theirs".to_owned(), TitleSource::Auto))
@@ -154,7 +157,10 @@ fn an_archive_is_not_changed() {
     let packed = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
     std::fs::write(bench.path(), &packed).unwrap();
     let mut session = bench.session();
-    assert_eq!(session.record(title("Fix it")).unwrap(), Recorded::SideFile);
+    assert_eq!(
+        session.record(title("Fix it")).unwrap(),
+        RecordOutcome::SideFile
+    );
     session.finish(Sync::Never).unwrap();
     assert_eq!(std::fs::read(bench.path()).unwrap(), packed);
     assert_eq!(bench.title().unwrap().0, "Fix it");
@@ -171,7 +177,7 @@ fn other_records_with_a_text_are_no_recaps() {
         json!({"type": "title", "ok": false, "title": "failed", "content": "x"}),
     ] {
         let written = session.record(record.clone()).unwrap();
-        assert_ne!(written, Recorded::AgentFile, "{record}");
+        assert_ne!(written, RecordOutcome::AgentFile, "{record}");
     }
     session.finish(Sync::Never).unwrap();
     assert_eq!(bench.lines().len(), 1);

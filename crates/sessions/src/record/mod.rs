@@ -7,9 +7,9 @@ mod recorder;
 mod recording;
 mod transcript;
 
-pub use crate::files::side_file::{SIDE_FILE_SUFFIX, each_side_record, side_file_path};
+pub use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path, visit_side_records};
 pub use chain::Continuation;
-pub use foreign::{ForeignSession, Recorded};
+pub use foreign::{ForeignSession, RecordOutcome};
 pub use recorder::SessionFacts;
 pub use recording::{Recording, Target};
-pub use transcript::{NameError, Ownership, SessionName, Transcript, ownership};
+pub use transcript::{NameError, Ownership, SessionName, Transcript, find_owner};

@@ -5,14 +5,21 @@ use serde_json::{Value, json};
 
 use super::chain::Chain;
 use turnpipe_core::io::Moment;
-use turnpipe_formats::agent::{ManualTitle, NewRecord, Title, TitleSource, is_in, own_record};
+use turnpipe_formats::agent::{ManualTitle, NewRecord, Title, TitleSource, own_record};
 
 /// Types of the records to keep.
-const KEPT: &str = "user assistant title recap tool_use_summary \
-    content_replacement content-replacement";
+const KEPT_TYPES: [&str; 7] = [
+    "user",
+    "assistant",
+    "title",
+    "recap",
+    "tool_use_summary",
+    "content_replacement",
+    "content-replacement",
+];
 
 /// Subtypes of the `system` records to keep.
-const KEPT_OF_SYSTEM: &str = "away_summary usage";
+const KEPT_SUBTYPES: [&str; 2] = ["away_summary", "usage"];
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +49,7 @@ impl SessionFacts {
     }
 
     /// Reads the facts in a record that starts a session.
-    pub(super) fn start(&mut self, record: &Value) {
+    pub(super) fn update(&mut self, record: &Value) {
         if record["type"] != "system"
             || !matches!(record["subtype"].as_str(), Some("session_start" | "init"))
         {
@@ -94,21 +101,21 @@ impl Recorder {
 
     /// Whether records of this type may be kept, or may describe the session.
     pub(super) fn may_keep(kind: &str) -> bool {
-        kind == "system" || is_in(KEPT, kind)
+        kind == "system" || KEPT_TYPES.contains(&kind)
     }
 
-    /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
+    /// Whether this kind of record is kept. [`Recorder::format_line`] may still reject the record as
     /// incomplete.
     pub(super) fn keeps(record: &Value) -> bool {
         let text = |name: &str| record.get(name).and_then(Value::as_str);
         text("type").is_some_and(|kind| match text("subtype") {
-            Some(subtype) if kind == "system" => is_in(KEPT_OF_SYSTEM, subtype),
-            _ => is_in(KEPT, kind),
+            Some(subtype) if kind == "system" => KEPT_SUBTYPES.contains(&subtype),
+            _ => KEPT_TYPES.contains(&kind),
         })
     }
 
     /// Returns the line to append for a record, or `None` if it is not kept.
-    pub(super) fn line(&mut self, mut record: Value) -> Option<String> {
+    pub(super) fn format_line(&mut self, mut record: Value) -> Option<String> {
         // Messages of subagents belong to another session.
         if !record["parent_tool_use_id"].is_null() {
             return None;
@@ -205,7 +212,7 @@ impl Recorder {
     }
 
     /// Returns the line for the title that the start of the stream names.
-    pub(super) fn title_line(&self) -> Option<String> {
+    pub(super) fn format_title_line(&self) -> Option<String> {
         let title = self.facts.title.as_ref()?;
         let mut line = self.format_unchained_line(own_record::title(title, ManualTitle::Keep));
         line["turnpipe"] = json!({"v": 1});
@@ -248,7 +255,7 @@ mod tests {
 
     impl Recorder {
         fn line_of(&mut self, record: &str) -> Option<String> {
-            self.line(serde_json::from_str(record).unwrap())
+            self.format_line(serde_json::from_str(record).unwrap())
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::chain::{Continuation, TurnWatch};
-use super::foreign::{ForeignSession, Recorded};
+use super::foreign::{ForeignSession, RecordOutcome};
 use super::recorder::{Recorder, SessionFacts};
 use super::transcript::Transcript;
 use crate::durable::{FileSystems, RecordError, Sync};
@@ -18,7 +18,7 @@ use turnpipe_formats::assemble::{Decoded, Decoder, Event, MessageReader, Source,
 use turnpipe_formats::records::{DialogRecord, MessageContext, to_record};
 
 /// Gets the outcomes of records.
-type Report<'a> = dyn FnMut(Recorded) + 'a;
+type Report<'a> = dyn FnMut(RecordOutcome) + 'a;
 
 /// The destination of a recording.
 pub enum Target {
@@ -34,7 +34,7 @@ pub enum Target {
 }
 
 /// Needles of records that are kept, except those about calls and texts.
-const KEPT: [&str; 9] = [
+const KEPT_NEEDLES: [&str; 9] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
@@ -101,7 +101,7 @@ impl Recording {
     /// Returns the needles of records to pass to [`Recording::record`].
     pub fn needles() -> Vec<&'static str> {
         let needles = prefilter_needles().iter().copied();
-        needles.chain(KEPT).chain(TEXT_NEEDLES).collect()
+        needles.chain(KEPT_NEEDLES).chain(TEXT_NEEDLES).collect()
     }
 
     /// Processes a record and writes the parts to keep: the record, or the messages that it completes. Reports
@@ -111,42 +111,44 @@ impl Recording {
     /// A record is not in the file, or its state is unknown.
     pub fn record(&mut self, record: &str, report: &mut Report<'_>) -> Result<(), RecordError> {
         let mut decoder = std::mem::take(&mut self.decoder);
-        let mut taken = Ok(());
+        let mut result = Ok(());
         decoder.decode(record, |decoded| {
             self.understanding.update(&[], &decoded.events);
-            if taken.is_ok() {
-                taken = self
+            if result.is_ok() {
+                result = self
                     .record_decoded(decoded)
-                    .map(|all| self.report(all, report));
+                    .map(|outcomes| self.note_outcomes(outcomes, report));
             }
         });
         self.decoder = decoder;
-        taken
+        result
     }
 
     /// Writes what the end of the stream completes.
     ///
     /// # Errors
     /// As in [`Recording::record`].
-    pub fn end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
+    pub fn write_end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
         let unfinished = self.decoder.unfinished_text();
         let recorded = self.record_unfinished(unfinished)?;
-        self.report(recorded, report);
+        self.note_outcomes(recorded, report);
         let events = self.decoder.finish();
         self.apply_events(&events);
         let streamed = self.api_messages.finish();
         let mut recorded = self.write_messages(streamed, None)?;
         recorded.extend(self.write_waiting()?);
-        self.report(recorded, report);
+        self.note_outcomes(recorded, report);
         Ok(())
     }
 
-    fn report(&mut self, all: Vec<Recorded>, report: &mut Report<'_>) {
-        for recorded in all {
-            if let Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile = recorded {
+    fn note_outcomes(&mut self, outcomes: Vec<RecordOutcome>, report: &mut Report<'_>) {
+        for outcome in outcomes {
+            if let RecordOutcome::OwnFile | RecordOutcome::AgentFile | RecordOutcome::SideFile =
+                outcome
+            {
                 self.understanding = Understanding::Something;
             }
-            report(recorded);
+            report(outcome);
         }
     }
 
@@ -164,11 +166,11 @@ impl Recording {
             {
                 self.facts.session_id.clone_from(&id.0);
             }
-            self.watch.event(event);
+            self.watch.observe_event(event);
         }
     }
 
-    fn record_decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
+    fn record_decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<RecordOutcome>, RecordError> {
         self.apply_events(&decoded.events);
         let contents = match decoded.source {
             Source::Record(contents) => contents,
@@ -181,7 +183,7 @@ impl Recording {
         } else {
             Value::Null
         };
-        self.watch.record(&record);
+        self.watch.observe_record(&record);
         if let Some(messages) = self.api_messages.record(contents) {
             return self.write_messages(messages, None);
         }
@@ -200,7 +202,7 @@ impl Recording {
     fn record_unfinished(
         &mut self,
         source: Option<Source<'_>>,
-    ) -> Result<Vec<Recorded>, RecordError> {
+    ) -> Result<Vec<RecordOutcome>, RecordError> {
         match source {
             Some(Source::Stream(StreamItem::Message {
                 message,
@@ -214,14 +216,14 @@ impl Recording {
         &mut self,
         messages: impl IntoIterator<Item = Message>,
         stop_reason: Option<&str>,
-    ) -> Result<Vec<Recorded>, RecordError> {
+    ) -> Result<Vec<RecordOutcome>, RecordError> {
         for message in messages {
             let mut record = to_record(message, &MessageContext::default());
             if let DialogRecord::Message(record) = &mut record {
                 record.message.stop_reason = stop_reason.map(str::to_owned);
             }
             let record = serde_json::to_value(&record).unwrap_or_default();
-            self.watch.record(&record);
+            self.watch.observe_record(&record);
             self.waiting.push(record);
         }
         let is_unopened = matches!(self.target, Target::Own { .. }) && self.transcript.is_none();
@@ -231,13 +233,13 @@ impl Recording {
         self.write_waiting()
     }
 
-    fn write_waiting(&mut self) -> Result<Vec<Recorded>, RecordError> {
+    fn write_waiting(&mut self) -> Result<Vec<RecordOutcome>, RecordError> {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         waiting.map(|record| self.write(record)).collect()
     }
 
-    fn write(&mut self, mut record: Value) -> Result<Recorded, RecordError> {
-        self.facts.start(&record);
+    fn write(&mut self, mut record: Value) -> Result<RecordOutcome, RecordError> {
+        self.facts.update(&record);
         if self.redact {
             redact_strings(&mut record);
         }
@@ -245,22 +247,23 @@ impl Recording {
             Target::Own { path, systems } => {
                 // Until there is a record to keep, the stream may still name the session.
                 if self.transcript.is_none() && !Recorder::keeps(&record) {
-                    return Ok(Recorded::No);
+                    return Ok(RecordOutcome::Skipped);
                 }
                 let transcript = self.transcript.get_or_insert_with(|| {
                     let (facts, moment) = (self.facts.clone(), self.moment.clone());
                     Transcript::new(&*path, facts, *systems, moment)
                 });
                 Ok(if transcript.record(record)? {
-                    Recorded::OwnFile
+                    RecordOutcome::OwnFile
                 } else {
-                    Recorded::No
+                    RecordOutcome::Skipped
                 })
             }
             Target::Foreign(session) => {
                 let is_message = matches!(record["type"].as_str(), Some("user" | "assistant"));
                 let recorded = session.record(record)?;
-                self.omitted_messages += u64::from(is_message && recorded == Recorded::No);
+                self.omitted_messages +=
+                    u64::from(is_message && recorded == RecordOutcome::Skipped);
                 Ok(recorded)
             }
         }
@@ -316,7 +319,7 @@ mod tests {
             let mut report = |_| count += 1;
             match line {
                 Some(line) => recording.record(line, &mut report).unwrap(),
-                None => recording.end(&mut report).unwrap(),
+                None => recording.write_end(&mut report).unwrap(),
             }
             counts.push(count);
         }

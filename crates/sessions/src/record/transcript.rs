@@ -33,15 +33,15 @@ pub struct Transcript {
     systems: FileSystems,
     recorder: Recorder,
     /// The offset up to which the file was followed, in bytes.
-    followed: u64,
-    recorded: u64,
+    followed_to: u64,
+    record_count: u64,
 }
 
 /// Finds the program that wrote a file, by the first record.
 ///
 /// # Errors
 /// The path is not a regular file, or cannot be read.
-pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
+pub fn find_owner(path: &Path) -> Result<Ownership, SessionError> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
         Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -78,8 +78,8 @@ impl Transcript {
             path: path.into(),
             systems,
             recorder: Recorder::new(facts, moment),
-            followed: 0,
-            recorded: 0,
+            followed_to: 0,
+            record_count: 0,
         }
     }
 
@@ -93,19 +93,19 @@ impl Transcript {
         }
         let file = LockedFile::open(&self.path, Presence::CreatedIfMissing, self.systems)?;
         // Other programs may have appended since the last time.
-        self.followed = self
-            .recorder
-            .chain
-            .follow_file(own_format(), &file, self.followed)?;
-        let is_new = self.followed == 0;
-        let Some(line) = self.recorder.line(record) else {
+        self.followed_to =
+            self.recorder
+                .chain
+                .follow_file(own_format(), &file, self.followed_to)?;
+        let is_new = self.followed_to == 0;
+        let Some(line) = self.recorder.format_line(record) else {
             return Ok(false);
         };
         file.append(&line)?;
-        if let Some(title) = self.recorder.title_line().filter(|_| is_new) {
+        if let Some(title) = self.recorder.format_title_line().filter(|_| is_new) {
             file.append(&title)?;
         }
-        self.recorded += 1;
+        self.record_count += 1;
         Ok(true)
     }
 
@@ -114,15 +114,15 @@ impl Transcript {
     /// # Errors
     /// The state on disk is then unknown.
     pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
-        if self.recorded > 0 {
+        if self.record_count > 0 {
             LockedFile::open(&self.path, Presence::Required, self.systems)?.finish(sync)?;
         }
-        Ok(self.recorded)
+        Ok(self.record_count)
     }
 }
 
 /// Maximum length of a name, in UTF-16 code units.
-const MAX_LENGTH: usize = 200;
+const MAX_NAME_LENGTH: usize = 200;
 
 /// A name that is safe for terminals, not empty, and short enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub enum NameError {
     #[error("the name is empty")]
     Empty,
     /// The name is too long.
-    #[error("the name is longer than {MAX_LENGTH} characters")]
+    #[error("the name is longer than {MAX_NAME_LENGTH} characters")]
     TooLong,
 }
 
@@ -149,7 +149,7 @@ impl SessionName {
         if name.is_empty() {
             return Err(NameError::Empty);
         }
-        if utf16_length(&name) > MAX_LENGTH {
+        if utf16_length(&name) > MAX_NAME_LENGTH {
             return Err(NameError::TooLong);
         }
         Ok(Self(name))
@@ -194,12 +194,12 @@ mod tests {
     fn a_second_run_continues_the_chain() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        assert_eq!(ownership(&path).unwrap(), Ownership::None);
+        assert_eq!(find_owner(&path).unwrap(), Ownership::None);
         let mut first = transcript(&path);
         assert!(first.record(serde_json::from_str(PROMPT).unwrap()).unwrap());
         assert!(!first.record(serde_json::json!({"type": "result"})).unwrap());
         assert_eq!(first.finish(Sync::Data).unwrap(), 1);
-        assert_eq!(ownership(&path).unwrap(), Ownership::Ours);
+        assert_eq!(find_owner(&path).unwrap(), Ownership::Ours);
         let mut second = transcript(&path);
         second.record(serde_json::from_str(REPLY).unwrap()).unwrap();
         let lines = lines(&path);
@@ -226,7 +226,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, "\n{\"type\":\"user\",\"sessionId\":\"x\"}\n").unwrap();
-        assert_eq!(ownership(&path).unwrap(), Ownership::AnotherAgent);
+        assert_eq!(find_owner(&path).unwrap(), Ownership::AnotherAgent);
     }
 }
 

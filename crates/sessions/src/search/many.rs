@@ -10,7 +10,7 @@ use super::needles::Query;
 use super::run::SearchHit;
 use crate::files::discover::Candidate;
 use crate::files::distinct::Key;
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Listing, Report};
 use crate::list::parts::ids_in;
@@ -25,14 +25,14 @@ use turnpipe_formats::records::{HitBlock, SessionDescription, SessionHitRecord};
 #[derive(Debug)]
 pub enum SearchEvent {
     /// The session of the hits that follow.
-    Session(Box<Listed>),
+    Session(Box<ListedSession>),
     /// A hit.
     Found(Box<SearchHit>),
     /// Some lines of the last session were too long to parse.
     TooLong {
         /// The file.
         path: PathBuf,
-        /// Their number.
+        /// The number of these lines.
         lines: u64,
     },
     /// A file could not be read.
@@ -48,7 +48,7 @@ pub enum SearchEvent {
 const MAX_HELD: usize = 1024;
 
 /// Passes on the events session by session, without copies of hits in earlier sessions.
-struct WithoutCopies<'a, 'b> {
+struct CopyFilter<'a, 'b> {
     visit: &'a mut Report<'b, SearchEvent>,
     /// The session of each record with a hit.
     seen: HashMap<Key, usize>,
@@ -57,7 +57,7 @@ struct WithoutCopies<'a, 'b> {
     session: Option<SearchEvent>,
 }
 
-impl WithoutCopies<'_, '_> {
+impl CopyFilter<'_, '_> {
     fn take(&mut self, event: SearchEvent) -> ControlFlow<()> {
         match &event {
             SearchEvent::Session(_) => {
@@ -67,7 +67,7 @@ impl WithoutCopies<'_, '_> {
             }
             SearchEvent::Found(found) => {
                 let session = self.sessions;
-                let record = found.record().map(|record| Key::of(&record));
+                let record = found.record_key().map(|record| Key::from_id(&record));
                 let first = record.map(|record| *self.seen.entry(record).or_insert(session));
                 if first.is_some_and(|first| first != session) {
                     return ControlFlow::Continue(());
@@ -94,7 +94,7 @@ pub fn search_all(
     visit: &mut Report<'_, SearchEvent>,
 ) {
     if query.without_copies {
-        let mut filter = WithoutCopies {
+        let mut filter = CopyFilter {
             visit,
             seen: HashMap::new(),
             sessions: 0,
@@ -115,20 +115,22 @@ fn search_files(
     let names = NameIndexes::default();
     let read = |candidate: &Candidate, report: &mut Report<'_, SearchEvent>| {
         let path = candidate.path.clone();
-        Ok(match found_in(candidate, listing, query, &names, report)? {
-            0 => ControlFlow::Continue(()),
-            lines => report(SearchEvent::TooLong { path, lines }),
-        })
+        Ok(
+            match search_candidate(candidate, listing, query, &names, report)? {
+                0 => ControlFlow::Continue(()),
+                lines => report(SearchEvent::TooLong { path, lines }),
+            },
+        )
     };
-    let failed = |path, error| SearchEvent::Failed { path, error };
-    listing.stream(candidates, read, failed, visit);
+    let to_failure = |path, error| SearchEvent::Failed { path, error };
+    listing.stream(candidates, read, to_failure, visit);
 }
 
 /// Reports the hits in one session. Returns the number of lines that were too long to parse.
 ///
 /// The session's facts are read only after a hit, and if possible after the whole file was
 /// searched: then it is known whether it contains a title.
-fn found_in(
+fn search_candidate(
     candidate: &Candidate,
     listing: &Listing,
     query: &Query,
@@ -139,7 +141,7 @@ fn found_in(
         return Ok(0);
     };
     let mut failure = None;
-    let mut begin =
+    let mut report_session =
         |session: &Session, hits: Vec<SearchHit>, report: &mut Report<'_, SearchEvent>| {
             match listing.examine(session, candidate.context, names) {
                 Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
@@ -160,19 +162,19 @@ fn found_in(
     {
         hits.extend(SearchHit::in_title(query, &title.text));
     }
-    let mut left = query.most.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
+    let mut remaining = query.most.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
     let mut held = Some(hits);
     let searched = session.search(query, &mut |found| {
-        if left == 0 {
+        if remaining == 0 {
             return ControlFlow::Break(());
         }
-        left -= 1;
+        remaining -= 1;
         if let Some(hits) = &mut held {
             hits.push(found);
             if hits.len() < MAX_HELD {
                 return ControlFlow::Continue(());
             }
-            return begin(&session, held.take().unwrap_or_default(), report);
+            return report_session(&session, held.take().unwrap_or_default(), report);
         }
         report(SearchEvent::Found(Box::new(found)))
     });
@@ -181,7 +183,7 @@ fn found_in(
         .is_ok_and(|searched| searched.holds_no_title);
     if let Some(hits) = held.filter(|hits| !hits.is_empty()) {
         // A caller that wants no more hits ends the search at the next event.
-        let _ = begin(&session, hits, report);
+        let _ = report_session(&session, hits, report);
     }
     match failure {
         Some(error) => Err(error),
@@ -202,7 +204,11 @@ pub struct ParentSession {
 
 impl ParentSession {
     /// Returns the session among `candidates` that started this subagent.
-    pub fn of(session: &Listed, candidates: &[Candidate], named: &NamedRoots) -> Option<Self> {
+    pub fn find(
+        session: &ListedSession,
+        candidates: &[Candidate],
+        named: &NamedRoots,
+    ) -> Option<Self> {
         let facts = &session.facts;
         let id = facts.parent()?;
         let mut others = candidates.iter().map(|candidate| candidate.path.as_path());

@@ -21,7 +21,7 @@ const MAX_FOLDED: usize = 4;
 const MAX_NEEDLES: usize = 64;
 
 /// Prefixes of escapes for letters, digits and the underscore.
-pub(super) const ESCAPED: [&str; 14] = [
+pub(super) const ESCAPE_PREFIXES: [&str; 14] = [
     "\\u0030", "\\u0031", "\\u0032", "\\u0033", "\\u0034", "\\u0035", "\\u0036", "\\u0037",
     "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
 ];
@@ -36,32 +36,32 @@ pub enum Case {
 }
 
 /// Returns strings; a line must contain at least one. `None` accepts every line.
-pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
-    let words = required_words(pattern, case)?;
+pub(super) fn find_needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
+    let words = find_required_words(pattern, case)?;
     let mut needles: Vec<String> = match case {
         Case::Exact => words,
-        Case::Ignored => words.iter().flat_map(|word| spellings(word)).collect(),
+        Case::Ignored => words.iter().flat_map(|word| case_variants(word)).collect(),
     };
-    needles.extend(ESCAPED.map(str::to_owned));
+    needles.extend(ESCAPE_PREFIXES.map(str::to_owned));
     (needles.len() <= MAX_NEEDLES).then_some(needles)
 }
 
 /// Returns words such that every match contains one of them.
-fn required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
+fn find_required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
-        HirKind::Capture(capture) => required_words(&capture.sub, case),
+        HirKind::Capture(capture) => find_required_words(&capture.sub, case),
         HirKind::Repetition(repetition) if repetition.min > 0 => {
-            required_words(&repetition.sub, case)
+            find_required_words(&repetition.sub, case)
         }
         HirKind::Concat(parts) => parts
             .iter()
-            .filter_map(|part| required_words(part, case))
+            .filter_map(|part| find_required_words(part, case))
             .max_by_key(|words| words.iter().map(String::len).min()),
         HirKind::Alternation(branches) => {
             let words: Option<Vec<Vec<String>>> = branches
                 .iter()
-                .map(|branch| required_words(branch, case))
+                .map(|branch| find_required_words(branch, case))
                 .collect();
             Some(words?.concat())
         }
@@ -71,23 +71,23 @@ fn required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
 
 /// Returns the longest part of a literal that files store unchanged.
 fn longest_word(literal: &[u8], case: Case) -> Option<String> {
-    let stands_for_itself = |byte: &u8| match case {
+    let is_stored_unchanged = |byte: &u8| match case {
         Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
-        // The long s and the Kelvin sign are other spellings of these two.
+        // Other spellings of these letters are the long s and the Kelvin sign.
         Case::Ignored => byte.is_ascii_alphanumeric() && !b"kKsS".contains(byte),
     };
-    let words = literal.split(|byte| !stands_for_itself(byte));
+    let words = literal.split(|byte| !is_stored_unchanged(byte));
     let longest = words.max_by_key(|word| word.len())?;
     (longest.len() >= MIN_LENGTH).then(|| String::from_utf8_lossy(longest).into_owned())
 }
 
 /// Returns the prefix of a word in every combination of upper and lower case.
-fn spellings(word: &str) -> Vec<String> {
+fn case_variants(word: &str) -> Vec<String> {
     let start = word.chars().take(MAX_FOLDED);
-    start.fold(vec![String::new()], |spellings, letter| {
+    start.fold(vec![String::new()], |variants, letter| {
         let mut cases = vec![letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
         cases.dedup();
-        let longer = spellings
+        let longer = variants
             .iter()
             .flat_map(|start| cases.iter().map(move |letter| format!("{start}{letter}")));
         longer.collect()
@@ -140,7 +140,7 @@ impl Query {
             .fixed_strings(options.is_fixed)
             .word(options.whole_words)
             .build(pattern)
-            .map_err(|error| PatternError(one_line(&error.to_string())))?;
+            .map_err(|error| PatternError(last_error_line(&error.to_string())))?;
         let parsed = if options.is_fixed {
             regex_syntax::parse(&regex_syntax::escape(pattern))
         } else {
@@ -149,7 +149,7 @@ impl Query {
         // Patterns that this parser rejects still work, only more slowly.
         let needles = parsed
             .ok()
-            .and_then(|parsed| needles(&parsed, options.case));
+            .and_then(|parsed| find_needles(&parsed, options.case));
         Ok(Self {
             matcher,
             needles,
@@ -163,10 +163,13 @@ impl Query {
 }
 
 /// Returns the last line of an error, which names the problem. The lines before it show the position.
-fn one_line(message: &str) -> String {
+fn last_error_line(message: &str) -> String {
     let last = message.lines().rfind(|line| !line.trim().is_empty());
-    let last = last.unwrap_or_default().trim();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+    let problem = last.unwrap_or_default().trim();
+    problem
+        .strip_prefix("error: ")
+        .unwrap_or(problem)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -175,8 +178,8 @@ mod tests {
 
     fn words(pattern: &str, case: Case) -> Option<Vec<String>> {
         let pattern = regex_syntax::parse(pattern).unwrap();
-        let mut needles = needles(&pattern, case)?;
-        needles.truncate(needles.len() - ESCAPED.len());
+        let mut needles = find_needles(&pattern, case)?;
+        needles.truncate(needles.len() - ESCAPE_PREFIXES.len());
         Some(needles)
     }
 

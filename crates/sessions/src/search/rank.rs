@@ -1,14 +1,14 @@
 //! Ranks sessions by the words of a query, with BM25 over the parts of their messages.
 
-use super::run::{SearchHit, strings};
+use super::run::{SearchHit, TextMatches, collect_strings};
 use super::words::QueryWords;
 use crate::files::discover::Candidate;
 use crate::files::lines::RawLines;
-use crate::files::listed::Listed;
+use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Failures, Listing, keep_unreadable};
 use crate::read::description::session_description;
-use crate::read::session::{Session, each_entry_on_line};
+use crate::read::session::{Session, visit_entries_on_line};
 use crate::read::tail::MessageLines;
 use crate::read::title::NameIndexes;
 use crate::read::tree::Scope;
@@ -32,13 +32,13 @@ enum Field {
     Other,
 }
 
-const FIELDS: usize = 5;
+const FIELD_COUNT: usize = 5;
 
 /// Weight of a word in each field.
-const WEIGHTS: [f64; FIELDS] = [6.0, 3.0, 1.0, 0.5, 0.2];
+const WEIGHTS: [f64; FIELD_COUNT] = [6.0, 3.0, 1.0, 0.5, 0.2];
 
 /// Influence of the length of each field.
-const LENGTH_INFLUENCE: [f64; FIELDS] = [0.3, 0.6, 0.6, 0.6, 0.6];
+const LENGTH_INFLUENCE: [f64; FIELD_COUNT] = [0.3, 0.6, 0.6, 0.6, 0.6];
 
 /// Saturation of repeats of a word.
 const SATURATION: f64 = 1.5;
@@ -47,7 +47,7 @@ const SATURATION: f64 = 1.5;
 #[derive(Debug)]
 pub struct RankedSession {
     /// The session.
-    pub session: Box<Listed>,
+    pub session: Box<ListedSession>,
     /// The score. Only comparable within a search.
     pub score: f64,
     /// The indices of the words of the query that it contains.
@@ -59,7 +59,7 @@ pub struct RankedSession {
 impl RankedSession {
     /// Returns the record about the session, which has this rank for these words.
     pub fn into_record(self, rank: u64, words: &[String]) -> SessionRankedRecord {
-        let Listed {
+        let ListedSession {
             path, agent, facts, ..
         } = *self.session;
         let hit = self.passage.as_ref();
@@ -84,9 +84,9 @@ struct Counts {
     /// The index of the file.
     candidate: usize,
     /// Occurrences of each word in each field.
-    words: Vec<[u32; FIELDS]>,
+    words: Vec<[u32; FIELD_COUNT]>,
     /// The length of each field, in bytes.
-    lengths: [u64; FIELDS],
+    lengths: [u64; FIELD_COUNT],
     passage: Option<Box<SearchHit>>,
 }
 
@@ -110,8 +110,8 @@ pub fn rank_all(
     let names = NameIndexes::default();
     let mut collection = Collection::new(query.as_slice().len());
     let candidates: Vec<&Candidate> = candidates.iter().collect();
-    let look = |candidate: &Candidate| count(candidate, listing, query, &names);
-    let failed = listing.each(&candidates, look, |candidate, counts| {
+    let look = |candidate: &Candidate| count_words(candidate, listing, query, &names);
+    let failed = listing.examine_each(&candidates, look, |candidate, counts| {
         collection.add(Counts {
             candidate,
             ..counts
@@ -119,7 +119,7 @@ pub fn rank_all(
     });
     let mut failed = keep_unreadable(failed);
     let mut ranked = Vec::new();
-    for (score, counts) in collection.best(limit) {
+    for (score, counts) in collection.take_best(limit) {
         let candidate = candidates[counts.candidate];
         let session = Session::open_with(&candidate.path, &listing.selection.named_roots);
         let listed =
@@ -139,7 +139,7 @@ pub fn rank_all(
 }
 
 /// Returns the counts of a session, unless it is filtered out.
-fn count(
+fn count_words(
     candidate: &Candidate,
     listing: &Listing,
     query: &QueryWords,
@@ -154,23 +154,23 @@ fn count(
     let mut counter = Counter {
         query,
         counts: Counts {
-            words: vec![[0; FIELDS]; query.as_slice().len()],
+            words: vec![[0; FIELD_COUNT]; query.as_slice().len()],
             ..Counts::default()
         },
         best: (0, false),
     };
     if let Some(title) = listed.facts.heading() {
-        counter.text(Field::Title, title);
+        counter.add_text(Field::Title, title);
     }
-    counter.session(&session)?;
+    counter.add_session(&session)?;
     Ok(Some(counter.counts))
 }
 
 impl Counter<'_> {
-    fn session(&mut self, session: &Session) -> Result<(), SessionError> {
+    fn add_session(&mut self, session: &Session) -> Result<(), SessionError> {
         if session.is_document() {
             for message in session.messages(Scope::AllBranches)? {
-                self.message(None, &message?);
+                self.add_message(None, &message?);
             }
             return Ok(());
         }
@@ -192,14 +192,14 @@ impl Counter<'_> {
             } else {
                 Detail::Counts
             };
-            each_entry_on_line(
+            visit_entries_on_line(
                 line.offset,
                 line.text,
                 &mut entries,
                 detail,
                 &mut |_, entry| {
-                    for message in messages.messages_in(entry) {
-                        self.message(Some(line.number), &message);
+                    for message in messages.convert_entry(entry) {
+                        self.add_message(Some(line.number), &message);
                     }
                 },
             );
@@ -207,7 +207,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    fn message(&mut self, line: Option<u64>, message: &Message) {
+    fn add_message(&mut self, line: Option<u64>, message: &Message) {
         for block in &message.blocks {
             let (field, texts) = match block {
                 Block::Text(text) => {
@@ -218,14 +218,14 @@ impl Counter<'_> {
                     };
                     (field, vec![text.clone()])
                 }
-                Block::Call(call) => (Field::Call, strings(call.input.get())),
+                Block::Call(call) => (Field::Call, collect_strings(call.input.get())),
                 Block::Result(result) => (Field::Other, vec![result.text()]),
                 Block::Thinking(_) | Block::Media(_) => continue,
             };
             let Some((words, text, first)) = texts
                 .iter()
                 .filter_map(|text| {
-                    let (words, first) = self.text(field, text)?;
+                    let (words, first) = self.add_text(field, text)?;
                     Some((words, text, first))
                 })
                 .max_by_key(|(words, ..)| *words)
@@ -235,7 +235,10 @@ impl Counter<'_> {
             let is_typed = field == Field::Prompt;
             if (words, is_typed) > self.best {
                 self.best = (words, is_typed);
-                let found = (MatchExcerpt::new(text, first), words as u64);
+                let found = TextMatches {
+                    first: MatchExcerpt::new(text, first),
+                    count: words as u64,
+                };
                 let hit = SearchHit::new(line, message, block, found);
                 self.counts.passage = hit.map(Box::new);
             }
@@ -243,12 +246,12 @@ impl Counter<'_> {
     }
 
     /// Counts the words in a text. Returns the number of different ones, and the position of the first.
-    fn text(&mut self, field: Field, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
+    fn add_text(&mut self, field: Field, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
         let counts = &mut self.counts;
         counts.lengths[field as usize] += text.len() as u64;
         let mut seen = vec![false; counts.words.len()];
         let mut first = None;
-        self.query.each_in(text, &mut |word, range| {
+        self.query.visit_matches(text, &mut |word, range| {
             counts.words[word][field as usize] += 1;
             seen[word] = true;
             first.get_or_insert(range);
@@ -271,7 +274,7 @@ impl Counts {
 struct Collection {
     sessions: u64,
     /// The sum of the lengths of each field.
-    lengths: [u64; FIELDS],
+    lengths: [u64; FIELD_COUNT],
     /// The number of sessions with each word.
     sessions_with: Vec<u64>,
     /// The sessions with a word.
@@ -282,7 +285,7 @@ impl Collection {
     fn new(words: usize) -> Self {
         Self {
             sessions: 0,
-            lengths: [0; FIELDS],
+            lengths: [0; FIELD_COUNT],
             sessions_with: vec![0; words],
             found: Vec::new(),
         }
@@ -305,7 +308,7 @@ impl Collection {
 
     /// Returns the best sessions with their scores.
     #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    fn best(self, limit: usize) -> Vec<(f64, Counts)> {
+    fn take_best(self, limit: usize) -> Vec<(f64, Counts)> {
         let sessions = self.sessions as f64;
         let rarity: Vec<f64> = self
             .sessions_with
@@ -318,7 +321,7 @@ impl Collection {
         let average = self.lengths.map(|sum| (sum as f64 / sessions).max(1.0));
         let score = |counts: &Counts| -> f64 {
             let words = counts.words.iter().zip(&rarity).map(|(fields, rarity)| {
-                let weight: f64 = (0..FIELDS)
+                let weight: f64 = (0..FIELD_COUNT)
                     .map(|field| {
                         let length = counts.lengths[field] as f64 / average[field];
                         let influence = LENGTH_INFLUENCE[field];
@@ -330,11 +333,11 @@ impl Collection {
             });
             words.sum()
         };
-        let scored = self
+        let mut scored: Vec<(f64, Counts)> = self
             .found
             .into_iter()
-            .map(|counts| (score(&counts), counts));
-        let mut scored: Vec<(f64, Counts)> = scored.collect();
+            .map(|counts| (score(&counts), counts))
+            .collect();
         // The last changed sessions come first among equals: the sort is stable.
         scored.sort_by(|one, other| other.0.total_cmp(&one.0));
         scored.truncate(limit);
@@ -349,11 +352,11 @@ mod tests {
     /// A session that contains words in one field, whose other fields are empty.
     fn counts(field: Field, words: [u32; 2], length: u64) -> Counts {
         let in_field = |count| {
-            let mut fields = [0; FIELDS];
+            let mut fields = [0; FIELD_COUNT];
             fields[field as usize] = count;
             fields
         };
-        let mut lengths = [0; FIELDS];
+        let mut lengths = [0; FIELD_COUNT];
         lengths[field as usize] = length;
         Counts {
             words: words.map(in_field).to_vec(),
@@ -371,7 +374,7 @@ mod tests {
                 ..counts
             });
         }
-        let best = collection.best(limit).into_iter();
+        let best = collection.take_best(limit).into_iter();
         best.map(|(_, counts)| counts.candidate).collect()
     }
 

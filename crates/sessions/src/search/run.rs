@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::needles::Query;
 use crate::files::distinct::Key;
 use crate::files::lines::RawLines;
-use crate::read::session::{Session, each_entry_on_line};
+use crate::read::session::{Session, visit_entries_on_line};
 use crate::read::tail::MessageLines;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Prefilter;
@@ -45,13 +45,19 @@ pub struct SearchHit {
     pub matches: u64,
 }
 
+/// The matches in a text.
+pub(super) struct TextMatches {
+    pub(super) first: MatchExcerpt,
+    pub(super) count: u64,
+}
+
 impl SearchHit {
     /// Returns the hit in a block of a message. `None` if the block is never searched.
     pub(super) fn new(
         line: Option<u64>,
         message: &Message,
         block: &Block,
-        (excerpt, matches): (MatchExcerpt, u64),
+        found: TextMatches,
     ) -> Option<Self> {
         let tool = match block {
             Block::Call(call) => Some(call.name.clone()),
@@ -64,16 +70,16 @@ impl SearchHit {
             origin: message.origin,
             thread: message.thread,
             time: message.time.clone(),
-            place: place_of(block)?,
+            place: block_kind(block)?,
             tool,
-            excerpt,
-            matches,
+            excerpt: found.first,
+            matches: found.count,
         })
     }
 
     /// Returns the hit in the title of a session, if titles are searched.
     pub(super) fn in_title(query: &Query, title: &str) -> Option<Self> {
-        let (excerpt, matches) = query.first(&[title])?;
+        let found = query.find_first(&[title])?;
         Some(Self {
             line: None,
             uuid: None,
@@ -83,26 +89,26 @@ impl SearchHit {
             time: None,
             place: HitBlock::Title,
             tool: None,
-            excerpt,
-            matches,
+            excerpt: found.first,
+            matches: found.count,
         })
     }
 
     /// Returns a key of the record and the hit in it, which copies of the record share.
-    pub(super) fn record(&self) -> Option<String> {
+    pub(super) fn record_key(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
-        Some(format!("{record} {}", self.content()))
+        Some(format!("{record} {}", self.content_key()))
     }
 
     /// Returns a key of the hit without its record.
-    fn content(&self) -> String {
+    fn content_key(&self) -> String {
         let (role, place, matches) = (self.role, self.place, self.matches);
         format!("{role:?} {place:?} {matches} {}", self.excerpt.text())
     }
 }
 
 /// Returns the kind of a block, if it is searched.
-fn place_of(block: &Block) -> Option<HitBlock> {
+fn block_kind(block: &Block) -> Option<HitBlock> {
     match block {
         Block::Text(_) => Some(HitBlock::Text),
         Block::Thinking(_) => Some(HitBlock::Thinking),
@@ -114,7 +120,7 @@ fn place_of(block: &Block) -> Option<HitBlock> {
 
 /// Facts about a session that was searched.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Searched {
+pub struct SearchSummary {
     /// Number of lines that were too long to parse.
     pub too_long: u64,
     /// Whether no record in the file contains a title. False if it was not searched to the end.
@@ -133,21 +139,21 @@ impl Session {
         &self,
         query: &Query,
         visit: &mut dyn FnMut(SearchHit) -> ControlFlow<()>,
-    ) -> io::Result<Searched> {
+    ) -> io::Result<SearchSummary> {
         let mut search = Search {
             query,
             visit,
-            left: query.most.map_or(usize::MAX, NonZeroUsize::get),
+            remaining: query.most.map_or(usize::MAX, NonZeroUsize::get),
             reported: HashSet::new(),
             held: Vec::new(),
         };
         if self.is_document() {
             for message in self.messages(Scope::AllBranches)? {
-                if search.message(None, &message?).is_break() {
+                if search.search_message(None, &message?).is_break() {
                     break;
                 }
             }
-            return Ok(Searched::default());
+            return Ok(SearchSummary::default());
         }
         // Most of a file is results.
         let detail = if query.places.contains(&HitBlock::Result) {
@@ -157,7 +163,7 @@ impl Session {
         };
         let mut lines = MessageLines::new(Some(self.format()));
         let title_words = self.format().titles.words;
-        let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
+        let title_filter = Prefilter::new(title_words).map_err(io::Error::other)?;
         let mut entries = self.entries();
         let words: Vec<&str> = match &query.needles {
             // A text may be on several lines of a stream.
@@ -176,41 +182,42 @@ impl Session {
         {
             let class = (self.format().reading.line_class)(line.text);
             if class == LineClass::Anything {
-                holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
+                holds_no_title = holds_no_title && title_filter.find(line.text, 0).is_none();
             }
             if !query.places.iter().any(|place| may_hold(class, *place)) {
                 continue;
             }
             let (at, text) = (line.offset, line.text);
-            each_entry_on_line(at, text, &mut entries, detail, &mut |_, mut entry| {
+            visit_entries_on_line(at, text, &mut entries, detail, &mut |_, mut entry| {
                 let repeats = std::mem::take(&mut entry.repeats);
-                let messages = lines.messages_in(entry);
+                let messages = lines.convert_entry(entry);
                 if flow.is_continue() {
-                    flow = search.record(line.number, &messages, &repeats);
+                    flow = search.search_record(line.number, &messages, &repeats);
                 }
             });
         }
         let is_whole = flow.is_continue();
         let held = search.take_held();
         if is_whole && !held.is_empty() {
-            let shown = self.ids_of_shown_records(query)?;
-            let is_shown = |hit: &SearchHit| hit.record().is_none_or(|hit| shown.contains(&hit));
+            let shown = self.find_shown_records(query)?;
+            let is_shown =
+                |hit: &SearchHit| hit.record_key().is_none_or(|hit| shown.contains(&hit));
             let mut held = held.into_iter().filter(is_shown);
             // A break means that no more hits are wanted.
             let _ = held.try_for_each(|hit| search.report(hit));
         }
-        Ok(Searched {
+        Ok(SearchSummary {
             too_long: raw_lines.too_long,
             holds_no_title: holds_no_title && is_whole,
         })
     }
 
     /// Returns the records of the hits in messages, without records that repeat others.
-    fn ids_of_shown_records(&self, query: &Query) -> io::Result<HashSet<String>> {
+    fn find_shown_records(&self, query: &Query) -> io::Result<HashSet<String>> {
         let mut shown = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
             let hits = query.find(None, &message?).into_iter();
-            shown.extend(hits.filter_map(|hit| hit.record()));
+            shown.extend(hits.filter_map(|hit| hit.record_key()));
         }
         Ok(shown)
     }
@@ -230,7 +237,7 @@ struct Search<'a> {
     query: &'a Query,
     visit: &'a mut dyn FnMut(SearchHit) -> ControlFlow<()>,
     /// Number of hits that are still wanted.
-    left: usize,
+    remaining: usize,
     /// The content of the hits so far, if records may repeat them.
     reported: HashSet<Key>,
     /// Hits in records that usually repeat other records.
@@ -238,9 +245,14 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn record(&mut self, line: u64, messages: &[Message], repeats: &[Message]) -> ControlFlow<()> {
+    fn search_record(
+        &mut self,
+        line: u64,
+        messages: &[Message],
+        repeats: &[Message],
+    ) -> ControlFlow<()> {
         for message in messages {
-            self.message(Some(line), message)?;
+            self.search_message(Some(line), message)?;
         }
         for repeat in repeats {
             self.held.extend(self.query.find(Some(line), repeat));
@@ -252,9 +264,9 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    fn message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
+    fn search_message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(line, message) {
-            self.reported.insert(Key::of(&found.content()));
+            self.reported.insert(Key::from_id(&found.content_key()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
@@ -263,14 +275,14 @@ impl Search<'_> {
     /// Takes the hits in records that may repeat others, without those that were found in others.
     fn take_held(&mut self) -> Vec<SearchHit> {
         let mut held = std::mem::take(&mut self.held);
-        held.retain(|hit| !self.reported.contains(&Key::of(&hit.content())));
+        held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.content_key())));
         held
     }
 
     fn report(&mut self, found: SearchHit) -> ControlFlow<()> {
         (self.visit)(found)?;
-        self.left -= 1;
-        if self.left == 0 {
+        self.remaining -= 1;
+        if self.remaining == 0 {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -284,14 +296,14 @@ impl Query {
             return Vec::new();
         }
         let parts = message.blocks.iter().filter_map(|block| {
-            if !self.places.contains(&place_of(block)?) {
+            if !self.places.contains(&block_kind(block)?) {
                 return None;
             }
             let found = match block {
-                Block::Text(text) => self.first(&[text]),
-                Block::Thinking(thought) => self.first(&[thought.text()]),
-                Block::Call(call) => self.first(&strings(call.input.get())),
-                Block::Result(result) => self.first(&[result.text()]),
+                Block::Text(text) => self.find_first(&[text]),
+                Block::Thinking(thought) => self.find_first(&[thought.text()]),
+                Block::Call(call) => self.find_first(&collect_strings(call.input.get())),
+                Block::Result(result) => self.find_first(&[result.text()]),
                 Block::Media(_) => None,
             };
             SearchHit::new(line, message, block, found?)
@@ -300,7 +312,7 @@ impl Query {
     }
 
     /// Returns the first match in any of the texts, and the number of matches in all of them.
-    fn first(&self, texts: &[impl AsRef<str>]) -> Option<(MatchExcerpt, u64)> {
+    fn find_first(&self, texts: &[impl AsRef<str>]) -> Option<TextMatches> {
         let (mut first, mut count) = (None, 0);
         for text in texts {
             let text = text.as_ref();
@@ -317,13 +329,16 @@ impl Query {
                 true
             });
         }
-        Some((first?, count))
+        Some(TextMatches {
+            first: first?,
+            count,
+        })
     }
 }
 
 /// Returns all strings in a value, in order, without keys. A value that is nested too deeply counts
 /// as one string.
-pub(super) fn strings(json: &str) -> Vec<String> {
+pub(super) fn collect_strings(json: &str) -> Vec<String> {
     fn collect(value: Value, strings: &mut Vec<String>) {
         match value {
             Value::String(text) => strings.push(text),

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
-use super::needles::ESCAPED;
+use super::needles::ESCAPE_PREFIXES;
 
 /// Maximum number of words of a query. Further words are ignored.
 const MAX_WORDS: usize = 32;
@@ -31,7 +31,7 @@ pub struct QueryWords {
     words: Vec<String>,
     stems: AhoCorasick,
     /// The index of the word of each stem.
-    word_of: Vec<usize>,
+    word_indices: Vec<usize>,
     /// Finds the stems on lines of JSON.
     on_lines: AhoCorasick,
     has_only_ascii: bool,
@@ -42,7 +42,7 @@ impl QueryWords {
     pub fn new(text: &str) -> Option<Self> {
         let mut words: Vec<String> = Vec::new();
         let mut stems: Vec<String> = Vec::new();
-        let mut word_of = Vec::new();
+        let mut word_indices = Vec::new();
         for word in text.split(|letter: char| !letter.is_alphanumeric()) {
             let word = word.to_lowercase();
             let known = stems.iter().any(|known| known == stem(&word));
@@ -52,24 +52,24 @@ impl QueryWords {
             let mut spellings = vec![stem(&word).to_owned(), word.to_uppercase()];
             spellings.truncate(if word.is_ascii() { 1 } else { 2 });
             spellings.dedup();
-            word_of.extend(spellings.iter().map(|_| words.len()));
+            word_indices.extend(spellings.iter().map(|_| words.len()));
             stems.extend(spellings);
             words.push(word);
         }
-        let automaton = |needles: &[String]| {
+        let build_automaton = |needles: &[String]| {
             AhoCorasickBuilder::new()
                 .ascii_case_insensitive(true)
                 .build(needles)
                 .ok()
         };
         let has_only_ascii = stems.iter().all(|stem| stem.is_ascii());
-        let on_lines = [stems.as_slice(), &ESCAPED.map(str::to_owned)].concat();
+        let on_lines = [stems.as_slice(), &ESCAPE_PREFIXES.map(str::to_owned)].concat();
         (!words.is_empty()).then_some(())?;
         Some(Self {
             words,
-            stems: automaton(&stems)?,
-            word_of,
-            on_lines: automaton(&on_lines)?,
+            stems: build_automaton(&stems)?,
+            word_indices,
+            on_lines: build_automaton(&on_lines)?,
             has_only_ascii,
         })
     }
@@ -85,16 +85,16 @@ impl QueryWords {
     }
 
     /// Calls `visit` with the index and the position of each word in a text.
-    pub(super) fn each_in(&self, text: &str, visit: &mut dyn FnMut(usize, Range<usize>)) {
+    pub(super) fn visit_matches(&self, text: &str, visit: &mut dyn FnMut(usize, Range<usize>)) {
         for found in self.stems.find_overlapping_iter(text) {
-            let word = self.word_of[found.pattern()];
+            let word = self.word_indices[found.pattern()];
             let stem = &text[found.range()];
             if !stem.is_ascii() {
                 visit(word, found.range());
                 continue;
             }
-            let rest = word_at(&text.as_bytes()[found.end()..], stem.as_bytes());
-            if starts_word(text.as_bytes(), found.start()) && is_ending(rest, stem) {
+            let rest = rest_of_word(&text.as_bytes()[found.end()..], stem.as_bytes());
+            if is_word_start(text.as_bytes(), found.start()) && is_ending(rest, stem) {
                 visit(word, found.start()..found.end() + rest.len());
             }
         }
@@ -130,7 +130,7 @@ fn stem(word: &str) -> &str {
 }
 
 /// Whether a word, or a part of a compound identifier, starts here.
-fn starts_word(text: &[u8], start: usize) -> bool {
+fn is_word_start(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1).map(|at| text[at]) else {
         return true;
     };
@@ -139,7 +139,7 @@ fn starts_word(text: &[u8], start: usize) -> bool {
 }
 
 /// Returns the rest of the word that continues here, after its stem.
-fn word_at<'a>(text: &'a [u8], stem: &[u8]) -> &'a [u8] {
+fn rest_of_word<'a>(text: &'a [u8], stem: &[u8]) -> &'a [u8] {
     let mut before = *stem.last().unwrap_or(&b' ');
     let length = text.iter().position(|byte| {
         let is_camel = byte.is_ascii_uppercase() && before.is_ascii_lowercase();
@@ -183,7 +183,7 @@ mod tests {
     fn found<'a>(query: &str, text: &'a str) -> Vec<&'a str> {
         let mut found = Vec::new();
         let words = QueryWords::new(query).unwrap();
-        words.each_in(text, &mut |_, range| found.push(&text[range]));
+        words.visit_matches(text, &mut |_, range| found.push(&text[range]));
         found
     }
 

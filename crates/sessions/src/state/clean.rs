@@ -26,7 +26,7 @@ pub struct CleanReport {
 }
 
 /// Removes the files of sessions that were last changed more than `age` before `now`, and the directories that
-/// are empty afterwards. Only marked directories and files with known names are removed, but any temporary files;
+/// are empty afterwards. Only marked directories, files with known names and temporary files are removed;
 /// links are not followed, and sessions in use are skipped.
 ///
 /// # Errors
@@ -67,11 +67,11 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
         }
         let is_state = |name: &str| STATE_FILES.contains(&name);
         let kept = remove_old(&path, is_state, oldest_kept, &mut report)?;
-        let mark_is_old = is_old(
+        let is_mark_old = is_old(
             &unused.0.metadata().map_err(StateError::io(&mark))?,
             oldest_kept,
         );
-        if kept == 1 && mark_is_old {
+        if kept == 1 && is_mark_old {
             fs::remove_file(&mark).map_err(StateError::io(&mark))?;
             fs::remove_dir(&path).map_err(StateError::io(&path))?;
             report.sessions += 1;
@@ -142,7 +142,7 @@ mod tests {
 
     /// A marked session that was last used long ago.
     fn session(root: &StateRoot, name: &str) {
-        drop(root.session(&name.into()).unwrap());
+        drop(root.open_session(&name.into()).unwrap());
         file(&at(root, name).join(MARKER_FILE), "", 40 * DAY);
     }
 
@@ -215,8 +215,8 @@ mod tests {
         session(&root, "s");
         file(&at(&root, "s/state.json"), "{}", 40 * DAY);
         let users = [
-            root.session(&"s".into()).unwrap(),
-            root.session(&"s".into()).unwrap(),
+            root.open_session(&"s".into()).unwrap(),
+            root.open_session(&"s".into()).unwrap(),
         ];
         for user in users {
             assert_eq!(

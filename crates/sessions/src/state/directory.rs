@@ -93,7 +93,7 @@ impl StateRoot {
     ///
     /// # Errors
     /// The directory cannot be created, is a link, or is accessible to others.
-    pub fn session(&self, session: &SessionKey) -> Result<SessionDirectory, StateError> {
+    pub fn open_session(&self, session: &SessionKey) -> Result<SessionDirectory, StateError> {
         create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
         let path = self.0.join(session.directory_name());
         let mark = path.join(MARKER_FILE);
@@ -132,7 +132,7 @@ impl SessionDirectory {
     ///
     /// # Errors
     /// As for the session directory.
-    pub fn subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
+    pub fn create_subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path.join(name);
         create_trusted(&path, OPEN_TO_OTHERS)?;
         Ok(path)
@@ -142,8 +142,8 @@ impl SessionDirectory {
     ///
     /// # Errors
     /// As for the session directory.
-    pub fn temporary(&self) -> Result<PathBuf, StateError> {
-        let path = self.subdirectory(TEMPORARY)?;
+    pub fn create_temporary(&self) -> Result<PathBuf, StateError> {
+        let path = self.create_subdirectory(TEMPORARY)?;
         File::open(&path)
             .and_then(|directory| directory.set_modified(SystemTime::now()))
             .map_err(StateError::io(&path))?;
@@ -198,8 +198,8 @@ const OPEN_TO_OTHERS: u32 = 0o077;
 fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
-    let failed = |error| StateError::Unwritable(unwritable_error(path, &error, STATE_SETTING));
-    builder.create(path).map_err(failed)?;
+    let to_error = |error| StateError::Unwritable(unwritable_error(path, &error, STATE_SETTING));
+    builder.create(path).map_err(to_error)?;
     let metadata = fs::symlink_metadata(path).map_err(StateError::io(path))?;
     let reason = if !metadata.is_dir() {
         "it is a link or a file"
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_session_directory_is_private() {
         let (_guard, root) = root();
-        let session = root.session(&"../x".into()).unwrap();
+        let session = root.open_session(&"../x".into()).unwrap();
         assert_eq!(session.path().parent().unwrap(), root.0);
         let mode = fs::metadata(session.path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn a_directory_that_others_may_enter_is_refused() {
         let (_guard, root) = root();
-        let path = root.session(&"s".into()).unwrap().path().to_owned();
+        let path = root.open_session(&"s".into()).unwrap().path().to_owned();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         assert!(matches!(
-            root.session(&"s".into()),
+            root.open_session(&"s".into()),
             Err(StateError::Untrusted { .. })
         ));
     }
@@ -252,14 +252,14 @@ mod tests {
     #[test]
     fn a_link_is_refused() {
         let (guard, root) = root();
-        root.session(&"other".into()).unwrap();
+        root.open_session(&"other".into()).unwrap();
         let elsewhere = guard.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
         let path = root.0.join(SessionKey::from("s").directory_name());
         symlink(&elsewhere, path).unwrap();
         assert!(matches!(
-            root.session(&"s".into()),
+            root.open_session(&"s".into()),
             Err(StateError::Untrusted { .. })
         ));
     }
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_lock_is_private_and_never_taken_through_a_link() {
         let (guard, root) = root();
-        let session = root.session(&"s".into()).unwrap();
+        let session = root.open_session(&"s".into()).unwrap();
         drop(session.lock().unwrap());
         let lock = session.path().join("lock");
         let mode = fs::metadata(&lock).unwrap().permissions().mode();
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_second_lock_times_out() {
         let (_guard, root) = root();
-        let session = root.session(&"s".into()).unwrap();
+        let session = root.open_session(&"s".into()).unwrap();
         let held = session.lock().unwrap();
         assert!(matches!(session.lock(), Err(StateError::Locked { .. })));
         drop(held);

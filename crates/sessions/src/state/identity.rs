@@ -14,14 +14,14 @@ const DIGEST_LENGTH: usize = 32;
 pub struct SessionScope(String);
 
 impl SessionScope {
-    /// Returns a session file, which may be missing, or the directory in which a run starts.
-    pub fn of(path: &Path) -> Self {
-        Self(sha256(canonical(path).as_os_str().as_encoded_bytes()))
+    /// Returns the scope of a session file, which may be missing, or of the directory in which a run starts.
+    pub fn from_path(path: &Path) -> Self {
+        Self(sha256(canonicalize(path).as_os_str().as_encoded_bytes()))
     }
 
     /// Returns the scope for a digest from a stream.
     #[must_use]
-    pub fn part(&self, digest: &str) -> Self {
+    pub fn with_digest(&self, digest: &str) -> Self {
         Self(sha256(format!("{}\0{digest}", self.0)))
     }
 
@@ -54,13 +54,13 @@ impl From<&str> for SessionKey {
     fn from(id: &str) -> Self {
         Self {
             id: id.into(),
-            scope: SessionScope::of(Path::new("/")),
+            scope: SessionScope::from_path(Path::new("/")),
         }
     }
 }
 
 /// Returns the canonical path. If the file is missing, resolves its directory.
-fn canonical(path: &Path) -> PathBuf {
+fn canonicalize(path: &Path) -> PathBuf {
     let missing = || {
         let absolute = std::path::absolute(path).ok()?;
         let directory = absolute.parent()?.canonicalize().ok()?;
@@ -194,16 +194,16 @@ mod tests {
                         }
                     }
                     Change::Stream(directory, id) => {
-                        let scope = SessionScope::of(&directories[directory]);
+                        let scope = SessionScope::from_path(&directories[directory]);
                         let told = format!("{} in {directory}", ids[id]);
                         sessions.extend([session(told, ids[id], scope)]);
                     }
                     Change::StreamOf(file, directory) => {
                         if let Some(file) = source(file) {
-                            let named = SessionScope::of(&file);
-                            let scope = SessionScope::of(&directories[directory]);
+                            let named = SessionScope::from_path(&file);
+                            let scope = SessionScope::from_path(&directories[directory]);
                             let told = format!("{} of {file:?} in {directory}", id_in(&file));
-                            let scope = scope.part(named.digest());
+                            let scope = scope.with_digest(named.digest());
                             sessions.extend([session(told, &id_in(&file), scope)]);
                         }
                     }
@@ -211,12 +211,12 @@ mod tests {
             }
             sessions.extend(files.iter().map(|file| {
                 let told = format!("{} of {file:?}", id_in(file));
-                session(told, &id_in(file), SessionScope::of(file))
+                session(told, &id_in(file), SessionScope::from_path(file))
             }));
-            let load = |session| SessionState::load(&root.session(session).unwrap()).unwrap();
+            let load = |session| SessionState::load(&root.open_session(session).unwrap()).unwrap();
             for (told, session) in &sessions {
                 prop_assert_eq!(load(session).todos, None, "{}", told);
-                let directory = root.session(session).unwrap();
+                let directory = root.open_session(session).unwrap();
                 let mark = Some(told.as_str().into());
                 SessionState::update(&directory, |state| state.todos = mark).unwrap();
             }
@@ -232,14 +232,17 @@ mod tests {
         let home = guard.path().canonicalize().unwrap();
         fs::create_dir(home.join("a")).unwrap();
         symlink(home.join("a"), home.join("link")).unwrap();
-        let missing = SessionScope::of(&home.join("a/s.jsonl"));
-        assert_eq!(SessionScope::of(&home.join("link/../a/./s.jsonl")), missing);
-        assert_eq!(SessionScope::of(&home.join("link/s.jsonl")), missing);
+        let missing = SessionScope::from_path(&home.join("a/s.jsonl"));
+        assert_eq!(
+            SessionScope::from_path(&home.join("link/../a/./s.jsonl")),
+            missing
+        );
+        assert_eq!(SessionScope::from_path(&home.join("link/s.jsonl")), missing);
         fs::write(home.join("a/s.jsonl"), "").unwrap();
         symlink(home.join("a/s.jsonl"), home.join("other.jsonl")).unwrap();
-        assert_eq!(SessionScope::of(&home.join("a/s.jsonl")), missing);
-        assert_eq!(SessionScope::of(&home.join("other.jsonl")), missing);
-        assert_ne!(SessionScope::of(&home.join("a/t.jsonl")), missing);
+        assert_eq!(SessionScope::from_path(&home.join("a/s.jsonl")), missing);
+        assert_eq!(SessionScope::from_path(&home.join("other.jsonl")), missing);
+        assert_ne!(SessionScope::from_path(&home.join("a/t.jsonl")), missing);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::directory::open_private;
 use super::{SessionDirectory, StateError};
 use turnpipe_core::io::Lock;
 
-const FILE: &str = "state.json";
+const STATE_FILE: &str = "state.json";
 
 /// The contents of the state file, which is always replaced as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl SessionState {
     /// The file cannot be read or parsed. An invalid file is renamed, so that the error occurs once.
     pub fn load(directory: &SessionDirectory) -> Result<Self, StateError> {
         let _lock = directory.lock()?;
-        Self::read(&directory.path().join(FILE))
+        Self::read(&directory.path().join(STATE_FILE))
     }
 
     /// Applies `change` to the state on disk under the session's lock, and replaces the file atomically.
@@ -53,7 +53,7 @@ impl SessionState {
         change: impl FnOnce(&mut Self),
     ) -> Result<(), StateError> {
         let _lock = directory.lock()?;
-        let path = directory.path().join(FILE);
+        let path = directory.path().join(STATE_FILE);
         let mut state = match Self::read(&path) {
             Err(StateError::Corrupt { .. }) => Self::default(),
             state => state?,
@@ -77,7 +77,7 @@ impl SessionState {
     fn read(path: &Path) -> Result<Self, StateError> {
         match fs::read(path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                // The error about the content says more than one about this.
+                // The error about the content says more than an error of the renaming.
                 let _ = fs::rename(path, path.with_extension("json.damaged"));
                 StateError::Corrupt {
                     path: path.to_owned(),
@@ -136,7 +136,7 @@ impl FileStamp {
     ///
     /// # Errors
     /// The metadata cannot be read.
-    pub fn of(path: &Path) -> std::io::Result<Self> {
+    pub fn read(path: &Path) -> std::io::Result<Self> {
         Ok(Self::from_metadata(&std::fs::metadata(path)?))
     }
 
@@ -184,7 +184,7 @@ impl ReadLog {
         let entries = self.entries();
         entries
             .into_iter()
-            .filter(|(path, entry)| FileStamp::of(path).ok() != Some(entry.stamp))
+            .filter(|(path, entry)| FileStamp::read(path).ok() != Some(entry.stamp))
             .map(|(path, _)| path)
             .collect()
     }
@@ -199,7 +199,7 @@ mod tests {
     fn state_is_saved_and_merged() {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
-            .session(&"s".into())
+            .open_session(&"s".into())
             .unwrap();
         assert_eq!(
             SessionState::load(&session).unwrap(),
@@ -225,9 +225,9 @@ mod tests {
             "replacements":{"a":null,"b":"kept"},"results":{"Bash-ca63":"d"},"title_attempts":2}"#;
         let guard = tempfile::tempdir().unwrap();
         let root = StateRoot(guard.path().join("state"));
-        let session = root.session(&"s1".into()).unwrap();
+        let session = root.open_session(&"s1".into()).unwrap();
         assert_eq!(session.path().file_name().unwrap(), DIRECTORY);
-        fs::write(session.path().join(FILE), STATE).unwrap();
+        fs::write(session.path().join(STATE_FILE), STATE).unwrap();
         let state = SessionState::load(&session).unwrap();
         let entry = |range, size, modified_ns, id: &str| ReadEntry {
             stamp: FileStamp { modified_ns, size },
@@ -266,9 +266,9 @@ mod tests {
     fn a_damaged_file_is_an_error_once() {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
-            .session(&"s".into())
+            .open_session(&"s".into())
             .unwrap();
-        let damage = || fs::write(session.path().join(FILE), "{").unwrap();
+        let damage = || fs::write(session.path().join(STATE_FILE), "{").unwrap();
         damage();
         assert!(matches!(
             SessionState::load(&session),

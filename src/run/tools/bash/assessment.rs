@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::git_repository;
 use super::script::FinalDirectory;
 use super::workspace_programs::WorkspacePrograms;
-use crate::io::is_of_process;
+use crate::io::is_per_process_path;
 use crate::permission::Action;
 use crate::run::tools::{Access, Assessment, DecisionContext, ToolContext};
 use crate::shell::{self, Analysis, CommandPart};
@@ -106,7 +106,8 @@ fn find_doubt(
         let levels = part.levels();
         levels.iter().any(|level| level.program() == Some("cd"))
     };
-    let is_unclear_home = |home| !Path::new(home).is_absolute() || is_of_process(Path::new(home));
+    let is_unclear_home =
+        |home| !Path::new(home).is_absolute() || is_per_process_path(Path::new(home));
     // Without `PATH`, bash searches the working directory.
     let why = if is_foreign && (entries.is_empty() || entries.iter().any(is_relative)) {
         Some("the working directory may be in the shell's `PATH`")
@@ -118,7 +119,7 @@ fn find_doubt(
         Some("the home directory differs by process")
     } else if variable("POSIXLY_CORRECT").is_some() {
         Some("with `POSIXLY_CORRECT`, options may be operands")
-    } else if entries.iter().any(|entry| is_of_process(entry)) {
+    } else if entries.iter().any(|entry| is_per_process_path(entry)) {
         Some("a directory of `PATH` differs by process")
     } else {
         None

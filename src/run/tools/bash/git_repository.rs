@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::git_files::{is_harmless, parse_settings};
-use crate::io::{is_of_process, open_regular};
+use crate::io::{is_per_process_path, open_regular};
 use crate::permission::normalise;
 use crate::run::tools::DecisionContext;
 use crate::shell::{GitScope, GitUse};
@@ -34,7 +34,9 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
     let variable = |name: &&str| context.environment.get(name).map(Path::new);
     let homes = ["HOME", "XDG_CONFIG_HOME"];
     let mut set = homes.iter().filter_map(variable);
-    if set.any(|path| !path.as_os_str().is_empty() && !path.is_absolute() || is_of_process(path)) {
+    if set.any(|path| {
+        !path.as_os_str().is_empty() && !path.is_absolute() || is_per_process_path(path)
+    }) {
         return Err("the directory of the user's settings differs by process".to_owned());
     }
     let directory = find_git_dir(git, &context.directory, variable(&"PWD"))
@@ -72,7 +74,7 @@ fn find_git_dir(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<
     let shell = shell.filter(|shell| shell.canonicalize().ok() == start);
     let mut starts = [directory, shell.unwrap_or(directory)].into_iter();
     let is_clear = !goes_up || starts.all(|start| normalise(&git.directory(start)) == real);
-    (is_clear && !is_of_process(&named) && !is_of_process(&real)).then_some(real)
+    (is_clear && !is_per_process_path(&named) && !is_per_process_path(&real)).then_some(real)
 }
 
 /// A repository of usual layout: `.git` is a directory, or the file of a linked work tree.
@@ -141,7 +143,7 @@ impl Repository {
                 let path = self.top.join(value);
                 // Git expands `~` and `%(prefix)`, and removes quotes.
                 let is_clear =
-                    !value.contains(['~', '%', '"', '\\', '\t']) && !is_of_process(&path);
+                    !value.contains(['~', '%', '"', '\\', '\t']) && !is_per_process_path(&path);
                 if name == "core.hookspath" && !value.is_empty() && is_clear {
                     hooks.push(path);
                 } else if !is_harmless(&setting) {
@@ -165,7 +167,8 @@ fn read_link_file(file: &Path, prefix: &str) -> Option<PathBuf> {
     let name = text.strip_prefix(prefix)?;
     let name = name.strip_suffix('\n').unwrap_or(name);
     let path = file.parent()?.join(name);
-    let is_clear = !name.is_empty() && !name.contains(char::is_control) && !is_of_process(&path);
+    let is_clear =
+        !name.is_empty() && !name.contains(char::is_control) && !is_per_process_path(&path);
     path.canonicalize().ok().filter(|_| is_clear)
 }
 

@@ -156,7 +156,7 @@ impl ShellCall {
         start: &CallDirectory,
         moved: Option<CallDirectory>,
     ) -> Result<ToolReply, ToolFailure> {
-        let printed = DisplayedOutput::by(&mut finished)?;
+        let printed = DisplayedOutput::take(&mut finished)?;
         let left_behind = match finished.leftovers {
             Leftovers::Ended => Some("A process that the command left running was ended"),
             Leftovers::Running => {

@@ -7,11 +7,11 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::io::is_of_process;
+use crate::io::is_per_process_path;
 use crate::permission::is_of_system;
 use crate::run::tools::DecisionContext;
 use crate::run::tools::child_environment::search_path;
-use crate::run::tools::removed_variables::{Concerned, Condition, removed_variable};
+use crate::run::tools::removed_variables::{AffectedPrograms, Condition, removed_variable};
 
 /// Pagers that git starts unless a variable names another one, and usual ones of users' settings.
 const PAGERS: &str = "less more pager bat cat delta diff-so-fancy";
@@ -68,10 +68,12 @@ impl WorkspacePrograms {
             let Some(variable) = removed_variable(name).filter(|_| !value.is_empty()) else {
                 continue;
             };
-            let is_concerned = match variable.concerns {
-                Concerned::All => true,
-                Concerned::Scripts => programs.iter().any(|program| self.has_script(program)),
-                Concerned::Program(name) => programs.contains(&name),
+            let is_concerned = match variable.programs {
+                AffectedPrograms::All => true,
+                AffectedPrograms::Scripts => {
+                    programs.iter().any(|program| self.has_script(program))
+                }
+                AffectedPrograms::Program(name) => programs.contains(&name),
             };
             let is_clear = !is_concerned
                 || match variable.condition {
@@ -105,8 +107,9 @@ impl WorkspacePrograms {
     fn are_outside(&self, value: &OsStr) -> bool {
         // The loader takes `;` and spaces for separators, and bash expands `BASH_ENV`.
         let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
-        let is_outside =
-            |path: PathBuf| path.is_absolute() && !self.has_file(&path) && !is_of_process(&path);
+        let is_outside = |path: PathBuf| {
+            path.is_absolute() && !self.has_file(&path) && !is_per_process_path(&path)
+        };
         !value.as_bytes().iter().any(is_sign) && std::env::split_paths(value).all(is_outside)
     }
 

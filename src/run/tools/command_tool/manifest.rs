@@ -182,11 +182,11 @@ impl Problem {
 }
 
 /// Parses the keys of a tool. Serde does not report which key it rejects, so each is tried separately.
-fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
+fn parse_keys(tool: &Map<String, Value>) -> Result<Keys, Problem> {
     Keys::deserialize(tool).map_err(|error| {
         let culprit = tool.iter().find_map(|(key, value)| {
-            let alone = Map::from_iter([(key.clone(), value.clone())]);
-            let error = Keys::deserialize(alone).err()?;
+            let single = Map::from_iter([(key.clone(), value.clone())]);
+            let error = Keys::deserialize(single).err()?;
             Some(Problem::new(key, error.to_string()))
         });
         culprit.unwrap_or_else(|| Problem::new("tool", error.to_string()))
@@ -194,7 +194,7 @@ fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
 }
 
 fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredTool, Problem> {
-    let keys = keys_of(tool)?;
+    let keys = parse_keys(tool)?;
     let missing = |key| Problem::new(key, "is missing");
     let name = keys.name.ok_or_else(|| missing("name"))?;
     check_name("name", &name)?;
@@ -202,9 +202,9 @@ fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredToo
     if description.trim().is_empty() {
         return Err(Problem::new("description", "is empty"));
     }
-    let schema = input_schema(keys.input_schema)?;
+    let schema = parse_input_schema(keys.input_schema)?;
     let command = keys.command.ok_or_else(|| missing("command"))?;
-    let (program, arguments) = command_line(&command, directory, &schema)?;
+    let (program, arguments) = parse_command(&command, directory, &schema)?;
     for alias in &keys.aliases {
         check_name("aliases", alias)?;
     }
@@ -213,7 +213,7 @@ fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredToo
         let reason = format!("\"{variable}\" is not the name of a variable");
         return Err(Problem::new("environment", reason));
     }
-    let access = access(keys.access, &schema)?;
+    let access = parse_access(keys.access, &schema)?;
     Ok(DeclaredTool {
         tool: CommandTool::new(Declaration {
             name,
@@ -249,7 +249,7 @@ fn check_name(key: &str, name: &str) -> Result<(), Problem> {
 }
 
 /// Returns the input schema. A tool without a schema has no parameters.
-fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
+fn parse_input_schema(schema: Option<Value>) -> Result<Value, Problem> {
     const KEY: &str = "input_schema";
     let Some(schema) = schema else {
         return Ok(json!({"type": "object", "properties": {}, "additionalProperties": false}));
@@ -259,13 +259,13 @@ fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
 }
 
 /// Returns the program, which never depends on the input, and the templates of its arguments.
-fn command_line(
+fn parse_command(
     words: &[String],
     directory: &Path,
     schema: &Value,
 ) -> Result<(OsString, Vec<Template>), Problem> {
     const KEY: &str = "command";
-    let mut templates = words.iter().map(|word| template(KEY, word, schema));
+    let mut templates = words.iter().map(|word| parse_template(KEY, word, schema));
     let first = templates
         .next()
         .ok_or_else(|| Problem::new(KEY, "must name a program"))??;
@@ -281,32 +281,34 @@ fn command_line(
     Ok((program, templates.collect::<Result<_, _>>()?))
 }
 
-fn template(key: &str, text: &str, schema: &Value) -> Result<Template, Problem> {
-    let problem = |reason: String| Problem::new(key, format!("\"{text}\": {reason}"));
-    let template = Template::parse(text).map_err(|error| problem(error.to_string()))?;
+fn parse_template(key: &str, text: &str, schema: &Value) -> Result<Template, Problem> {
+    let to_problem = |reason: String| Problem::new(key, format!("\"{text}\": {reason}"));
+    let template = Template::parse(text).map_err(|error| to_problem(error.to_string()))?;
     let properties = schema.get("properties");
     let unknown = template
         .fields()
         .find(|name| properties.and_then(|known| known.get(*name)).is_none());
     match unknown {
-        Some(name) => Err(problem(format!(
+        Some(name) => Err(to_problem(format!(
             "`{name}` is not among the properties of input_schema"
         ))),
         None => Ok(template),
     }
 }
 
-fn access(access: Option<AccessKey>, schema: &Value) -> Result<AccessRule, Problem> {
-    let templates = |paths: Vec<String>| -> Result<Vec<Template>, Problem> {
-        let templates = paths.iter().map(|path| template("access", path, schema));
-        templates.collect()
+fn parse_access(access: Option<AccessKey>, schema: &Value) -> Result<AccessRule, Problem> {
+    let parse_paths = |paths: Vec<String>| -> Result<Vec<Template>, Problem> {
+        paths
+            .iter()
+            .map(|path| parse_template("access", path, schema))
+            .collect()
     };
     Ok(match access {
         None | Some(AccessKey::Word(AccessWord::World)) => AccessRule::World,
         Some(AccessKey::Word(AccessWord::ReadOnly)) => AccessRule::ReadOnly,
         Some(AccessKey::Paths(paths)) => AccessRule::Paths {
-            reads: templates(paths.reads)?,
-            writes: templates(paths.writes)?,
+            reads: parse_paths(paths.reads)?,
+            writes: parse_paths(paths.writes)?,
         },
     })
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::json::spelling;
+use crate::json::text_or_json;
 use crate::run::tools::Input;
 
 /// A parsed argument.
@@ -98,16 +98,16 @@ impl Template {
     /// null): the argument is then omitted. In a longer argument, such a field is empty.
     pub(super) fn expand(&self, input: &Input) -> Option<String> {
         if let Some(name) = self.as_field() {
-            return input_value(input, name).map(spelling);
+            return input_value(input, name).map(text_or_json);
         }
         Some(
             self.parts
                 .iter()
                 .map(|part| match part {
                     Segment::Literal(text) => text.clone(),
-                    Segment::Field(name) => {
-                        input_value(input, name).map(spelling).unwrap_or_default()
-                    }
+                    Segment::Field(name) => input_value(input, name)
+                        .map(text_or_json)
+                        .unwrap_or_default(),
                 })
                 .collect(),
         )

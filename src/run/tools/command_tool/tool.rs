@@ -143,7 +143,7 @@ impl PreparedCall for CommandCall {
         let access = match &self.declaration.access {
             AccessRule::World => Ok(Access::everything()),
             AccessRule::ReadOnly => Ok(Access::reads_everything()),
-            AccessRule::Paths { reads, writes } => self.paths(reads, writes, context),
+            AccessRule::Paths { reads, writes } => self.resolve_access(reads, writes, context),
         };
         let action = match &access {
             Ok(access) if access.is_read_only() => match &access.reads {
@@ -160,8 +160,10 @@ impl PreparedCall for CommandCall {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let session = call.session;
-        let timeout = self.declaration.timeout;
-        let timeout = timeout.unwrap_or(session.shell_timeouts.default);
+        let timeout = self
+            .declaration
+            .timeout
+            .unwrap_or(session.shell_timeouts.default);
         let command = Command {
             program: self.declaration.program.clone(),
             arguments: self.arguments.iter().map(OsString::from).collect(),
@@ -181,20 +183,20 @@ impl PreparedCall for CommandCall {
             .spawners
             .run(&command, call.cancel)
             .map_err(|error| ToolFailure(error.to_string()))?;
-        self.reply(finished, timeout)
+        self.build_reply(finished, timeout)
     }
 }
 
 impl CommandCall {
-    fn paths(
+    fn resolve_access(
         &self,
         reads: &[Template],
         writes: &[Template],
         context: &DecisionContext,
     ) -> Result<Access, String> {
         Ok(Access {
-            reads: places(reads, &self.input, &context.directory)?,
-            writes: places(writes, &self.input, &context.directory)?,
+            reads: resolve_paths(reads, &self.input, &context.directory)?,
+            writes: resolve_paths(writes, &self.input, &context.directory)?,
         })
     }
 
@@ -209,27 +211,31 @@ impl CommandCall {
         all.into_iter().collect()
     }
 
-    fn reply(&self, mut finished: Finished, timeout: Duration) -> Result<ToolReply, ToolFailure> {
-        let printed = DisplayedOutput::by(&mut finished)?;
+    fn build_reply(
+        &self,
+        mut finished: Finished,
+        timeout: Duration,
+    ) -> Result<ToolReply, ToolFailure> {
+        let output = DisplayedOutput::take(&mut finished)?;
         let limit = inline_limit(self.declaration.result_limit);
         let mut structured = json!({
-            "stdout": printed.stdout(limit),
-            "stderr": printed.stderr(limit),
+            "stdout": output.stdout(limit),
+            "stderr": output.stderr(limit),
             "exitCode": finished.status.shell_code(),
             "interrupted": finished.ended == Ended::Cancelled,
         });
         let Some((status, headline)) = describe_failure(&finished, &self.declaration.name, timeout)
         else {
-            let shown = printed.success(Streams::Stdout, limit);
+            let inline = output.success(Streams::Stdout, limit);
             return Ok(ToolReply {
-                full: shown.full,
-                ..ToolReply::text(shown.content, structured)
+                full: inline.full,
+                ..ToolReply::text(inline.content, structured)
             });
         };
         if status == CallStatus::TimedOut {
             structured["timedOutAfterMs"] = milliseconds(timeout).into();
         }
-        let text = printed.failure(&headline);
+        let text = output.failure(&headline);
         Ok(ToolReply::with_status(status, text, structured))
     }
 }
@@ -244,7 +250,11 @@ fn inline_limit(limit: ResultLimit) -> usize {
     }
 }
 
-fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<PathSet, String> {
+fn resolve_paths(
+    templates: &[Template],
+    input: &Input,
+    directory: &Path,
+) -> Result<PathSet, String> {
     let mut paths = Vec::new();
     for template in templates {
         if let Some(missing) = template

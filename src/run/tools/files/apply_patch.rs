@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::edit::contents;
+use super::edit::read_contents;
 use super::regular_file::{Freshness, Target};
 use crate::agent::{
     EditKind, FileEdit, Hunk, apply_hunks, find_foreign_line, parse_hunks, patch_edits,
@@ -59,14 +59,14 @@ impl PreparedCall for Patch {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let mut changes = Vec::new();
         for edit in &self.0 {
-            let failed = |error| ToolFailure(format!("{}: {error}", edit.path));
-            changes.extend(changes_of(edit, call).map_err(failed)?);
+            let to_failure = |error| ToolFailure(format!("{}: {error}", edit.path));
+            changes.extend(find_changes(edit, call).map_err(to_failure)?);
         }
         let mut paths = HashSet::new();
         if !changes.iter().all(|(file, _)| paths.insert(&file.path)) {
             return Err(ToolFailure("The patch names a file twice.".to_owned()));
         }
-        let mut done = String::new();
+        let mut changed = String::new();
         for (file, content) in changes {
             let mark = if content.is_some() { 'M' } else { 'D' };
             let line = format!("\n{mark} {}", file.path.display());
@@ -75,17 +75,18 @@ impl PreparedCall for Patch {
                 Some(content) => file.replace(content.as_bytes(), None, call),
                 None => file.remove(),
             };
-            let failed = |error| format!("{error} It concerns:{line}\nChanged before it:{done}");
-            outcome.map_err(|error| ToolFailure(failed(error)))?;
-            done.push_str(&line);
+            let to_failure =
+                |error| format!("{error} It concerns:{line}\nChanged before it:{changed}");
+            outcome.map_err(|error| ToolFailure(to_failure(error)))?;
+            changed.push_str(&line);
         }
-        let text = format!("Success. Updated the following files:{done}");
+        let text = format!("Success. Updated the following files:{changed}");
         Ok(ToolReply::text(text.clone(), json!({"output": text})))
     }
 }
 
 /// Returns the changes that make an edit: two for a file that moves.
-fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, ToolFailure> {
+fn find_changes(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, ToolFailure> {
     let failed = |reason: &str| Err(ToolFailure(reason.to_owned()));
     let (file, found) = Target::open(&edit.path, call)?;
     let old = match (found, edit.kind) {
@@ -95,11 +96,11 @@ fn changes_of(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, To
         (_, EditKind::Add) => Vec::new(),
         (None, _) => return failed("The file does not exist."),
         (Some(_), EditKind::Remove) => return Ok(vec![(file, None)]),
-        (Some(found), _) => contents(found)?,
+        (Some(found), _) => read_contents(found)?,
     };
     let hunks = parse_hunks(&edit.hunks);
-    let new = String::from_utf8(old).ok();
-    let Some(new) = new.and_then(|old| patch_line_ends(&old, &hunks)) else {
+    let text = String::from_utf8(old).ok();
+    let Some(new) = text.and_then(|old| patch_line_ends(&old, &hunks)) else {
         return failed("A hunk does not apply: the file does not have its lines.");
     };
     let Some(path) = &edit.moved_to else {

@@ -76,11 +76,11 @@ impl PreparedCall for Edit {
         let (target, found) = Target::open(&self.file_path, call)?;
         let freshness = target.freshness();
         let edited = match found {
-            Some(found) => edit(contents(found)?, self, freshness).map_err(ToolFailure)?,
+            Some(found) => edit(read_contents(found)?, self, freshness).map_err(ToolFailure)?,
             None if self.old_string.is_empty() => create_file(self),
             None => return Err(ToolFailure(NotReadable::Missing.message(call.session))),
         };
-        let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
+        let reply = build_reply(&target.path.to_string_lossy(), self, &edited, freshness);
         // A file that the session has not read, or that has changed since, stays in that state: the edit matched,
         // but a `Write` could still overwrite changes that the model has not seen.
         let seen = (freshness == Freshness::Current).then(|| target.read_range());
@@ -107,14 +107,14 @@ fn create_file(parameters: &Edit) -> PendingEdit {
     }
 }
 
-fn too_large() -> String {
+fn too_large_message() -> String {
     format!("The file is too large to edit: more than {MAX_FILE_BYTES} bytes.")
 }
 
 /// Returns the content of a file that is not too large to be edited.
-pub(super) fn contents(source: RegularFile) -> Result<Vec<u8>, ToolFailure> {
-    let bytes = regular_file::bytes(source, MAX_FILE_BYTES as u64)?;
-    bytes.ok_or_else(|| ToolFailure(too_large()))
+pub(super) fn read_contents(source: RegularFile) -> Result<Vec<u8>, ToolFailure> {
+    let bytes = regular_file::read_bytes(source, MAX_FILE_BYTES as u64)?;
+    bytes.ok_or_else(|| ToolFailure(too_large_message()))
 }
 
 fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<PendingEdit, String> {
@@ -137,7 +137,7 @@ fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Pend
                 .to_owned(),
         );
     }
-    let kind = FileKind::of(&before);
+    let kind = FileKind::detect(&before);
     if kind == FileKind::Utf16 {
         return Err(
             "The file is UTF-16 text, which cannot be edited. Convert it to UTF-8 with Bash first."
@@ -159,7 +159,7 @@ fn edit(before: Vec<u8>, parameters: &Edit, freshness: Freshness) -> Result<Pend
     check_count(replacements, parameters, freshness, kind)?;
     let after = haystack
         .replace(haystack.matches(&old), &new, MAX_FILE_BYTES)
-        .ok_or_else(too_large)?;
+        .ok_or_else(too_large_message)?;
     Ok(PendingEdit {
         before: Some(before),
         after,
@@ -194,12 +194,17 @@ fn check_count(
         _ => match freshness {
             Freshness::Current => Ok(()),
             Freshness::Changed => Err(READ_AGAIN.to_owned()),
-            Freshness::Unread => Err(kind.read_first()),
+            Freshness::Unread => Err(kind.unread_message()),
         },
     }
 }
 
-fn reply(path: &str, parameters: &Edit, edited: &PendingEdit, freshness: Freshness) -> ToolReply {
+fn build_reply(
+    path: &str,
+    parameters: &Edit,
+    edited: &PendingEdit,
+    freshness: Freshness,
+) -> ToolReply {
     let count = match edited.replacements {
         1 => String::new(),
         many => format!(" All {many} occurrences were replaced."),
@@ -247,11 +252,11 @@ fn reply(path: &str, parameters: &Edit, edited: &PendingEdit, freshness: Freshne
 
 /// Returns the first replacement with its line numbers and context.
 fn snippet(after: &ReplacedText) -> String {
-    let lines =
+    let count_lines =
         |bytes: &[u8]| u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0);
-    let changed = lines(&after.bytes[..after.first.start]) + 1;
-    let first = changed.saturating_sub(SNIPPET_CONTEXT).max(1);
-    let last = changed + lines(&after.bytes[after.first.clone()]) + SNIPPET_CONTEXT;
+    let changed_line = count_lines(&after.bytes[..after.first.start]) + 1;
+    let first = changed_line.saturating_sub(SNIPPET_CONTEXT).max(1);
+    let last = changed_line + count_lines(&after.bytes[after.first.clone()]) + SNIPPET_CONTEXT;
     let mut window = LineWindow::new(Window {
         first,
         limit: (last + 1 - first).min(MAX_SNIPPET_LINES),
@@ -329,12 +334,12 @@ fn not_read_failure(found: RegularFile) -> ToolFailure {
     let mut head = Vec::new();
     // If the file cannot be read, it is treated as an empty file.
     let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
-    ToolFailure(FileKind::of(&head).read_first())
+    ToolFailure(FileKind::detect(&head).unread_message())
 }
 
 /// Returns the old content, with invalid UTF-8 replaced, or `None` if it is too large for a patch.
 fn read_original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
-    let bytes = regular_file::bytes(source, MAX_COMPARED_BYTES as u64)?;
+    let bytes = regular_file::read_bytes(source, MAX_COMPARED_BYTES as u64)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

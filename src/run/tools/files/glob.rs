@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::regular_file::check_place;
+use super::regular_file::check_not_process_file;
 use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, UnreadableFiles};
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::{
@@ -45,8 +45,8 @@ impl Parameters for Glob {
     const RESULT_LIMIT: ResultLimit = ResultLimit::Characters(100_000);
 
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        let (fixed, rest) = split(&self.pattern);
-        let rest = GlobBuilder::new(rest)
+        let (fixed, glob) = split_pattern(&self.pattern);
+        let rest = GlobBuilder::new(glob)
             .literal_separator(true)
             .build()
             .map_err(|error| InvalidInput(format!("invalid glob pattern: {error}")))?
@@ -73,11 +73,11 @@ impl PreparedCall for Search {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let started = call.session.clock.elapsed();
+        let start = call.session.clock.elapsed();
         check_directory(&path_or_current(self.path.as_deref(), call.session))?;
         let root = self.root(call.session);
-        check_place(&root)?;
-        let mut found = NewestFiles::new(MAX_FILES);
+        check_not_process_file(&root)?;
+        let mut newest = NewestFiles::new(MAX_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
         let mut unread = UnreadableFiles::default();
         let end = walk::walk(
@@ -91,13 +91,13 @@ impl PreparedCall for Search {
                 if below.is_ok_and(|below| self.rest.is_match(below))
                     && let Some(modified) = modification_time(&entry)
                 {
-                    found.add_file(entry.into_path(), modified);
+                    newest.add_file(entry.into_path(), modified);
                 }
                 ControlFlow::Continue(())
             },
         );
-        let took = call.session.clock.elapsed().saturating_sub(started);
-        Ok(reply(found, end, &unread, took))
+        let duration = call.session.clock.elapsed().saturating_sub(start);
+        Ok(build_reply(newest, end, &unread, duration))
     }
 }
 
@@ -114,19 +114,19 @@ impl Search {
 }
 
 fn check_directory(path: &Path) -> Result<(), ToolFailure> {
-    let shown = path.display();
+    let name = path.display();
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(ToolFailure(format!("Path is not a directory: {shown}"))),
+        Ok(_) => Err(ToolFailure(format!("Path is not a directory: {name}"))),
         Err(error) => Err(ToolFailure(format!(
-            "Directory cannot be searched: {shown}: {error}"
+            "Directory cannot be searched: {name}: {error}"
         ))),
     }
 }
 
 /// Splits a pattern after the last leading component without special characters. The rest is only empty if the
 /// pattern ends with a slash.
-fn split(pattern: &str) -> (&str, &str) {
+fn split_pattern(pattern: &str) -> (&str, &str) {
     let special = pattern
         .find(['*', '?', '[', ']', '{', '}', '\\', '!'])
         .unwrap_or(pattern.len());
@@ -144,24 +144,24 @@ fn modification_time(entry: &DirEntry) -> Option<SystemTime> {
         .then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-fn reply(
-    found: NewestFiles,
+fn build_reply(
+    newest: NewestFiles,
     end: SearchEnd,
     unread: &UnreadableFiles,
-    took: Duration,
+    duration: Duration,
 ) -> ToolReply {
-    let seen = found.count();
-    let filenames: Vec<String> = found
+    let count = newest.count();
+    let filenames: Vec<String> = newest
         .into_paths()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
-    let truncated = seen > filenames.len() || end != SearchEnd::Complete;
+    let truncated = count > filenames.len() || end != SearchEnd::Complete;
     let mut text = if filenames.is_empty() {
         "No files found".to_owned()
     } else {
         filenames.join("\n")
     };
-    if seen > filenames.len() {
+    if count > filenames.len() {
         text.push_str("\n(Results are truncated. Consider using a more specific path or pattern.)");
     }
     if let Some(note) = unread.describe() {
@@ -180,7 +180,7 @@ fn reply(
     };
     let mut structured = json!({
         "filenames": filenames,
-        "durationMs": milliseconds(took),
+        "durationMs": milliseconds(duration),
         "numFiles": filenames.len(),
         "truncated": truncated,
     });

@@ -32,7 +32,7 @@ pub(super) struct Page {
     /// The number of truncated lines.
     pub(super) cut_lines: usize,
     /// The reason why the page ends.
-    pub(super) ended: PageEnd,
+    pub(super) end: PageEnd,
     /// The number of lines of the whole text.
     pub(super) total_lines: u64,
     /// Whether the last line of the text ends with a line feed.
@@ -55,9 +55,10 @@ pub(super) struct LineWindow {
     window: Window,
     page: Page,
     characters: usize,
-    /// The kept bytes of the current line, and the number of dropped ones.
+    /// The first bytes of the current line.
     line: Vec<u8>,
-    dropped: u64,
+    /// The number of bytes of the current line after `line`.
+    dropped_bytes: u64,
     last_byte: Option<u8>,
 }
 
@@ -68,7 +69,7 @@ impl LineWindow {
             page: Page::default(),
             characters: 0,
             line: Vec::new(),
-            dropped: 0,
+            dropped_bytes: 0,
             last_byte: None,
         }
     }
@@ -84,14 +85,14 @@ impl LineWindow {
             }
             let end = memchr(b'\n', chunk);
             let (line, rest) = chunk.split_at(end.unwrap_or(chunk.len()));
-            let wanted = self.page.total_lines + 1 >= self.window.first;
-            if wanted {
-                let kept = line.len().min(KEPT_LINE_BYTES - self.line.len());
-                self.line.extend_from_slice(&line[..kept]);
-                self.dropped += (line.len() - kept) as u64;
+            let is_wanted = self.page.total_lines + 1 >= self.window.first;
+            if is_wanted {
+                let length = line.len().min(KEPT_LINE_BYTES - self.line.len());
+                self.line.extend_from_slice(&line[..length]);
+                self.dropped_bytes += (line.len() - length) as u64;
             }
             if end.is_some() {
-                if wanted {
+                if is_wanted {
                     self.end_line();
                 }
                 self.page.total_lines += 1;
@@ -114,20 +115,20 @@ impl LineWindow {
 
     fn is_full(&self) -> bool {
         let lines = self.page.lines.len() as u64;
-        lines >= self.window.limit || self.page.ended == PageEnd::Characters
+        lines >= self.window.limit || self.page.end == PageEnd::Characters
     }
 
     fn end_line(&mut self) {
-        let (text, was_cut) = self.format_line();
+        let (text, is_cut) = self.format_line();
         let characters = NUMBER_WIDTH + 1 + utf16_length(&text);
         self.line.clear();
-        self.dropped = 0;
+        self.dropped_bytes = 0;
         if !self.page.lines.is_empty() && self.characters + characters > self.window.characters {
-            self.page.ended = PageEnd::Characters;
+            self.page.end = PageEnd::Characters;
             return;
         }
         self.characters += characters;
-        self.page.cut_lines += usize::from(was_cut);
+        self.page.cut_lines += usize::from(is_cut);
         self.page.lines.push(text);
     }
 
@@ -136,7 +137,7 @@ impl LineWindow {
         if self.page.total_lines == 0 {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
-        if self.dropped == 0 {
+        if self.dropped_bytes == 0 {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
         let text = String::from_utf8_lossy(bytes);
@@ -219,7 +220,7 @@ mod tests {
         let page = page(window, &[text.as_bytes()]);
         assert_eq!(page.lines, ["4", "5", "6"]);
         assert_eq!(page.total_lines, 10);
-        assert_eq!(page.ended, PageEnd::Window);
+        assert_eq!(page.end, PageEnd::Window);
     }
 
     #[test]
@@ -230,7 +231,7 @@ mod tests {
         };
         let page = page(window, &[b"ab\ncd\nef\ngh\n"]);
         assert_eq!(page.lines, ["ab", "cd"]);
-        assert_eq!(page.ended, PageEnd::Characters);
+        assert_eq!(page.end, PageEnd::Characters);
         assert_eq!(page.total_lines, 4);
     }
 

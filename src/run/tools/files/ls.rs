@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::regular_file::check_place;
+use super::regular_file::check_not_process_file;
 use super::walk::SmallestItems;
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::paths::absolute_path;
@@ -60,21 +60,22 @@ impl PreparedCall for ListDirectory {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = absolute_path(&self.path, call.session);
-        check_place(&path)?;
-        let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
+        check_not_process_file(&path)?;
+        let to_failure =
+            |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
         let mut entries = SmallestItems::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;
-        for entry in std::fs::read_dir(&path).map_err(failed)? {
+        for entry in std::fs::read_dir(&path).map_err(to_failure)? {
             if call.cancel.is_cancelled() {
                 status = CallStatus::Cancelled;
                 break;
             }
-            let entry = entry.map_err(failed)?;
+            let entry = entry.map_err(to_failure)?;
             if !self.ignored.is_match(entry.file_name()) && !self.ignored.is_match(entry.path()) {
                 entries.add(display_name(&entry));
             }
         }
-        let text = listing(entries, &path, status);
+        let text = format_listing(entries, &path, status);
         Ok(ToolReply::with_status(
             status,
             text.clone(),
@@ -97,17 +98,17 @@ fn display_name(entry: &DirEntry) -> String {
     name
 }
 
-fn listing(entries: SmallestItems<String>, path: &Path, status: CallStatus) -> String {
+fn format_listing(entries: SmallestItems<String>, path: &Path, status: CallStatus) -> String {
     let path = path.display().to_string();
-    let seen = entries.count();
+    let count = entries.count();
     let mut lines = vec![format!("- {}/", path.trim_end_matches('/'))];
-    let entries = entries.into_sorted().into_iter();
-    lines.extend(entries.map(|name| format!("  - {name}")));
-    if seen == 0 {
+    let names = entries.into_sorted().into_iter();
+    lines.extend(names.map(|name| format!("  - {name}")));
+    if count == 0 {
         lines.push("(no entries)".to_owned());
-    } else if seen > MAX_ENTRIES {
+    } else if count > MAX_ENTRIES {
         lines.push(format!(
-            "(Only the first {MAX_ENTRIES} of {seen} entries are shown. Use Glob with a pattern \
+            "(Only the first {MAX_ENTRIES} of {count} entries are shown. Use Glob with a pattern \
              to find others.)"
         ));
     }

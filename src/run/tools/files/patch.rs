@@ -3,7 +3,7 @@
 use serde::Serialize;
 use similar::{DiffOp, group_diff_ops};
 
-use crate::text::{line_operations, marked_lines};
+use crate::text::{compare_lines, marked_lines};
 
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -38,7 +38,7 @@ pub(super) struct Hunk {
 pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let groups = group_diff_ops(line_operations(&old, &new), CONTEXT_LINES);
+    let groups = group_diff_ops(compare_lines(&old, &new), CONTEXT_LINES);
     let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let size: usize = groups
         .iter()
@@ -48,11 +48,13 @@ pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     if size > MAX_PATCH_BYTES {
         return Vec::new();
     }
-    let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));
+    let hunks = groups
+        .iter()
+        .filter_map(|group| build_hunk(group, &old, &new));
     hunks.collect()
 }
 
-fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
+fn build_hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
     let (first, last) = (group.first()?, group.last()?);
     let mut lines = Vec::new();
     for (mark, line) in group

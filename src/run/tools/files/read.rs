@@ -66,18 +66,18 @@ impl PreparedCall for Read {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = absolute_path(&self.file_path, call.session);
-        regular_file::check_place(&path)?;
+        regular_file::check_not_process_file(&path)?;
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
         let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(read_failure)?;
-        let refused = match FileKind::of(&head) {
-            FileKind::Image(kind) => return image(kind, head, &mut file, metadata.len()),
+        let refusal = match FileKind::detect(&head) {
+            FileKind::Image(kind) => return image_reply(kind, head, &mut file, metadata.len()),
             FileKind::Text | FileKind::Utf16 => None,
             FileKind::Pdf => Some("a PDF document. Extract its text with Bash first"),
             FileKind::Binary => Some("a binary file; this tool reads only text and images"),
         };
-        if let Some(kind) = refused {
+        if let Some(kind) = refusal {
             return Err(ToolFailure(format!("The file is {kind}.")));
         }
         let window = Window {
@@ -89,8 +89,8 @@ impl PreparedCall for Read {
         let mut text = DecodeReaderBytesBuilder::new()
             .utf8_passthru(true)
             .build(head.as_slice().chain(file));
-        let streamed = stream(&mut text, window, call).map_err(read_failure)?;
-        let Some(page) = streamed else {
+        let result = read_page(&mut text, window, call).map_err(read_failure)?;
+        let Some(page) = result else {
             let text = "The read was cancelled.";
             return Ok(ToolReply::with_status(
                 CallStatus::Cancelled,
@@ -98,7 +98,7 @@ impl PreparedCall for Read {
                 Value::Null,
             ));
         };
-        if page.ended == PageEnd::Characters && self.limit.is_some() {
+        if page.end == PageEnd::Characters && self.limit.is_some() {
             return Err(ToolFailure(format!(
                 "The {} lines asked for have more than {MAX_PAGE_CHARACTERS} characters, the most one \
                  read gives; {} of them fit. Read fewer lines, or search with Grep.",
@@ -107,9 +107,9 @@ impl PreparedCall for Read {
             )));
         }
         if let Ok(resolved) = crate::run::tools::access::resolve_links(&path) {
-            regular_file::record(call, resolved, stamp, range(&page, window));
+            regular_file::record_read(call, resolved, stamp, read_range(&page, window));
         }
-        Ok(reply(&path, &page, window))
+        Ok(build_reply(&path, &page, window))
     }
 }
 
@@ -127,7 +127,7 @@ fn read_at_most(source: &mut impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn image(
+fn image_reply(
     media_type: &'static str,
     mut bytes: Vec<u8>,
     file: &mut std::fs::File,
@@ -138,12 +138,12 @@ fn image(
         let rest = (MAX_IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
         bytes.extend(read_at_most(file, rest).map_err(read_failure)?);
     }
-    let read = bytes.len() as u64;
-    let image = image_block(media_type, &bytes, size.max(read))?;
+    let byte_count = bytes.len() as u64;
+    let image = image_block(media_type, &bytes, size.max(byte_count))?;
     let mut file = json!({
         "base64": image.data,
         "type": media_type,
-        "originalSize": read,
+        "originalSize": byte_count,
     });
     if let Some((width, height)) = dimensions(&bytes) {
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
@@ -155,7 +155,7 @@ fn image(
 }
 
 /// Reads the page. Returns `None` if the call was cancelled.
-fn stream(
+fn read_page(
     text: &mut impl io::Read,
     window: Window,
     call: &CallContext<'_>,
@@ -177,7 +177,7 @@ fn line_count(page: &Page) -> u64 {
     page.lines.len() as u64
 }
 
-fn range(page: &Page, window: Window) -> ReadRange {
+fn read_range(page: &Page, window: Window) -> ReadRange {
     if line_count(page) == page.total_lines && page.cut_lines == 0 {
         ReadRange::Whole
     } else {
@@ -188,11 +188,11 @@ fn range(page: &Page, window: Window) -> ReadRange {
     }
 }
 
-fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
-    let shown = line_count(page);
-    let reaches_end = window.first + shown > page.total_lines;
+fn build_reply(path: &Path, page: &Page, window: Window) -> ToolReply {
+    let count = line_count(page);
+    let reaches_end = window.first + count > page.total_lines;
     let mut content = page.lines.join("\n");
-    if reaches_end && shown > 0 && page.ends_with_newline {
+    if reaches_end && count > 0 && page.ends_with_newline {
         content.push('\n');
     }
     let structured = json!({
@@ -200,7 +200,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
         "file": {
             "filePath": path.to_string_lossy(),
             "content": content,
-            "numLines": shown,
+            "numLines": count,
             "startLine": window.first,
             "totalLines": page.total_lines,
         },
@@ -215,7 +215,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
         text.push_str("</system-reminder>");
     }
     let mut reply = ToolReply::text(text, structured);
-    if page.ended == PageEnd::Characters {
+    if page.end == PageEnd::Characters {
         reply.structured["file"]["truncatedByTokenCap"] = Value::Bool(true);
     }
     reply

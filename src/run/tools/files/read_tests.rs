@@ -225,7 +225,7 @@ fn reads_are_logged_under_the_resolved_name() {
     read(&session, "alias");
     let entry = session.context.read_log.get(&session.path("real")).unwrap();
     assert_eq!(entry.range, ReadRange::Whole);
-    assert_eq!(entry.stamp, FileStamp::of(&session.path("real")).unwrap());
+    assert_eq!(entry.stamp, FileStamp::read(&session.path("real")).unwrap());
     assert_eq!(entry.tool_use_id, "toolu_test");
     session.ok::<Read>(json!({ "file_path": session.name("real"), "offset": 2, "limit": 1 }));
     let entry = session.context.read_log.get(&session.path("real")).unwrap();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::replace_file::replace;
-use crate::io::{is_of_process, is_procfs, open_regular};
+use crate::io::{is_per_process_path, is_procfs, open_regular};
 use crate::run::tools::paths::absolute_path;
 use crate::run::tools::reply::media_type;
 use crate::run::tools::{CallContext, ToolContext, ToolFailure, access};
@@ -70,14 +70,14 @@ const MACHINE_FILES: [&str; 6] = ["cpuinfo", "loadavg", "meminfo", "stat", "upti
 
 fn is_of_machine(file: &Metadata) -> bool {
     let paths = MACHINE_FILES.map(|name| Path::new("/proc").join(name));
-    let mut others = paths.iter().flat_map(std::fs::metadata);
-    others.any(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
+    let mut machine_files = paths.iter().flat_map(std::fs::metadata);
+    machine_files.any(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
 }
 
-/// Refuses a path that leads to the files of a process. To be called for each path that a call names.
-pub(super) fn check_place(path: &Path) -> Result<(), ToolFailure> {
+/// Refuses a path that leads to the files of a process. Call it for each path that a call names.
+pub(super) fn check_not_process_file(path: &Path) -> Result<(), ToolFailure> {
     let is_allowed = || std::fs::metadata(path).is_ok_and(|file| is_of_machine(&file));
-    if is_of_process(path) && !is_allowed() {
+    if is_per_process_path(path) && !is_allowed() {
         return Err(ToolFailure(NotReadable::OfProcess.to_string()));
     }
     Ok(())
@@ -110,7 +110,7 @@ fn check_type(kind: FileType) -> Result<(), NotReadable> {
 }
 
 /// Reads the file. Returns `None` if it has more than `limit` bytes.
-pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, ToolFailure> {
+pub(super) fn read_bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, ToolFailure> {
     let mut bytes = Vec::new();
     if source.metadata.len() <= limit {
         source
@@ -140,7 +140,7 @@ pub(super) enum FileKind {
 
 impl FileKind {
     /// Returns the kind of a file that starts with `head`. At most [`HEAD_BYTES`] are used.
-    pub(super) fn of(head: &[u8]) -> Self {
+    pub(super) fn detect(head: &[u8]) -> Self {
         let head = &head[..head.len().min(HEAD_BYTES)];
         let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
         if let Some(media_type) = media_type(head) {
@@ -156,8 +156,8 @@ impl FileKind {
         }
     }
 
-    /// Returns why a file of this kind that was not read cannot be written, with a hint.
-    pub(super) fn read_first(self) -> String {
+    /// Returns the reason why a file of this kind that was not read cannot be written, with a hint.
+    pub(super) fn unread_message(self) -> String {
         let kind = match self {
             Self::Text | Self::Utf16 => {
                 return "File has not been read yet. Read it first before writing to it."
@@ -179,7 +179,12 @@ pub(super) const READ_AGAIN: &str = "File has been modified since read, either b
     a linter. Read it again before attempting to write it.";
 
 /// Logs that the call has read this part of `path` (links resolved).
-pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, range: ReadRange) {
+pub(super) fn record_read(
+    call: &CallContext<'_>,
+    path: PathBuf,
+    stamp: FileStamp,
+    range: ReadRange,
+) {
     let entry = ReadEntry {
         stamp,
         range,
@@ -196,7 +201,7 @@ pub(super) struct Target {
     resolved: PathBuf,
     /// Its current state, or `None` if it is missing.
     stamp: Option<FileStamp>,
-    /// Whether the session has read it.
+    /// The last read of the session, if there was one.
     seen: Option<ReadEntry>,
 }
 
@@ -218,7 +223,7 @@ impl Target {
         call: &CallContext<'_>,
     ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
         let path = absolute_path(name, call.session);
-        check_place(&path)?;
+        check_not_process_file(&path)?;
         let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
         let found = match open(&resolved) {
@@ -264,18 +269,18 @@ impl Target {
         let stamp = replace(&self.resolved, content, self.stamp)
             .map_err(|error| ToolFailure(error.to_string()))?;
         if let Some(seen) = seen {
-            record(call, self.resolved, stamp, seen);
+            record_read(call, self.resolved, stamp, seen);
         }
         Ok(())
     }
 
     /// Removes the file if it has not changed.
     pub(super) fn remove(self) -> Result<(), ToolFailure> {
-        let failed = |error| ToolFailure(format!("The file cannot be removed: {error}"));
-        if Some(FileStamp::of(&self.resolved).map_err(failed)?) != self.stamp {
+        let to_failure = |error| ToolFailure(format!("The file cannot be removed: {error}"));
+        if Some(FileStamp::read(&self.resolved).map_err(to_failure)?) != self.stamp {
             return Err(ToolFailure(READ_AGAIN.to_owned()));
         }
-        std::fs::remove_file(self.resolved).map_err(failed)
+        std::fs::remove_file(self.resolved).map_err(to_failure)
     }
 }
 

@@ -80,12 +80,12 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
         file.write_all(bytes)?;
         return Ok(FileStamp::from_metadata(&file.metadata()?));
     };
-    let written = fill(&mut draft, bytes)?;
-    if FileStamp::of(target)? != stamp {
+    let new_stamp = fill(&mut draft, bytes)?;
+    if FileStamp::read(target)? != stamp {
         return Err(ReplaceError::Changed);
     }
     rename(draft, target)?;
-    Ok(written)
+    Ok(new_stamp)
 }
 
 /// Creates a temporary file, which is removed when dropped.
@@ -99,8 +99,8 @@ fn draft_beside(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
 
 /// Copies the owner, attributes and mode of the target.
 fn copy_metadata(draft: &File, target: &File, metadata: &Metadata) -> io::Result<()> {
-    let own = draft.metadata()?;
-    if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+    let draft_metadata = draft.metadata()?;
+    if (draft_metadata.uid(), draft_metadata.gid()) != (metadata.uid(), metadata.gid()) {
         fchown(draft, Some(metadata.uid()), Some(metadata.gid()))?;
     }
     copy_attributes(target, draft)?;
@@ -120,12 +120,15 @@ fn rename(draft: NamedTempFile, target: &Path) -> io::Result<()> {
 
 /// Sets exactly the extended attributes of `from` on `to`, including access lists.
 fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
-    let (wanted, own) = (attributes(from)?, attributes(to)?);
-    for name in own.keys().filter(|name| !wanted.contains_key(*name)) {
+    let (attributes_of_source, attributes_of_target) = (attributes(from)?, attributes(to)?);
+    for name in attributes_of_target
+        .keys()
+        .filter(|name| !attributes_of_source.contains_key(*name))
+    {
         fremovexattr(to, name)?;
     }
-    for (name, value) in &wanted {
-        if own.get(name) != Some(value) {
+    for (name, value) in &attributes_of_source {
+        if attributes_of_target.get(name) != Some(value) {
             fsetxattr(to, name, value, XattrFlags::empty())?;
         }
     }
@@ -174,7 +177,7 @@ mod tests {
         let target = session.path("deep/er/file");
         let stamp = replace(&target, b"new", None).unwrap();
         assert_eq!(session.content("deep/er/file"), "new");
-        assert_eq!(FileStamp::of(&target).unwrap(), stamp);
+        assert_eq!(FileStamp::read(&target).unwrap(), stamp);
         assert_eq!(fs::read_dir(session.path("deep/er")).unwrap().count(), 1);
         assert_eq!(fs::metadata(&target).unwrap().nlink(), 1);
     }
@@ -235,7 +238,7 @@ mod tests {
                 continue;
             }
             let mode = fs::metadata(&path).unwrap().permissions().mode();
-            let stamp = FileStamp::of(&path).unwrap();
+            let stamp = FileStamp::read(&path).unwrap();
             replace(&path, b"new", Some(stamp)).unwrap();
             let mut kept = vec![0; 256];
             let length = getxattr(&path, name, &mut kept[..]).unwrap();
@@ -254,7 +257,7 @@ mod tests {
         let session = Session::new();
         session.write("file", "a longer old content");
         fs::hard_link(session.path("file"), session.path("twin")).unwrap();
-        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        let stamp = FileStamp::read(&session.path("file")).unwrap();
         replace(&session.path("file"), b"new", Some(stamp)).unwrap();
         assert_eq!(session.content("twin"), "new");
     }
@@ -264,7 +267,7 @@ mod tests {
         let session = Session::new();
         session.write("file", "old");
         session.set_modified("file", 1);
-        let stamp = FileStamp::of(&session.path("file")).unwrap();
+        let stamp = FileStamp::read(&session.path("file")).unwrap();
         session.set_modified("file", 2);
         let result = replace(&session.path("file"), b"new", Some(stamp));
         assert!(matches!(result, Err(ReplaceError::Changed)));

@@ -16,7 +16,7 @@ pub(super) struct Haystack<'a> {
     /// `raw` with LF for each CRLF, and optionally with straight quotes.
     folded: Cow<'a, [u8]>,
     /// For each byte that was removed from `raw`, the position in `folded` of its replacement, ascending.
-    left_out: Vec<usize>,
+    removed: Vec<usize>,
     usual_line_end: LineEnd,
 }
 
@@ -80,13 +80,13 @@ pub(super) fn with_straight_quotes(text: &str) -> String {
 /// Replaces straight quotes with curly ones, for the kinds that are curly in `model`.
 pub(super) fn with_quotes_like(text: &str, model: &str) -> String {
     let (single, double) = (model.contains(['‘', '’']), model.contains(['“', '”']));
-    let mut before = ' ';
+    let mut previous = ' ';
     let curly = |letter: char| {
-        let opens = before.is_whitespace() || "([{<—–-\"'“‘".contains(before);
-        before = letter;
+        let is_opening = previous.is_whitespace() || "([{<—–-\"'“‘".contains(previous);
+        previous = letter;
         match letter {
-            '\'' if single => [if opens { '‘' } else { '’' }],
-            '"' if double => [if opens { '“' } else { '”' }],
+            '\'' if single => [if is_opening { '‘' } else { '’' }],
+            '"' if double => [if is_opening { '“' } else { '”' }],
             _ => [letter],
         }
     };
@@ -96,17 +96,17 @@ pub(super) fn with_quotes_like(text: &str, model: &str) -> String {
 impl<'a> Haystack<'a> {
     pub(super) fn new(raw: &'a [u8], quotes: Quotes) -> Self {
         let mut bytes = Vec::new();
-        let mut left_out = Vec::new();
+        let mut removed = Vec::new();
         let (mut start, mut crlf) = (0, 0);
         for at in memchr2_iter(b'\r', CURLY_BEGINS, raw) {
-            let Some((length, stands_for_it)) = fold_at(&raw[at..], quotes) else {
+            let Some((length, replacement)) = fold_at(&raw[at..], quotes) else {
                 continue;
             };
             bytes.extend_from_slice(&raw[start..at]);
-            left_out.extend((stands_for_it.len()..length).map(|_| bytes.len()));
-            bytes.extend_from_slice(stands_for_it.as_bytes());
+            removed.extend((replacement.len()..length).map(|_| bytes.len()));
+            bytes.extend_from_slice(replacement.as_bytes());
             start = at + length;
-            crlf += usize::from(stands_for_it.is_empty());
+            crlf += usize::from(replacement.is_empty());
         }
         let folded = if start == 0 {
             Cow::Borrowed(raw)
@@ -122,7 +122,7 @@ impl<'a> Haystack<'a> {
         Self {
             raw,
             folded,
-            left_out,
+            removed,
             usual_line_end,
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Haystack<'a> {
             .map(|start| self.raw_position(start)..self.raw_position(start + needle.len()))
     }
 
-    /// Replaces every one of `matches` with `with` (folded). Returns `None` if the result would exceed `limit`
+    /// Replaces each of `matches` with `with` (folded). Returns `None` if the result would exceed `limit`
     /// bytes.
     pub(super) fn replace(
         &self,
@@ -171,7 +171,7 @@ impl<'a> Haystack<'a> {
     fn raw_position(&self, folded: usize) -> usize {
         folded
             + self
-                .left_out
+                .removed
                 .partition_point(|line_feed| *line_feed < folded)
     }
 

@@ -78,12 +78,12 @@ impl UnreadableFiles {
     /// Returns a note for the model.
     pub(super) fn describe(&self) -> Option<String> {
         let first = self.first.as_ref()?;
-        let places = match self.count {
+        let files = match self.count {
             1 => "1 file or directory".to_owned(),
             many => format!("{many} files or directories"),
         };
         Some(format!(
-            "({places} could not be searched, the first: {first})"
+            "({files} could not be searched, the first: {first})"
         ))
     }
 }
@@ -150,14 +150,14 @@ pub(super) fn walk(
             continue;
         }
         if let Some(is_denied) = &is_denied {
-            let real = if entry.path_is_symlink() {
+            let real_file = if entry.path_is_symlink() {
                 real_path(entry.path())
             } else {
                 let below = entry.path().strip_prefix(root);
                 below.ok().map(|below| real_root.join(below))
             };
             let name = entry.path().to_owned();
-            if is_denied(name.clone(), real.unwrap_or(name)) {
+            if is_denied(name.clone(), real_file.unwrap_or(name)) {
                 continue;
             }
         }
@@ -174,7 +174,7 @@ fn is_version_control(entry: &DirEntry) -> bool {
         .any(|name| entry.file_name() == *name)
 }
 
-/// Whether it is a directory of procfs: the directory where that is mounted.
+/// Whether an entry is a directory of procfs: the directory where procfs is mounted.
 fn is_of_processes(entry: &DirEntry) -> bool {
     let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
     is_directory && is_procfs(rustix::fs::statfs(entry.path()))

@@ -63,15 +63,17 @@ impl PreparedCall for FetchPage {
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let started = call.session.clock.elapsed();
-        let found = call.session.web.fetch(self.address.clone(), call.cancel);
-        let took = call.session.clock.elapsed().saturating_sub(started);
-        let found = found.map_err(|reason| ToolFailure(format!("Fetch failed: {reason}")))?;
-        let (status, bytes, content) = match found {
+        let start = call.session.clock.elapsed();
+        let result = call.session.web.fetch(self.address.clone(), call.cancel);
+        let duration = call.session.clock.elapsed().saturating_sub(start);
+        let outcome = result.map_err(|reason| ToolFailure(format!("Fetch failed: {reason}")))?;
+        let (status, bytes, content) = match outcome {
             FetchOutcome::Page(page) => (page.status, page.bytes, self.content(&page)?),
-            FetchOutcome::Elsewhere { status, to } => {
-                (status, 0, Content::Text(self.redirect(status, &to)))
-            }
+            FetchOutcome::Elsewhere { status, to } => (
+                status,
+                0,
+                Content::Text(self.describe_redirect(status, &to)),
+            ),
             FetchOutcome::Cancelled => {
                 let text = "The fetch was cancelled.";
                 return Ok(ToolReply::with_status(
@@ -93,7 +95,7 @@ impl PreparedCall for FetchPage {
                     None => "",
                 },
             },
-            "durationMs": milliseconds(took),
+            "durationMs": milliseconds(duration),
             "url": self.address.to_string(),
         });
         Ok(ToolReply {
@@ -113,8 +115,8 @@ impl FetchPage {
             PageBody::Text(text) if text.trim().is_empty() => "The page has no text.",
             PageBody::Text(text) => text,
         };
-        let position = |character: usize| {
-            let mut positions = text.char_indices().map(|(position, _)| position);
+        let byte_position = |character: usize| {
+            let mut positions = text.char_indices().map(|(byte_position, _)| byte_position);
             positions.nth(character).unwrap_or(text.len())
         };
         let total = text.chars().count();
@@ -124,20 +126,20 @@ impl FetchPage {
             )));
         }
         let end = self.offset.saturating_add(MAX_PAGE_CHARACTERS).min(total);
-        let mut shown = text[position(self.offset)..position(end)].to_owned();
+        let mut excerpt = text[byte_position(self.offset)..byte_position(end)].to_owned();
         if end < total {
             append!(
-                shown,
+                excerpt,
                 "\n\n<system-reminder>PARTIAL view: characters {} to {end} of {total}. Fetch the \
                  page again with offset {end} to read on.</system-reminder>",
                 self.offset
             );
         }
-        Ok(Content::Text(shown))
+        Ok(Content::Text(excerpt))
     }
 
     /// Returns the text about a redirect. Starts like Claude Code's message, which labels recognise.
-    fn redirect(&self, status: u16, to: &Address) -> String {
+    fn describe_redirect(&self, status: u16, to: &Address) -> String {
         format!(
             "REDIRECT DETECTED: {} redirects to another server (status code {status} {}).\n\n\
              Redirect URL: {to}\n\nCall WebFetch with that address to fetch the page.",

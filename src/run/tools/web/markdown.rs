@@ -37,13 +37,13 @@ const SKIPPED: &[&str] = &[
 ///
 /// # Errors
 /// The page cannot be converted, for this reason (one line).
-pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
+pub(super) fn to_markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
     let mut parser = parse_document(RcDom::default(), ParseOpts::default());
     let mut rest = html;
     while !rest.is_empty() && !cancel.is_cancelled() {
         let (piece, others) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES));
         parser.process(StrTendril::from(piece));
-        check(&parser.tokenizer.sink.sink.document)?;
+        check_size(&parser.tokenizer.sink.sink.document)?;
         rest = others;
     }
     let options = Options {
@@ -54,15 +54,15 @@ pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, Strin
     let converter = HtmlToMarkdown::builder()
         .options(options)
         .skip_tags(SKIPPED.to_vec())
-        .add_handler(vec!["table"], table)
+        .add_handler(vec!["table"], convert_table)
         .build();
     Ok(converter.tree_to_markdown(&parser.finish().document))
 }
 
-fn check(document: &Rc<Node>) -> Result<(), String> {
+fn check_size(document: &Rc<Node>) -> Result<(), String> {
     let (mut nodes, mut lines) = (0, 0);
-    let mut open = vec![(Rc::clone(document), 1, 0)];
-    while let Some((node, depth, indent)) = open.pop() {
+    let mut pending = vec![(Rc::clone(document), 1, 0)];
+    while let Some((node, depth, indent)) = pending.pop() {
         nodes += 1;
         lines += indent;
         if let NodeData::Text { contents } = &node.data {
@@ -73,7 +73,7 @@ fn check(document: &Rc<Node>) -> Result<(), String> {
         }
         let indent = indent + usize::from(matches!(tag(&node), Some("li" | "blockquote")));
         let children = node.children.borrow();
-        open.extend(
+        pending.extend(
             children
                 .iter()
                 .map(|child| (Rc::clone(child), depth + 1, indent)),
@@ -91,8 +91,8 @@ fn tag(node: &Node) -> Option<&str> {
 
 /// Converts a table with headings; other tables are used for layout. The library's own handler omits row
 /// headings, and pads every cell to the width of its column, which can be very large.
-fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
-    let rows = rows(element.node);
+fn convert_table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let rows = find_rows(element.node);
     let is_heading = |cell: &Rc<Node>| tag(cell) == Some("th");
     if !rows
         .iter()
@@ -124,12 +124,12 @@ fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
 }
 
 /// Returns the rows of a table, excluding nested tables.
-fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
+fn find_rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
     let mut found = Vec::new();
     for child in table.children.borrow().iter() {
         match tag(child) {
             Some("tr") => found.push(Rc::clone(child)),
-            Some("thead" | "tbody" | "tfoot") => found.extend(rows(child)),
+            Some("thead" | "tbody" | "tfoot") => found.extend(find_rows(child)),
             _ => {}
         }
     }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn convert_page(html: &str) -> Result<String, String> {
-        markdown(html, &CancelToken::default())
+        to_markdown(html, &CancelToken::default())
     }
 
     #[test]

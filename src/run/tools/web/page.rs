@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8};
 use regex::bytes::Regex;
 use reqwest::StatusCode;
 
-use super::markdown::markdown;
+use super::markdown::to_markdown;
 use crate::client::http::{ContentType, Response};
 use crate::io::CancelToken;
 use crate::run::tools::Image;
@@ -42,7 +42,7 @@ impl WebPage {
     ///
     /// # Errors
     /// The response cannot be shown, for this reason (one line).
-    pub(super) fn of(
+    pub(super) fn convert(
         response: &Response,
         body: &[u8],
         cancel: &CancelToken,
@@ -57,7 +57,7 @@ impl WebPage {
         Ok(Self {
             status: response.status,
             bytes: body.len(),
-            body: page_body(header("content-type"), body, cancel)?,
+            body: convert_body(header("content-type"), body, cancel)?,
         })
     }
 }
@@ -70,13 +70,17 @@ pub(super) fn status_reason(status: u16) -> &'static str {
         .unwrap_or("")
 }
 
-fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<PageBody, String> {
+fn convert_body(
+    header: Option<&str>,
+    bytes: &[u8],
+    cancel: &CancelToken,
+) -> Result<PageBody, String> {
     if let Some(media_type) = media_type(bytes) {
         let size = bytes.len() as u64;
         let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
         return Ok(PageBody::Image(image));
     }
-    let is_html = match ContentType::of(header) {
+    let is_html = match ContentType::parse(header) {
         ContentType::Html => true,
         ContentType::Missing => has_html_start(bytes),
         _ => false,
@@ -89,7 +93,7 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
         return Err(format!("the page is binary ({kind}, {size})"));
     }
     let text = if is_html {
-        markdown(&text, cancel)?
+        to_markdown(&text, cancel)?
     } else {
         text
     };
@@ -97,8 +101,8 @@ fn page_body(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result
 }
 
 fn has_html_start(bytes: &[u8]) -> bool {
-    let start = bytes.trim_ascii_start();
-    let start = start[..start.len().min(14)].to_ascii_lowercase();
+    let text = bytes.trim_ascii_start();
+    let start = text[..text.len().min(14)].to_ascii_lowercase();
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
@@ -106,13 +110,13 @@ fn has_html_start(bytes: &[u8]) -> bool {
 fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encoding {
     static PARAMETER: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i-u)charset\s*=\s*["']?([-\w.:]+)"#).ok());
-    let named = |text: &[u8]| {
+    let parse_charset = |text: &[u8]| {
         let found = PARAMETER.as_ref()?.captures(text)?;
         Encoding::for_label(found.get(1)?.as_bytes())
     };
-    let in_page = || named(&bytes[..bytes.len().min(HEAD_BYTES)]).filter(|_| is_html);
+    let in_page = || parse_charset(&bytes[..bytes.len().min(HEAD_BYTES)]).filter(|_| is_html);
     header
-        .and_then(|header| named(header.as_bytes()))
+        .and_then(|header| parse_charset(header.as_bytes()))
         .or_else(in_page)
         .unwrap_or(UTF_8)
 }
@@ -128,7 +132,7 @@ mod tests {
     use super::*;
 
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
-        match page_body(header, bytes, &CancelToken::default())? {
+        match convert_body(header, bytes, &CancelToken::default())? {
             PageBody::Text(text) => Ok(text),
             PageBody::Image(image) => Ok(image.media_type),
         }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::page::{WebPage, status_reason};
 use crate::client::http::{
-    Address, Client, Engine, HttpSettings, Reach, Response, Task, run_unless_cancelled,
+    Address, Client, Engine, HttpSettings, MessageSender, Reach, Response, run_unless_cancelled,
 };
 use crate::io::{CancelToken, Lock};
 
@@ -79,7 +79,7 @@ impl Web {
         }
         let (client, reach, total) = (Arc::clone(&self.client), self.reach, self.total);
         let waiting = cancel.clone();
-        let task = move |_: Task<()>| async move {
+        let task = move |_: MessageSender<()>| async move {
             let fetched = timeout(total, follow_redirects(&client, reach, address));
             match run_unless_cancelled(waiting, fetched).await {
                 None => Ok(None),
@@ -98,12 +98,12 @@ impl Web {
                 to,
             }),
             Some((response, Ok(body))) => {
-                let page = WebPage::of(&response, &body, cancel)?;
+                let page = WebPage::convert(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(FetchOutcome::Cancelled);
                 }
                 let page = Arc::new(page);
-                self.cache.put(name, Arc::clone(&page), Instant::now());
+                self.cache.insert(name, Arc::clone(&page), Instant::now());
                 Ok(FetchOutcome::Page(page))
             }
         }
@@ -121,8 +121,10 @@ async fn follow_redirects(
 ) -> Result<FetchedResponse, String> {
     let mut address = first;
     for _ in 0..=MAX_REDIRECTS {
-        let response = client.get(&address, ACCEPT).await;
-        let response = response.map_err(|failure| failure.to_string())?;
+        let response = client
+            .get(&address, ACCEPT)
+            .await
+            .map_err(|failure| failure.to_string())?;
         let location = response.headers.get("location");
         let (301 | 302 | 303 | 307 | 308, Some(location)) = (response.status, location) else {
             return read_response(response).await;
@@ -130,7 +132,7 @@ async fn follow_redirects(
         let next = address.resolve_redirect(location).map_err(|unusable| {
             format!("the server redirects to an unusable address: {unusable}")
         })?;
-        if !next.is_beside(&address) {
+        if !next.has_same_server(&address) {
             return Ok((response, Err(next)));
         }
         address = reach.prefer_https(next);
@@ -146,10 +148,10 @@ async fn read_response(mut response: Response) -> Result<FetchedResponse, String
             status_reason(status)
         ));
     }
-    let body = response.body(MAX_PAGE_BYTES as u64).await;
+    let body = response.read_body(MAX_PAGE_BYTES as u64).await;
     let Some(body) = body.map_err(|failure| failure.to_string())? else {
-        let kind = response.headers.get("content-type");
-        let kind = kind.map_or("unknown type", String::as_str);
+        let header = response.headers.get("content-type");
+        let kind = header.map_or("unknown type", String::as_str);
         return Err(format!(
             "the page ({kind}) has more than {MAX_PAGE_BYTES} bytes"
         ));
@@ -179,7 +181,7 @@ impl Cache {
     }
 
     /// Adds a page, and removes the oldest one if there are too many.
-    pub(super) fn put(&self, address: String, page: Arc<WebPage>, now: Instant) {
+    pub(super) fn insert(&self, address: String, page: Arc<WebPage>, now: Instant) {
         let mut pages = self.pages.lock_anyway();
         pages.push_back((address, now, page));
         if pages.len() > MAX_PAGES {
@@ -195,7 +197,7 @@ mod cache_tests {
     #[test]
     fn a_page_is_kept_for_a_quarter_of_an_hour() {
         let (cache, start) = (Cache::default(), Instant::now());
-        cache.put("a".to_owned(), Arc::default(), start);
+        cache.insert("a".to_owned(), Arc::default(), start);
         assert!(cache.get("a", start + Duration::from_mins(14)).is_some());
         assert!(cache.get("a", start + MAX_AGE).is_none());
         assert!(cache.get("b", start).is_none());
@@ -205,7 +207,7 @@ mod cache_tests {
     fn the_oldest_page_is_removed_first() {
         let (cache, start) = (Cache::default(), Instant::now());
         for number in 0..=MAX_PAGES {
-            cache.put(number.to_string(), Arc::default(), start);
+            cache.insert(number.to_string(), Arc::default(), start);
         }
         assert!(cache.get("0", start).is_none());
         assert!(cache.get("1", start).is_some());

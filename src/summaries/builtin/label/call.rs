@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
             purpose,
             input,
             text: redact(call.text),
-            outcome: CallOutcome::of_result(call.text, has_failed),
+            outcome: CallOutcome::from_result(call.text, has_failed),
             status: call.status.or_else(|| exit_code(call.text)),
             cwd,
         }

@@ -10,7 +10,7 @@ use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::{distinct, file_names, list_within};
-use crate::text::{count_noun, display_width};
+use crate::text::{display_width, format_count};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
@@ -45,7 +45,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             // The names of failures are shown if enough is left for the successes.
             let named = format!(", {}", lower_first(&bad));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
-            let steps = count_noun(acts.len() as u64, "more step", "more steps");
+            let steps = format_count(acts.len() as u64, "more step", "more steps");
             match left {
                 20.. => good(left) + &named,
                 _ if left >= steps.len() => format!("{bad}, {steps}"),
@@ -126,7 +126,7 @@ fn describe(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
         }
     }
     if omitted > 0 {
-        let steps = count_noun(omitted as u64, "more step", "more steps");
+        let steps = format_count(omitted as u64, "more step", "more steps");
         line = format!("{line}, {steps}");
     }
     line

@@ -37,7 +37,7 @@ impl Entrance {
     pub(in crate::process) fn of_calls(sandbox: &Arc<Sandbox>) -> Self {
         Self {
             sandbox: Arc::clone(sandbox),
-            restrictions: Restrictions::of_sandbox(Privilege::of_process()),
+            restrictions: Restrictions::of_sandbox(Privilege::from_process()),
             confinement: None,
         }
     }

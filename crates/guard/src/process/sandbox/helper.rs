@@ -122,7 +122,7 @@ impl MaskedNamespace {
         };
         let workspace = policy.workspace.as_ref();
         let namespaces = [
-            (Privilege::of_process() == Privilege::User)
+            (Privilege::from_process() == Privilege::User)
                 .then_some(("user", LinkNameSpaceType::User)),
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
@@ -229,7 +229,7 @@ fn wait_for_parent() -> io::Result<()> {
     let entered = read_policy(&mut socket)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
-            let privilege = Privilege::of_process();
+            let privilege = Privilege::from_process();
             let listener = enter(privilege, &policy)?;
             let checked = policy
                 .workspace
@@ -265,7 +265,7 @@ fn become_command(
     words: &[OsString],
     callbacks: &HelperCallbacks,
 ) -> u8 {
-    let privilege = Privilege::of_process();
+    let privilege = Privilege::from_process();
     let policy = read_policy(&mut plan);
     drop(plan);
     close_all_but(kept);

@@ -28,7 +28,7 @@ impl Privilege {
     }
 
     /// Returns the way of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let is_admin =
             |own: &rustix::thread::CapabilitySets| own.effective.contains(CapabilitySet::SYS_ADMIN);
         match capabilities(None) {

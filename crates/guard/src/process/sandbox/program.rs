@@ -26,5 +26,5 @@ pub(super) fn become_program(command: &mut Command) -> u8 {
 
 /// Prints why there is no command.
 pub(super) fn report(problem: &str) {
-    Messages::of_process(&Screen::of_process()).error(problem);
+    Messages::from_process(&Screen::from_process()).error(problem);
 }

@@ -204,7 +204,7 @@ impl Sandbox {
         let namespace = self.namespace().map_err(io::Error::other)?;
         let helper = c_string(self.program.as_os_str())?;
         let program = std::mem::replace(&mut start.program, helper);
-        let privilege = Privilege::of_process().name();
+        let privilege = Privilege::from_process().name();
         let processes = match namespace.sees_processes {
             Some(_) => Processes::All,
             None => Processes::Own,

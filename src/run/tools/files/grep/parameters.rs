@@ -97,9 +97,9 @@ impl Parameters for Grep {
                 limit => limit,
             });
         let search = Search {
-            matcher: matcher(&self)?,
-            types: types(self.file_type.as_deref())?,
-            style: style(&self),
+            matcher: build_matcher(&self)?,
+            types: build_types(self.file_type.as_deref())?,
+            style: build_style(&self),
             mode: self.output_mode,
             bounds: Bounds {
                 offset: self.offset.map_or(0, WholeNumber::limit),
@@ -184,12 +184,12 @@ impl Bounds {
     }
 }
 
-fn style(parameters: &Grep) -> Style {
+fn build_style(parameters: &Grep) -> Style {
     let around = parameters.context.or(parameters.around);
     let has_context = parameters.output_mode == OutputMode::Content && !parameters.only_matching;
     let lines = |side: Option<WholeNumber>| {
-        let lines = around.or(side).filter(|_| has_context);
-        lines.map_or(0, WholeNumber::limit)
+        let count = around.or(side).filter(|_| has_context);
+        count.map_or(0, WholeNumber::limit)
     };
     Style {
         before: lines(parameters.before),
@@ -204,7 +204,7 @@ fn style(parameters: &Grep) -> Style {
     }
 }
 
-fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
+fn build_matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .case_insensitive(parameters.ignore_case)
@@ -218,12 +218,12 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
     builder.build(&parameters.pattern).map_err(|error| {
         let text = error.to_string();
         // Syntax errors of the regex crate show the pattern on several lines; the last line contains the reason.
-        let reason = text
+        let last_line = text
             .lines()
             .rev()
             .find(|line| !line.trim().is_empty())
             .unwrap_or(&text);
-        let reason = reason.trim_start_matches("error: ");
+        let reason = last_line.trim_start_matches("error: ");
         let hint = if text.contains("\"\\n\" is not allowed") && !parameters.multiline {
             "; set multiline to match across lines"
         } else {
@@ -257,7 +257,7 @@ fn split_globs(text: &str) -> Vec<&str> {
     globs
 }
 
-fn types(name: Option<&str>) -> Result<Types, InvalidInput> {
+fn build_types(name: Option<&str>) -> Result<Types, InvalidInput> {
     let Some(name) = name else {
         return Ok(Types::empty());
     };

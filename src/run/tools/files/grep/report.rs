@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::walk::{SearchEnd, UnreadableFiles};
 use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::run::tools::{CallStatus, ToolReply};
-use crate::text::count_noun;
+use crate::text::format_count;
 
 /// Maximum size of a result in memory, in bytes, for any limit.
 const MAX_BYTES: usize = 4 << 20;
@@ -87,7 +87,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Creates the report of a complete search.
-    pub(super) fn of_lines(mode: OutputMode, lines: Lines) -> Self {
+    pub(super) fn from_lines(mode: OutputMode, lines: Lines) -> Self {
         Self {
             mode,
             entries: lines.kept,
@@ -102,9 +102,9 @@ impl Report {
     pub(super) fn into_reply(self, bounds: Bounds) -> ToolReply {
         let page = pagination(bounds, self.cut);
         let (mut text, mut structured) = match self.mode {
-            OutputMode::Content => self.content(page),
-            OutputMode::FilesWithMatches => self.files(page),
-            OutputMode::Count => self.counts(page),
+            OutputMode::Content => self.format_content(page),
+            OutputMode::FilesWithMatches => self.format_files(page),
+            OutputMode::Count => self.format_counts(page),
         };
         if self.cut == Cut::Limit {
             structured["appliedLimit"] = json!(bounds.limit);
@@ -129,7 +129,7 @@ impl Report {
         ToolReply::with_status(status, text + note, structured)
     }
 
-    fn content(&self, page: Option<String>) -> (String, Value) {
+    fn format_content(&self, page: Option<String>) -> (String, Value) {
         let structured = json!({
             "mode": "content",
             "numFiles": 0,
@@ -137,11 +137,11 @@ impl Report {
             "content": self.entries.join("\n"),
             "numLines": self.entries.len(),
         });
-        let page = page.map(|page| format!("\n\n[Showing results with pagination = {page}]"));
-        (self.list_files() + &page.unwrap_or_default(), structured)
+        let note = page.map(|page| format!("\n\n[Showing results with pagination = {page}]"));
+        (self.list_files() + &note.unwrap_or_default(), structured)
     }
 
-    fn files(&self, page: Option<String>) -> (String, Value) {
+    fn format_files(&self, page: Option<String>) -> (String, Value) {
         let structured = json!({
             "mode": "files_with_matches",
             "filenames": self.entries,
@@ -150,20 +150,20 @@ impl Report {
         if self.entries.is_empty() {
             return ("No files found".to_owned(), structured);
         }
-        let page = page.map(|page| format!(" {page}")).unwrap_or_default();
-        let number = count_noun(self.entries.len() as u64, "file", "files");
-        let text = format!("Found {number}{page}\n{}", self.entries.join("\n"));
+        let note = page.map(|page| format!(" {page}")).unwrap_or_default();
+        let number = format_count(self.entries.len() as u64, "file", "files");
+        let text = format!("Found {number}{note}\n{}", self.entries.join("\n"));
         (text, structured)
     }
 
-    fn counts(&self, page: Option<String>) -> (String, Value) {
-        let page = page.map(|page| format!(" with pagination = {page}"));
+    fn format_counts(&self, page: Option<String>) -> (String, Value) {
+        let note = page.map(|page| format!(" with pagination = {page}"));
         let text = format!(
             "{}\n\nFound {} across {}.{}",
             self.list_files(),
-            count_noun(self.matches, "total occurrence", "total occurrences"),
-            count_noun(self.files, "file", "files"),
-            page.unwrap_or_default(),
+            format_count(self.matches, "total occurrence", "total occurrences"),
+            format_count(self.files, "file", "files"),
+            note.unwrap_or_default(),
         );
         let structured = json!({
             "mode": "count",
@@ -213,7 +213,7 @@ pub(super) struct ContentSink<'a> {
     pub(super) name: Option<String>,
     pub(super) lines: &'a mut Lines,
     /// Whether there was a match in the file.
-    pub(super) any_in_file: bool,
+    pub(super) has_match: bool,
     /// The position of binary data in the file.
     pub(super) binary_at: Option<u64>,
 }
@@ -226,10 +226,10 @@ impl ContentSink<'_> {
     fn push(&mut self, mark: char, number: Option<u64>, text: &str) {
         // With context, groups of different files are also separated.
         let has_context = self.style.before + self.style.after > 0;
-        if !self.any_in_file && has_context && !self.lines.is_empty() {
+        if !self.has_match && has_context && !self.lines.is_empty() {
             self.lines.push(GROUP_SEPARATOR.to_owned());
         }
-        self.any_in_file = true;
+        self.has_match = true;
         let mut line = String::new();
         if let Some(name) = &self.name {
             line.push_str(name);
@@ -250,8 +250,8 @@ impl ContentSink<'_> {
                 return;
             }
             let before = memchr::memchr_iter(b'\n', &buffer[start..matched.start()]).count();
-            for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
-                let offset = (before + below) as u64;
+            for (line_index, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
+                let offset = (before + line_index) as u64;
                 let number = found.line_number().map(|number| number + offset);
                 self.push(
                     MATCH_SEPARATOR,
@@ -284,7 +284,7 @@ impl Sink for ContentSink<'_> {
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         if searcher.binary_detection().convert_byte().is_some() && self.binary_at.is_some() {
-            self.any_in_file = true;
+            self.has_match = true;
             return Ok(false);
         }
         match self.style.unit {
@@ -312,17 +312,19 @@ impl Sink for ContentSink<'_> {
 
     fn finish(&mut self, searcher: &Searcher, _: &SinkFinish) -> io::Result<()> {
         if let Some(offset) = self.binary_at
-            && self.any_in_file
+            && self.has_match
             && !self.lines.is_full()
         {
-            let what = match searcher.binary_detection().convert_byte() {
+            let event = match searcher.binary_detection().convert_byte() {
                 Some(_) => "binary file matches",
                 None => "stopped searching binary file after match",
             };
-            let name = self.name.iter().map(|name| format!("{name}: "));
-            let name: String = name.collect();
+            let name = self
+                .name
+                .as_ref()
+                .map_or_else(String::new, |name| format!("{name}: "));
             self.lines.push(format!(
-                "{name}{what} (found \"\\0\" byte around offset {offset})"
+                "{name}{event} (found \"\\0\" byte around offset {offset})"
             ));
         }
         Ok(())
@@ -351,8 +353,8 @@ impl Sink for CountSink<'_> {
 
     /// Like ripgrep, counts no matches in a binary file.
     fn finish(&mut self, searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        let quits = searcher.binary_detection().quit_byte().is_some();
-        if quits && finish.binary_byte_offset().is_some() {
+        let quits_at_binary = searcher.binary_detection().quit_byte().is_some();
+        if quits_at_binary && finish.binary_byte_offset().is_some() {
             *self.count = 0;
         }
         Ok(())
@@ -369,10 +371,10 @@ fn visit_matches(
     let range = found.bytes_range_in_buffer();
     let buffer = &found.buffer()[..range.end];
     matcher
-        .find_iter_at(buffer, range.start, |each| {
-            let is_inside = each.start() < range.end;
+        .find_iter_at(buffer, range.start, |matched| {
+            let is_inside = matched.start() < range.end;
             if is_inside {
-                visit(buffer, range.start, each);
+                visit(buffer, range.start, matched);
             }
             is_inside
         })
@@ -380,8 +382,8 @@ fn visit_matches(
 }
 
 fn without_line_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
+    let unended = line.strip_suffix(b"\n").unwrap_or(line);
+    unended.strip_suffix(b"\r").unwrap_or(unended)
 }
 
 /// Returns the line; if it is long, the part around the byte `at`.

@@ -44,7 +44,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let root = self.root(call.session);
-        regular_file::check_place(&root)?;
+        regular_file::check_not_process_file(&root)?;
         let origin = match root.metadata() {
             Ok(metadata) if metadata.is_dir() => Origin::Walked,
             Ok(_) => Origin::Named,
@@ -59,7 +59,7 @@ impl PreparedCall for Search {
         let globs = self
             .globs(&root, &call.session.directory)
             .map_err(|error| ToolFailure(format!("invalid glob: {error}")))?;
-        let report = Run::new(self, root, origin, call).report(globs);
+        let report = Run::new(self, root, origin, call).run(globs);
         match (origin, &report.unread.first) {
             (Origin::Named, Some(reason)) => Err(ToolFailure(reason.clone())),
             (Origin::Named, None) | (Origin::Walked, _) => Ok(report.into_reply(self.bounds)),
@@ -103,16 +103,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn report(self, globs: Override) -> Report {
+    fn run(self, globs: Override) -> Report {
         match self.search.mode {
-            OutputMode::Content => self.content(globs),
-            OutputMode::FilesWithMatches => self.files(globs),
-            OutputMode::Count => self.counts(globs),
+            OutputMode::Content => self.search_content(globs),
+            OutputMode::FilesWithMatches => self.find_files(globs),
+            OutputMode::Count => self.count_matches(globs),
         }
     }
 
     /// Lists matching lines with their context.
-    fn content(mut self, globs: Override) -> Report {
+    fn search_content(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
         let end = self.visit_files(globs, &mut |run, path| {
             let name = match run.origin {
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
                 style: run.search.style,
                 name,
                 lines: &mut lines,
-                any_in_file: false,
+                has_match: false,
                 binary_at: None,
             };
             run.search_file(path, sink);
@@ -137,22 +137,22 @@ impl<'a> Run<'a> {
         Report {
             end,
             unread: self.unread,
-            ..Report::of_lines(OutputMode::Content, lines)
+            ..Report::from_lines(OutputMode::Content, lines)
         }
     }
 
     /// Lists files with a match, newest first.
-    fn files(mut self, globs: Override) -> Report {
+    fn find_files(mut self, globs: Override) -> Report {
         let bounds = self.search.bounds;
         let mut newest = NewestFiles::new(bounds.end().min(MAX_FILES));
         let end = self.visit_files(globs, &mut |run, path| {
-            let mut found = false;
-            let first = |_, _: &[u8]| {
-                found = true;
+            let mut has_match = false;
+            let stop_at_first = |_, _: &[u8]| {
+                has_match = true;
                 Ok(false)
             };
-            run.search_file(path, Bytes(first));
-            if found {
+            run.search_file(path, Bytes(stop_at_first));
+            if has_match {
                 newest.add_file(path.to_owned(), modification_time(path));
             }
             ControlFlow::Continue(())
@@ -181,7 +181,7 @@ impl<'a> Run<'a> {
     }
 
     /// Counts matches per file. The totals include all files.
-    fn counts(mut self, globs: Override) -> Report {
+    fn count_matches(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
         let (mut files, mut matches) = (0, 0);
         let end = self.visit_files(globs, &mut |run, path| {
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
             matches,
             end,
             unread: self.unread,
-            ..Report::of_lines(OutputMode::Count, lines)
+            ..Report::from_lines(OutputMode::Count, lines)
         }
     }
 
