@@ -185,14 +185,12 @@ fn format_input(call: &Call) -> String {
     if language != "diff" {
         return text;
     }
-    let lines = text
-        .lines()
-        .map(|escape_line| match escape_line.as_bytes().first() {
-            Some(b'+') => format!("<ins>{escape_line}</ins>\n"),
-            Some(b'-') => format!("<del>{escape_line}</del>\n"),
-            Some(b'*') => format!("<b>{escape_line}</b>\n"),
-            _ => format!("{escape_line}\n"),
-        });
+    let lines = text.lines().map(|line| match line.as_bytes().first() {
+        Some(b'+') => format!("<ins>{line}</ins>\n"),
+        Some(b'-') => format!("<del>{line}</del>\n"),
+        Some(b'*') => format!("<b>{line}</b>\n"),
+        _ => format!("{line}\n"),
+    });
     lines.collect()
 }
 

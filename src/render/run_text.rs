@@ -238,7 +238,7 @@ impl<Sink: Write> RunText<Sink> {
                     self.write_line(Kind::Text, &line);
                 }
                 Block::Media(media) => {
-                    self.write_paragraph(&terminal_safe_line(&media_placeholder(&media)))
+                    self.write_paragraph(&terminal_safe_line(&media_placeholder(&media)));
                 }
             }
         }

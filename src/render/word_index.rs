@@ -107,13 +107,13 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
         }
     }
     words.end_word();
-    Ok(words.words)
+    Ok(words.found)
 }
 
 /// Collects the words of a page outside tags and after its head.
 #[derive(Default)]
 struct Words {
-    words: HashSet<String>,
+    found: HashSet<String>,
     word: String,
     characters: usize,
     /// The character that ends the current tag or entity.
@@ -146,7 +146,7 @@ impl Words {
                 let last = self.last;
                 self.end_word();
                 if let Some(last) = last {
-                    self.words.insert(String::from_iter([last, letter]));
+                    self.found.insert(String::from_iter([last, letter]));
                 }
                 self.last = Some(letter);
             }
@@ -162,8 +162,8 @@ impl Words {
     }
 
     fn end_word(&mut self) {
-        if WORD_CHARACTERS.contains(&self.characters) && !self.words.contains(&self.word) {
-            self.words.insert(self.word.clone());
+        if WORD_CHARACTERS.contains(&self.characters) && !self.found.contains(&self.word) {
+            self.found.insert(self.word.clone());
         }
         self.word.clear();
         (self.characters, self.last) = (0, None);

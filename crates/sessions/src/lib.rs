@@ -28,7 +28,7 @@
 //! | find one session by its id, name or place | [`find`] |
 //! | list by time, directory or agent, quickly | [`list`](fn@list) |
 //! | the calls of sessions with their results | [`visit_all_calls`] |
-//! | the changes of files | [`Session::edits`] |
+//! | the changes of files | [`Session::read_edits`] |
 //! | follow a session while an agent writes it | [`Follower`] |
 //! | append, without replacing what others wrote | [`durable`] |
 //! | state that processes of a session share | [`state::StateRoot`] |

@@ -249,24 +249,24 @@ fn is_usual_shell(program: &str) -> bool {
 /// Returns the files and trees that a call names, with a NUL character for the variable part of a glob. `None`
 /// if it names none, or in an unexpected form.
 fn file_action(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
-    let texts_of_paths = texts(input, Parameter::Path)?.into_iter();
-    let mut named: Vec<String> = texts_of_paths.flat_map(path_variants).collect();
+    let path_texts = texts(input, Parameter::Path)?.into_iter();
+    let mut paths: Vec<String> = path_texts.flat_map(path_variants).collect();
     if purpose == Purpose::Patch {
         let patches = texts(input, Parameter::Patch)?.into_iter();
-        named.extend(patches.flat_map(possible_patch_files).map(str::to_owned));
+        paths.extend(patches.flat_map(possible_patch_files).map(str::to_owned));
     }
     if purpose == Purpose::ReadMany {
         let globs = texts(input, Parameter::Glob)?;
-        named = named
+        paths = paths
             .iter()
             .map(String::as_str)
             .chain(globs)
             .map(outline_glob)
             .collect();
-    } else if purpose.reads_files() && purpose != Purpose::Read && named.is_empty() {
-        named.push(".".to_owned());
+    } else if purpose.reads_files() && purpose != Purpose::Read && paths.is_empty() {
+        paths.push(".".to_owned());
     }
-    let mut files: Vec<PathBuf> = named
+    let mut files: Vec<PathBuf> = paths
         .iter()
         .map(|path| absolute_path(path, context))
         .collect();
@@ -275,13 +275,13 @@ fn file_action(purpose: Purpose, input: &Input, context: &DecisionContext) -> Op
             let names = filter
                 .split([',', ' ', '{', '}'])
                 .filter_map(file_name_in_filter);
-            let paths = named.iter().map(|tree| absolute_path(tree, context));
-            let trees: Vec<PathBuf> = paths.collect();
+            let roots = paths.iter().map(|tree| absolute_path(tree, context));
+            let trees: Vec<PathBuf> = roots.collect();
             files.extend(names.flat_map(|name| trees.iter().map(move |tree| tree.join(&name))));
         }
     }
     // The kernel follows links before `..`.
-    let upward = named.iter().filter(|path| path.contains(".."));
+    let upward = paths.iter().filter(|path| path.contains(".."));
     files.extend(upward.map(|path| context.directory.join(path)));
     files.dedup();
     let (reads, writes) = match purpose.writes_files() {

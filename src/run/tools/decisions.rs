@@ -201,7 +201,8 @@ impl PastDecisions {
             let Some(best) = candidate.filter(|rules| per_rule(rules) >= MIN_SPARED) else {
                 break;
             };
-            for chosen in best.to_vec() {
+            let rules = best.to_vec();
+            for chosen in rules {
                 if let Ok(rule) = Rule::parse(&chosen.rule, Behavior::Allow, &source) {
                     decisions.rules.add(rule);
                 }

@@ -63,7 +63,7 @@ impl Removed {
 pub struct Removal<'a> {
     selected: &'a Selected,
     /// The sessions that are removed, or still to be removed.
-    removal_paths: HashSet<&'a Path>,
+    pending_paths: HashSet<&'a Path>,
     users: SessionUsers,
     now: SystemTime,
     archive: Option<&'a ArchiveDir>,
@@ -82,7 +82,7 @@ impl<'a> Removal<'a> {
         let paths = selected.bundles.iter().map(|bundle| bundle.path.as_path());
         Self {
             selected,
-            removal_paths: paths.collect(),
+            pending_paths: paths.collect(),
             users: SessionUsers::read(),
             now,
             archive,
@@ -94,7 +94,7 @@ impl<'a> Removal<'a> {
     pub fn remove(&mut self, bundle: &Bundle) -> Removed {
         let removed = self.try_remove(bundle);
         if removed.reason.is_some() {
-            self.removal_paths.remove(bundle.path.as_path());
+            self.pending_paths.remove(bundle.path.as_path());
         }
         removed
     }
@@ -147,7 +147,7 @@ impl<'a> Removal<'a> {
         });
         std::iter::once(bundle).chain(earlier).find_map(|part| {
             let mut paths = part.continued_by.iter();
-            let path = paths.find(|path| !self.removal_paths.contains(path.as_path()))?;
+            let path = paths.find(|path| !self.pending_paths.contains(path.as_path()))?;
             let reason = format!("is continued by {}", path.display());
             Some(Problem::new(&part.path, reason))
         })

@@ -167,7 +167,7 @@ impl FollowedFile {
                 }
             }
             FollowEvent::LongLine(place) => {
-                completed = messages.convert_entry(skipped_record(*place))
+                completed = messages.convert_entry(skipped_record(*place));
             }
             FollowEvent::Nothing | FollowEvent::Bytes | FollowEvent::Switch(_) => {}
         }
@@ -255,7 +255,7 @@ impl FollowedSession {
             }
             match event {
                 FollowEvent::Lines(_) | FollowEvent::LongLine(_) => {
-                    file.hand_on(&event, &mut Some, output)?
+                    file.hand_on(&event, &mut Some, output)?;
                 }
                 FollowEvent::Switch(reason) => {
                     file.restart();

@@ -71,8 +71,7 @@ impl ListedSession {
 
     /// Returns its record.
     pub fn into_record(self) -> SessionRecord {
-        let format_time =
-            |format_time: Option<Timestamp>| format_time.map(|format_time| format_time.to_string());
+        let format_time = |time: Option<Timestamp>| time.map(|time| time.to_string());
         let state = self.state.map(|state| *state);
         let mut homes = self.homes;
         if homes.len() == 1 {

@@ -66,7 +66,7 @@ impl PreparedCall for Patch {
         if !changes.iter().all(|(file, _)| paths.insert(&file.path)) {
             return Err(ToolFailure("The patch names a file twice.".to_owned()));
         }
-        let mut changed = String::new();
+        let mut report = String::new();
         for (file, content) in changes {
             let mark = if content.is_some() { 'M' } else { 'D' };
             let line = format!("\n{mark} {}", file.path.display());
@@ -76,11 +76,11 @@ impl PreparedCall for Patch {
                 None => file.remove(),
             };
             let to_failure =
-                |error| format!("{error} It concerns:{line}\nChanged before it:{changed}");
+                |error| format!("{error} It concerns:{line}\nChanged before it:{report}");
             outcome.map_err(|error| ToolFailure(to_failure(error)))?;
-            changed.push_str(&line);
+            report.push_str(&line);
         }
-        let text = format!("Success. Updated the following files:{changed}");
+        let text = format!("Success. Updated the following files:{report}");
         Ok(ToolReply::text(text.clone(), json!({"output": text})))
     }
 }
