@@ -261,9 +261,10 @@ impl Line<'_> {
         let about: String = about.map(|step| step.program.about()).collect();
         // What is not read may have failed.
         let is_known = self.read.unread.is_none() || suspects().any(|step| step.has_error);
-        let name = match is_known {
-            true => format!("{} {}", name(suspects(), is_one), quote(&about)),
-            false => "Shell script".to_owned(),
+        let name = if is_known {
+            format!("{} {}", name(suspects(), is_one), quote(&about))
+        } else {
+            "Shell script".to_owned()
         };
         Told::Failed(Failure::new(name.trim_end().to_owned(), how, before))
     }
