@@ -13,7 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    // Before inspection is forbidden: the id maps of a namespace could not be written.
+    // Before inspection is forbidden: a process that is not dumpable cannot write the id maps of its namespace.
     #[cfg(sandbox)]
     {
         let callbacks = turnpipe::process::HelperCallbacks {

@@ -30,7 +30,7 @@ pub(crate) fn calls_heading(
     style.style_text("1", &heading) + "\n"
 }
 
-/// Returns the line about a call: time, outcome, duration, tool, and the topic or the member that was asked for.
+/// Returns the line about a call: time, outcome, duration, tool, and the member that was asked for, or else the topic.
 pub(crate) fn call_line(
     call: &SessionCallRecord,
     style: Style,
@@ -156,7 +156,7 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
     add_problems(&page, problems)
 }
 
-/// Returns a table of hooks with calls, each row followed by its reason or problem.
+/// Returns one row per test of a hook, followed by its problem, or else its reason.
 pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) -> String {
     let head = ["AGENT", "TOOL", "CALL", "DECISION", "STATUS", "THE AGENT"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -184,7 +184,7 @@ pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) 
     add_problems(&page, reasons)
 }
 
-/// Returns the lines of a table, each below the head followed by its text, if it has one.
+/// Adds a line below each row of a table whose problem is `Some`. `problems` has one item per row, without the head.
 fn add_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>) -> String {
     let rows = page.lines().zip(std::iter::once(None).chain(problems));
     let lines = rows.map(|(line, problem)| match problem {

@@ -28,6 +28,7 @@ pub(super) struct RunSession {
     has_name: bool,
     start_directory: StartDirectory,
     pub(super) seen: SeenResults,
+    /// The texts that replace earlier results, by `decision_key`; `None` for a result that is kept.
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
     directory: Option<SessionDirectory>,
@@ -66,8 +67,8 @@ impl RunSession {
         self.has_name = true;
     }
 
-    /// Returns the context of a call, whose children have a report of their own. The children of a call that only
-    /// reads are confined by the lane.
+    /// Returns the context of a call, with spawners of its own: those of the lane if the call only reads, or else those
+    /// outside the sandbox if it runs there.
     pub(super) fn context_of_call(&self, call: &ReadyCall) -> Arc<ToolContext> {
         let context = &self.context;
         let outside_sandbox = || {
@@ -143,7 +144,7 @@ impl RunSession {
         has_changed_directory
     }
 
-    /// Whether there are changes that a later process needs.
+    /// Whether a call changed the working directory or the to-do list.
     pub(super) fn has_changes(&self) -> bool {
         self.has_changed
     }
@@ -190,8 +191,8 @@ pub struct Options {
     pub emit: Emit,
     /// Whether to copy the input.
     pub echo: Echo,
-    /// Write the messages of the next request to this API instead of records: the model's reply instead
-    /// of a copy of the input, and the results of each turn.
+    /// The API for whose next request to write messages instead of records: the model's reply, which
+    /// replaces the copy of the input, and the results of each turn.
     pub results: Option<Api>,
     /// Whether to warn of the first denied call.
     pub mentions_denial: bool,
@@ -333,7 +334,7 @@ pub struct RunningCall<'a> {
 
 /// Shows the progress of a run.
 pub trait Observer: Send {
-    /// Called when a call has started or ended.
+    /// Called when a call has started, ended or described its progress.
     fn update(&mut self, progress: &Progress<'_>);
 }
 

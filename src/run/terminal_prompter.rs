@@ -30,7 +30,7 @@ impl TerminalPrompter {
     /// Opens the terminal of this process, which `screen` keeps free during a question.
     ///
     /// # Errors
-    /// It has no terminal.
+    /// It has no terminal, or the signal handler cannot be installed.
     pub fn open(screen: Screen) -> io::Result<Self> {
         Ok(Self {
             terminal: Mutex::new(open_terminal()?),
@@ -138,7 +138,10 @@ impl Prompter for TerminalPrompter {
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
         match self.answer(question, cancel) {
             Ok(Some(answer)) => answer,
-            Ok(None) => PromptResponse::None("the question was cancelled".to_owned()),
+            Ok(None) if cancel.is_cancelled() => {
+                PromptResponse::None("the question was cancelled".to_owned())
+            }
+            Ok(None) => PromptResponse::None("the input ended before a response".to_owned()),
             Err(error) => PromptResponse::None(format!("cannot ask on the terminal: {error}")),
         }
     }

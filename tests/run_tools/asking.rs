@@ -256,6 +256,19 @@ fn the_user_decides_on_the_terminal() {
     );
 }
 
+#[test]
+fn the_end_of_input_on_the_terminal_is_no_cancelled_question() {
+    let bench = Bench::new();
+    bench.write("calls", bash("a", "touch x"));
+    let command = "\"$0\" run-tools --no-config --permission-prompt tty < calls";
+    let mut terminal = OnTerminal::start(&bench, command);
+    terminal.read_until("no: ", 1);
+    terminal.enter("\u{4}");
+    let shown = terminal.finish();
+    let reason = "the input ended before a response";
+    assert!(shown.contains(reason), "{shown}");
+}
+
 /// Returns what is shown, and the content of the result of a call that needs input of the user, who types these lines.
 fn filled_in(words: &[&str], lines: &[(&str, &str)]) -> Option<(String, Value)> {
     let bench = Bench::with_program("python3")?;

@@ -76,7 +76,7 @@ impl RecordBuilder {
         }
     }
 
-    /// Returns the record of a block of the reply; the last one carries the cost of the reply.
+    /// Returns the record of a block of the reply. `usage` is set on the last block only.
     pub fn block_record(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
         let mut message = Message::new(Role::Assistant, Origin::Reply);
         message.id = Some(self.message_id.clone());
@@ -142,7 +142,7 @@ impl RecordBuilder {
         }
     }
 
-    /// Returns the record of the end. `text` is the text of the reply.
+    /// Returns the record of the end. `text` is the text of the reply. The caller sets duration and cost.
     pub fn result_record(
         &self,
         ending: &Ending<'_>,

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use rustix::path::Arg as _;
 use uuid::Uuid;
 
-/// Removes a directory with everything below it. Follows no links. Uses the same stack and descriptors for a tree of
-/// any depth: nested directories are moved to the top before they are emptied.
+/// Removes a directory with everything below it. Follows no links. Does not recurse, so that a
+/// tree of any depth needs few descriptors: nested directories are moved to the top before they are emptied.
 ///
 /// # Errors
 /// As the system reports.
@@ -24,7 +24,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
             result => result,
         });
         let results: Vec<rustix::io::Result<()>> = removals.collect();
-        // After a successful removal, the top may contain directories that were moved there.
+        // A removal that succeeded may have moved directories to the top: its names are read again.
         if results.iter().all(Result::is_err) {
             results.into_iter().collect::<rustix::io::Result<()>>()?;
             return std::fs::remove_dir(path);

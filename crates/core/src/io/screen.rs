@@ -16,17 +16,17 @@ use super::{CancelToken, Lock};
 /// Maximum size of waiting output in memory, in bytes. Larger output goes to a temporary file.
 const MEMORY_LIMIT: usize = 8 * 1024 * 1024;
 
-/// Interval at which a question, and the end of a process with waiting output, try again.
+/// Interval between attempts to open a question, and to write queued output at exit.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Lines below the output. Methods are called only while this process may write to the terminal.
+/// Lines below the output. `draw` and `clear` are called only while this process may write to the terminal, `forget` at
+/// any time.
 pub trait Footer: Send + Sync {
     /// Draws the lines.
     fn draw(&self);
     /// Removes the lines until they are drawn again.
     fn clear(&self);
-    /// Leaves the lines where they are, since another process has written below them. Draws nothing, so it may
-    /// be called at any time.
+    /// Stops drawing without erasing: other text may now follow the lines.
     fn forget(&self);
 }
 
@@ -49,7 +49,7 @@ struct State {
 }
 
 impl Screen {
-    /// Returns the screen of a terminal.
+    /// Returns the screen of a terminal; with `None`, output is discarded.
     pub fn new(terminal: Option<File>) -> Self {
         let screen = Self::default();
         screen.state.lock_anyway().terminal = terminal;
@@ -102,7 +102,8 @@ impl Screen {
         None
     }
 
-    /// Writes the waiting output before this process ends. Waits while another process asks a question.
+    /// Abandons an open question and writes the queued output, at the end of this process. Blocks while another process
+    /// asks a question.
     pub fn finish(&self) {
         self.state.lock_anyway().is_asking = false;
         while self.state.lock_anyway().waiting.is_some() && !self.update(|_| ()) {

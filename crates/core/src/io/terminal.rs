@@ -30,7 +30,7 @@ pub fn open_terminal() -> io::Result<File> {
 pub enum TerminalInput {
     /// Nothing was typed in time.
     Nothing,
-    /// These bytes; none at the end of input.
+    /// The bytes read; empty at the end of input.
     Bytes(Vec<u8>),
     /// The terminal is closed.
     Closed,
@@ -70,7 +70,7 @@ impl FocusTerminal {
     /// Sets up a terminal, which counts as focused until it reports otherwise.
     ///
     /// # Errors
-    /// It cannot be set up.
+    /// It is not a terminal, or cannot be written to.
     pub fn set_up(terminal: File) -> io::Result<Self> {
         let original_modes = tcgetattr(&terminal)?;
         let mut quiet = original_modes.clone();

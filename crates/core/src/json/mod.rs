@@ -1,7 +1,7 @@
 //! Lenient access to the members of JSON objects.
 //!
-//! Members are raw values, borrowed from the record. A missing member, a `null` and a value of
-//! another type are all `None`.
+//! Members are raw values, borrowed from the record. A missing member and a value of another
+//! type are `None`, and so is `null`, except as a raw value.
 
 mod object;
 mod surrogates;

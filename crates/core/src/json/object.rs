@@ -221,7 +221,8 @@ impl<'de, T: Members<'de>> Visitor<'de> for InPlace<'_, T> {
     }
 }
 
-/// Reads the object in `json` into `object`: the largest has over 1 KB. Returns whether `json` is an object.
+/// Reads the object in `json` into `object`, in place: the largest has over 1 KB. Returns whether `json` is an object;
+/// if not, some members may be set.
 pub fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
     json.deserialize_map(InPlace(object)).is_ok() && json.end().is_ok()

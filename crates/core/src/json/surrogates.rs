@@ -2,8 +2,8 @@
 
 use memchr::{memchr, memmem};
 
-/// Replaces every `\uD800`…`\uDFFF` escape that is not part of a pair with `\ufffd`. `json` must be well-formed;
-/// the result has the same length. Returns `None` if there is nothing to replace.
+/// Replaces every `\uD800`…`\uDFFF` escape that is not part of a pair with `\ufffd`. The result has the
+/// same length; it is unspecified if `json` is malformed. Returns `None` if there is nothing to replace.
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> Option<String> {
     // The fast path: most escapes are not surrogates.

@@ -53,7 +53,7 @@ pub fn text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     unescape(raw?.get())
 }
 
-/// Returns the string that `json` is, like [`text`].
+/// Unescapes a JSON string literal, like [`text`]; `None` if `json` is not one.
 pub fn unescape(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {

@@ -141,7 +141,9 @@ impl Search {
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
         let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
         let mut crossing = Vec::new();
-        let line = if let (Some(from), Some(to)) = (inner_start, inner_end) {
+        let line = if let (Some(from), Some(to)) = (inner_start, inner_end)
+            && (to - from) as u64 <= MAX_HIT_BYTES
+        {
             self.visited = start + from as u64;
             &window[from..to]
         } else {
@@ -198,7 +200,8 @@ impl Search {
             let rest = usize::try_from(length - to).unwrap_or(usize::MAX);
             let piece = &buffer[..filled.min(rest)];
             if let Some(at) = memchr(b'\n', piece) {
-                return Ok(Some(start..to + at as u64));
+                let end = to + at as u64;
+                return Ok((end - start <= MAX_HIT_BYTES).then_some(start..end));
             }
             if piece.is_empty() {
                 return Ok(Some(start..to));
@@ -229,7 +232,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
         crossing: Vec::new(),
         visit,
     };
-    // A newline at the end of the file does not start a line.
+    // Newlines before `end` start lines. One at the end of the file does not.
     let mut end = length - 1;
     let mut size = FIRST_WINDOW;
     while end > 0 {

@@ -36,6 +36,17 @@ fn lines_with_the_needle_are_visited_once_last_first() {
     assert!(hits(b"", "needle").is_empty());
 }
 
+#[test]
+fn long_lines_are_skipped_even_inside_a_window() {
+    let longest = usize::try_from(MAX_HIT_BYTES).unwrap();
+    for (size, expected) in [(longest, 1), (longest + 1, 0)] {
+        let tail = usize::try_from(LARGE_WINDOW_AFTER + SMALL_WINDOW).unwrap();
+        let long = ["needle", &"x".repeat(size - 6)].concat();
+        let text = format!("\n{long}\n{}", "x\n".repeat(tail / 2));
+        assert_eq!(hits(text.as_bytes(), "needle").len(), expected, "{size}");
+    }
+}
+
 /// The needle and the line are on either side of every kind of window boundary.
 #[test]
 fn boundaries_of_windows_hide_nothing() {

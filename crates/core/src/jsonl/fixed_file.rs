@@ -1,7 +1,8 @@
 //! A snapshot of a file: its first bytes up to a fixed length, read at any offset.
 //!
 //! Windows are read with `pread`, or mapped where that is allowed and faster. Bytes that other processes append
-//! are not visible; if they truncate the file, windows become shorter.
+//! are not visible; if they truncate the file, windows that are
+//! read become shorter, and access to a mapped one raises SIGBUS.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -162,6 +163,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         let missing = &mut bytes[from..to];
         let wanted = missing.len();
         let filled = read_at(self.file.borrow(), missing, range.start + from as u64)?;
+        // After a short read, the bytes at the end of the range do not follow those that were read.
         let end = if filled == wanted {
             size
         } else {
@@ -171,7 +173,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         Ok(())
     }
 
-    /// Maps bytes, if the file still contains them.
+    /// Maps bytes; `None` if the file no longer contains them, or cannot be mapped.
     fn map_range(&self, start: u64, size: u64) -> Option<Mmap> {
         let is_complete = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;

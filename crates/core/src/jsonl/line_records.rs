@@ -73,6 +73,7 @@ pub(super) fn split_from(line: &[u8], begin: usize) -> (Vec<Record>, Vec<Damage>
         let at = (begin + error.valid_up_to()).saturating_sub(start);
         findings.push((Defect::InvalidUtf8, at));
         findings.sort_by_key(|(_, at)| *at);
+        findings.truncate(MAX_FINDINGS);
     }
     let objects = objects.into_iter();
     let records = objects.map(|range| extract_record(line, range.start + start..range.end + start));
@@ -127,7 +128,8 @@ pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
     is_list.then(|| elements.into_iter().map(range).collect())
 }
 
-/// Whether a line without a needle has no damage. The bracket of a list of objects may precede the first object.
+/// Whether a line has no damage. Only in a list of objects does a lone surrogate count. The bracket of such a list may
+/// precede the first object.
 pub(super) fn is_sound(line: &[u8]) -> bool {
     if list_of_objects(line).is_some() {
         return true;
@@ -306,8 +308,8 @@ fn measure_gap(text: &[u8]) -> Gap {
     }
 }
 
-/// Returns the start of the record after a torn one whose byte at `fault` is invalid. No part of the torn record
-/// can start there.
+/// Returns the position at which to resume after a torn record whose byte at `fault` is invalid: the next record, or
+/// NUL bytes before it. No part of the torn record can start there.
 fn record_after(text: &[u8], fault: usize) -> Option<usize> {
     match text[fault] {
         // The brace is invalid here, so no value of the torn record can start with it.

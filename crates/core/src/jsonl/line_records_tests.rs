@@ -154,6 +154,8 @@ fn hostile_lines_take_linear_time_and_few_reports() {
         let parsed = PARSED.get();
         assert!(split_records(line.as_bytes()).findings.len() <= MAX_FINDINGS);
         assert!(PARSED.get() - parsed <= 2 * line.len(), "{unit}");
+        let invalid = [line.as_bytes(), b"\xff"].concat();
+        assert!(split_line(&invalid).1.len() <= MAX_FINDINGS, "{unit}");
     }
 }
 

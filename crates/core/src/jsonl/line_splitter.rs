@@ -64,7 +64,7 @@ impl LineSplitter {
             LineEnding::Any => memchr2(b'\n', b'\r', rest),
         };
         let text = &rest[..end.unwrap_or(rest.len())];
-        // A longer line is too long even if it ends with a CR.
+        // Two bytes more show that a line is too long, even if it ends with a CR.
         let kept = text.len().min(self.limit + 2 - self.line.len());
         self.line.extend_from_slice(&text[..kept]);
         let Some(end) = end else {
@@ -117,7 +117,7 @@ impl<Source: Read> LineReader<Source> {
     }
 
     /// Returns the next line without its line ending, or `None` at the end. The last line may lack its ending.
-    /// Lines that are too long are skipped.
+    /// A line that is too long is returned as an error; the next call continues after it.
     ///
     /// # Errors
     /// Reading failed.

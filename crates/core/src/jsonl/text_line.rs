@@ -17,7 +17,7 @@ pub enum TextLineForm {
         /// Further fields of the object to read.
         context: LineContext,
     },
-    /// Any JSON; the whole line is the text.
+    /// Any JSON; the whole line is the text. It is not checked.
     AnyJson,
     /// The line is the text.
     Plain,

@@ -215,7 +215,9 @@ impl CallOutcome {
         matches!(self, Self::Denied | Self::Declined)
     }
 
-    /// Determines the outcome of a call from the text of its result and the agent's failure mark.
+    /// Determines the outcome of a call from the text of its result and the agent's failure mark. A known beginning
+    /// counts first, then a phrase, then the mark; but a phrase takes precedence over a beginning that only says that
+    /// the call failed.
     pub fn from_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);
         let after_label = start.strip_prefix("Wall time: ");
@@ -226,7 +228,7 @@ impl CallOutcome {
             .find(|(words, _)| start.starts_with(words))
             .map(|(_, outcome)| *outcome)
             .or(failed.then_some(Self::Failed));
-        // The same words inside a file have no meaning.
+        // A successful result may quote a phrase, so only its start counts.
         let has_phrase = |words: &str| {
             if known.is_some() {
                 start.contains(words)

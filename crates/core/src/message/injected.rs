@@ -15,8 +15,11 @@ const BEGINNINGS: &str = include_str!("injected_beginnings.txt");
 /// Start and end of the description of an editor before a prompt.
 const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");
 
+/// Beginning of the remark that the user interrupted the turn.
+const INTERRUPTION: &str = "[Request interrupted";
+
 /// Beginnings of remarks in brackets. A remark ends at the closing bracket.
-const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
+const REMARKS: [&str; 2] = [INTERRUPTION, "[Image"];
 
 /// Returns the part of a text that the user typed, without blanks around injected parts. Empty if an
 /// agent wrote all of it.
@@ -88,8 +91,9 @@ fn split(text: &str) -> Option<(String, String)> {
     (!injected.is_empty()).then(|| (injected, typed.to_owned()))
 }
 
-/// Returns the length of the elements at the start of a text that a program wrote, in bytes: their names
-/// contain `_` or `-`. Text of the user can be in the last of several elements, if nothing follows it.
+/// Returns the length, in bytes, of the elements at the start of a text that a program wrote: their names contain `_`
+/// or `-`. The last of several elements may hold the user's text: it does not count if nothing follows it and its name
+/// is another than the one before.
 fn leading_context(text: &str) -> usize {
     let (mut end, mut previous) = (0, "");
     while let Some((name, length)) = element(&text[end..]) {
@@ -116,8 +120,8 @@ fn element(text: &str) -> Option<(&str, usize)> {
 const SETTING_COMMANDS: &str = "/add-dir /agents /color /config /effort /export /fast /hooks /login /mcp \
     /model /output-style /permissions /plugin /rename /resume /statusline /theme";
 
-/// Returns a slash command with its arguments, as the user typed it. `None` for any other text, and for a
-/// command without arguments.
+/// Returns a slash command with its arguments, as the user typed it. `None` for any other text, for a
+/// command without arguments, and for [`SETTING_COMMANDS`].
 fn slash_command(text: &str) -> Option<String> {
     if !text.trim_start().starts_with("<command-") {
         return None;
@@ -159,7 +163,7 @@ fn split_injected(text: &str) -> Option<(String, String)> {
 /// Whether a text is the note that the user interrupted the turn.
 pub fn is_interruption(text: &str) -> bool {
     let text = text.trim_start();
-    text.starts_with(REMARKS[0]) || text.starts_with("<turn_aborted>")
+    text.starts_with(INTERRUPTION) || text.starts_with("<turn_aborted>")
 }
 
 /// Whether a text is a single remark in brackets: it replaces omitted content, or an agent added it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What programs in a workspace reach.
+/// The network that programs in a workspace can reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -11,7 +11,7 @@ pub enum Network {
     /// Loopback of its own
     #[default]
     Off,
-    /// Loopback of its own, with a proxy to domains.
+    /// Loopback of its own, with a proxy to the allowed domains.
     #[cfg_attr(feature = "clap", value(skip))]
     Domains,
     /// That of this system

@@ -1,8 +1,8 @@
 //! Removes terminal control sequences, with a forward state machine after ECMA-48.
 //!
 //! Sequences are removed as a whole, with their payload, in 7-bit and 8-bit encoding, complete or not. An
-//! incomplete string ends at the end of its line, as in terminals. Of single control characters, only those of ASCII
-//! are kept, except CAN, SUB and ESC.
+//! incomplete string ends at the end of its line, by choice: the next lines stay visible. Of
+//! single control characters, U+0085 and those of ASCII are kept, except CAN, SUB and ESC.
 
 use super::character_class::{CharacterClass, classify};
 
@@ -47,8 +47,8 @@ enum Fate {
 /// One step of the machine.
 fn advance(state: State, character: char) -> (State, Fate) {
     if let Some(introduced) = state_after_control(character) {
-        // ESC inside a string may start its terminator. Elsewhere `ESC \` has no effect, so that the state after
-        // ESC does not depend on the string.
+        // ESC ends a string, whether `\` follows or not. `ESC \` has no effect elsewhere, so the state after ESC need
+        // not tell whether it was in a string.
         return (introduced, Fate::Sequence);
     }
     if classify(character) == CharacterClass::LineBreak {

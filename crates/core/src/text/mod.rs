@@ -1,4 +1,4 @@
-//! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
+//! Functions on text: terminal-safe output, secrets, UTF-16 lengths, display width, numbers, differences, digests.
 
 mod append;
 mod character_class;

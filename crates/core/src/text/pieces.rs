@@ -37,8 +37,8 @@ fn unfinished_length(bytes: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns the content of a text that is one code fence, of JSON or without a language; other texts
-/// trimmed.
+/// Removes a code fence around a text, closed or not, and its language `json`; any other language stays. Trims the
+/// text.
 pub fn strip_fence(text: &str) -> &str {
     let text = text.trim();
     let Some(inside) = text.strip_prefix("```") else {

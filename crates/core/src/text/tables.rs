@@ -30,7 +30,7 @@ pub use crate::names;
 /// Compiles a pattern that is a part of the program.
 ///
 /// # Panics
-/// The pattern is invalid, which a test of its user finds.
+/// The pattern is invalid. Every caller needs a test that compiles its pattern.
 #[expect(clippy::expect_used, reason = "patterns are a part of the program")]
 pub fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a valid pattern")

@@ -44,7 +44,6 @@ enum Step {
     RunIn(&'static str, &'static str),
 }
 
-/// A conversion of a value.
 #[derive(Debug, Clone, Copy)]
 enum Conversion {
     /// A line number counted from 0 becomes one counted from 1.
@@ -231,7 +230,7 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
 
 /// Returns a command line that runs another in a directory: in a subshell, so that later calls are not affected,
 /// and between line feeds, because the command may end in a comment or a here-document. `None` if the
-/// directory is not a string or is empty.
+/// directory is not a string, is empty or contains a NUL byte.
 pub fn wrap_in_directory(directory: &Value, line: &str) -> Option<String> {
     let directory = directory.as_str().filter(|directory| !directory.is_empty());
     let directory = shlex::try_quote(directory?).ok()?;

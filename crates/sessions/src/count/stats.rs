@@ -46,7 +46,7 @@ pub struct Tally {
     pub(crate) prompts: Distinct<UsageContext>,
     pub(crate) replies: Distinct<ReplyCounts>,
     pub(crate) calls: Distinct<UsedTool>,
-    /// The readings of meters in each file, which are numbered through all of them.
+    /// The meter readings of each file. The number of a reading counts through all files.
     meters: Vec<MeterLog>,
     labels: LabelCache,
     subagents: CountedSubagents,
@@ -55,7 +55,7 @@ pub struct Tally {
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     runs: RunTotals,
-    /// The number of sessions that left out a sum of tokens, because a part of it is of another time.
+    /// The number of sessions whose sum of tokens is left out, because a part of it may be outside the period.
     pub partial_sums: u64,
     /// The sessions with a recorded total cost.
     pub(crate) recorded: Distinct<(UsageContext, f64)>,
@@ -278,7 +278,7 @@ impl Tally {
         let id = facts.session_id.as_deref();
         let key = id.map(|id| Key::from_id(&format!("{} {id}", session.agent().name())));
         if self.detail == Detail::Costs {
-            // Prompts may have been skipped. A prompt shows that the session has a file.
+            // Prompts may have been skipped. `drop_copies` needs one to see that the session has a file.
             let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
             tally.prompts.put(None, context, UsageContext::join);
         }
@@ -332,7 +332,8 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts one file, of a subagent if its session started it. Returns its facts, unless records were skipped.
+    /// Counts one file. `is_started` is true for the file of a subagent that the session started. Returns its facts,
+    /// unless records were skipped.
     pub(crate) fn read_records(
         &mut self,
         session: &Session,

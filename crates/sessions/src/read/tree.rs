@@ -84,7 +84,7 @@ impl Tree {
         let message = first_message.and_then(|message| Some(Key::from_id(message.id.as_deref()?)));
         if self.node_with(id).is_some() {
             self.repeated += 1;
-            // A message whose records share its id may have several records.
+            // Records that have the id of their message share it: each is a part of the message.
             if message != Some(id) {
                 return;
             }
@@ -122,7 +122,8 @@ impl Tree {
         }
     }
 
-    /// Whether the file is a tree: every turn is a node, and ids are unique.
+    /// Whether the file is a tree: every turn has an id, and at most half of the records repeat one. If more do, ids
+    /// do not identify records.
     pub(crate) fn is_whole(&self) -> bool {
         let has_ids = self.repeated < self.by_id.len() as u64;
         self.loose_turns == 0 && has_ids
@@ -218,7 +219,7 @@ impl Tree {
         }
     }
 
-    /// Returns the end of the live branch. It belongs to a subagent only if there are no other records.
+    /// Returns the end of the live branch: the last turn or step, or else the last record.
     fn leaf(&self) -> Option<u32> {
         let can_end = |part: &Part| matches!(part, Part::Turn | Part::Step);
         let end = self.parts.iter().rposition(can_end);
@@ -226,8 +227,8 @@ impl Tree {
             .map(to_index)
     }
 
-    /// Adds the other records of messages on the branch next to them, and the results of their
-    /// calls and recaps after them.
+    /// Returns the branch with the other records of its messages, each message followed by the results of its calls
+    /// and by its recaps.
     fn with_siblings(&mut self, branch: Vec<u32>, on_branch: &[bool]) -> Vec<u32> {
         let (calls, mut answers) = (take(&mut self.calls), take(&mut self.answers));
         let is_off = |at: u32| !on_branch[at as usize];

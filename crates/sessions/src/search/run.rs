@@ -77,7 +77,7 @@ impl SearchHit {
         })
     }
 
-    /// Returns the hit in the title of a session, if titles are searched.
+    /// Returns the hit in the title of a session, if `query` matches it.
     pub(super) fn in_title(query: &Query, title: &str) -> Option<Self> {
         let found = query.find_first(&[title])?;
         Some(Self {
@@ -272,7 +272,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Takes the hits in records that may repeat others, without those that were found in others.
+    /// Takes the deferred hits, without those whose content was reported.
     fn take_held(&mut self) -> Vec<SearchHit> {
         let mut held = std::mem::take(&mut self.held);
         held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.content_key())));

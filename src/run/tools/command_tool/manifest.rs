@@ -265,14 +265,15 @@ fn parse_command(
     schema: &Value,
 ) -> Result<(OsString, Vec<Template>), Problem> {
     const KEY: &str = "command";
+    let unnamed = || Problem::new(KEY, "must name a program");
     let mut templates = words.iter().map(|word| parse_template(KEY, word, schema));
-    let first = templates
-        .next()
-        .ok_or_else(|| Problem::new(KEY, "must name a program"))??;
+    let first = templates.next().ok_or_else(unnamed)??;
     let name = first
         .as_literal()
-        .filter(|name| !name.is_empty() && !name.contains('\0'))
         .ok_or_else(|| Problem::new(KEY, "the program must not depend on the input"))?;
+    if name.is_empty() || name.contains('\0') {
+        return Err(unnamed());
+    }
     let program = if name.contains('/') {
         directory.join(name).into_os_string()
     } else {

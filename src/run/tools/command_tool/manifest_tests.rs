@@ -102,6 +102,7 @@ fn mistakes_name_tool_and_key() {
         ),
         ("description = \" \"", "tool T: description: is empty"),
         ("command = []", "tool T: command: must name a program"),
+        ("command = ['']", "tool T: command: must name a program"),
         (
             "command = \"ls\"",
             "tool T: command: invalid type: string \"ls\", expected a sequence",

@@ -112,7 +112,7 @@ fn find_changes(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, 
     }
 }
 
-/// Returns a text after hunks. New lines end as all others do.
+/// Applies hunks to a text. If all its lines end in CRLF, so do the new ones. `None` if a hunk does not apply.
 fn patch_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
     let folded = old.replace("\r\n", "\n");
     if folded.contains('\n') && folded.replace('\n', "\r\n") == old {
