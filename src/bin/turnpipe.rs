@@ -39,12 +39,12 @@ fn main() -> ExitCode {
     } else {
         StdoutAtStart::Open
     };
-    let outcome = match Io::from_process(stdout) {
+    let status = match Io::from_process(stdout) {
         Ok(mut io) => commands::run(&arguments, &mut io),
         Err(error) => {
             Messages::from_process(&Screen::from_process()).error(&error.to_string());
             Status::UsageError
         }
     };
-    ExitCode::from(commands::exit_status(outcome, &arguments))
+    ExitCode::from(commands::exit_status(status, &arguments))
 }

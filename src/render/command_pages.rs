@@ -21,11 +21,15 @@ const TOOL_COLUMNS: usize = 12;
 
 /// Returns the heading of the calls of a session.
 pub(crate) fn calls_heading(
-    about: &SessionDescription,
+    session: &SessionDescription,
     style: Style,
     columns: Option<usize>,
 ) -> String {
-    let heading = format!("{} · {}", terminal_safe_line(about.heading()), about.agent);
+    let heading = format!(
+        "{} · {}",
+        terminal_safe_line(session.heading()),
+        session.agent
+    );
     let heading = fit_columns(&heading, columns.unwrap_or(usize::MAX));
     style.style_text("1", &heading) + "\n"
 }
@@ -51,15 +55,15 @@ pub(crate) fn call_line(
         format!("{}.{} s", tenths / 10, tenths % 10)
     });
     let tool = fit_columns(&terminal_safe_line(&call.tool), TOOL_COLUMNS);
-    let head = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
+    let prefix = format!("{time:16}  {outcome:9} {seconds:>8}  {tool:TOOL_COLUMNS$}  ");
     let topic = match (&call.input, &call.field) {
         (Some(_), _) => &call.about,
         (None, Some(field)) => field,
         (None, None) => "",
     };
-    let width = columns.map(|columns| columns.saturating_sub(head.chars().count()));
+    let width = columns.map(|columns| columns.saturating_sub(prefix.chars().count()));
     let topic = fit_columns(&terminal_safe_line(topic), width.unwrap_or(usize::MAX));
-    format!("{}{topic}\n", style.style_text(code, &head))
+    format!("{}{topic}\n", style.style_text(code, &prefix))
 }
 
 /// Returns a table of calls by tool and program.
@@ -88,10 +92,10 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
         return String::new();
     }
     let path = terminal_safe_line(&totals.path);
-    let verdict = if totals.ok { "ok" } else { "damaged" };
+    let state = if totals.ok { "ok" } else { "damaged" };
     let records = format_count(totals.records, "record", "records");
     let lines = format_count(totals.lines, "line", "lines");
-    let mut page = format!("{path}: {verdict}, {records} on {lines}\n");
+    let mut page = format!("{path}: {state}, {records} on {lines}\n");
     let mut counts = BTreeMap::new();
     for finding in findings {
         let count = counts.entry(name_of(finding.kind)).or_insert(0_u64);
@@ -116,11 +120,11 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
 }
 
 /// Returns a page of the installed hooks.
-pub(crate) fn hooks_page(found: &[HookStatusRecord]) -> String {
-    if found.is_empty() {
+pub(crate) fn hooks_page(hooks: &[HookStatusRecord]) -> String {
+    if hooks.is_empty() {
         return "not installed; `turnpipe hook install --agent NAME` installs it\n".to_owned();
     }
-    let lines = found.iter().map(|hook| {
+    let lines = hooks.iter().map(|hook| {
         let state = match (&hook.problem, hook.works, hook.trusted) {
             (Some(problem), Some(false), _) => format!("fails: {problem}"),
             (Some(problem), ..) => problem.clone(),
@@ -143,23 +147,23 @@ pub(crate) fn hooks_page(found: &[HookStatusRecord]) -> String {
 
 /// Returns one row per finding, followed by its problem.
 pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> String {
-    let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(findings.iter().map(|found| {
+    let header = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(findings.iter().map(|finding| {
         let [name, value, source] =
-            [&found.name, &found.value, &found.source].map(|text| terminal_safe_line(text));
-        let (subject, condition) = (name_of(found.subject), name_of(found.condition));
+            [&finding.name, &finding.value, &finding.source].map(|text| terminal_safe_line(text));
+        let (subject, condition) = (name_of(finding.subject), name_of(finding.condition));
         vec![subject, name, value, source, condition]
     }));
-    let page = fit_table(rows, head.len(), columns);
-    let problems = findings.iter().map(|found| found.problem.as_deref());
+    let page = fit_table(rows, header.len(), columns);
+    let problems = findings.iter().map(|finding| finding.problem.as_deref());
     add_problems(&page, problems)
 }
 
 /// Returns one row per test of a hook, followed by its problem, or else its reason.
 pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) -> String {
-    let head = ["AGENT", "TOOL", "CALL", "DECISION", "STATUS", "THE AGENT"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let header = ["AGENT", "TOOL", "CALL", "DECISION", "STATUS", "THE AGENT"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(tests.iter().map(|test| {
         let effect = match test.effect {
             HookEffect::Runs => "runs it",
@@ -168,8 +172,8 @@ pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) 
             HookEffect::LeftToAgent => "decides itself",
             HookEffect::Skipped => "skips the hook",
         };
-        let asker = test.agent_type.as_ref().map(|kind| format!("/{kind}"));
-        let agent = test.agent.clone() + &asker.unwrap_or_default();
+        let agent_type = test.agent_type.as_ref().map(|kind| format!("/{kind}"));
+        let agent = test.agent.clone() + &agent_type.unwrap_or_default();
         let status = test.exit_status.map(|status| status.to_string());
         let [agent, tool, about] =
             [&agent, &test.tool, &test.about].map(|text| terminal_safe_line(text));
@@ -177,7 +181,7 @@ pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) 
         let status = status.unwrap_or_else(|| "none".to_owned());
         vec![agent, tool, about, decision, status, effect.to_owned()]
     }));
-    let page = fit_table(rows, head.len(), columns);
+    let page = fit_table(rows, header.len(), columns);
     let reasons = tests
         .iter()
         .map(|test| test.problem.as_deref().or(test.reason.as_deref()));
@@ -197,19 +201,19 @@ fn add_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>)
 /// Returns the line about an archived session.
 pub(crate) fn archived_line(record: &SessionArchivedRecord) -> String {
     let name = name_of(record.outcome).replace('_', " ");
-    let about = record.reason.as_ref().unwrap_or(&record.path);
-    format!("{name}: {}\n", terminal_safe_line(about))
+    let detail = record.reason.as_ref().unwrap_or(&record.path);
+    format!("{name}: {}\n", terminal_safe_line(detail))
 }
 
 /// Returns the line about a removed session.
 pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
     let name = name_of(record.outcome).replace('_', " ");
-    let about = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
-    format!("{name}: {about}, {}\n", format_byte_size(record.bytes))
+    let detail = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
+    format!("{name}: {detail}, {}\n", format_byte_size(record.bytes))
 }
 
 /// Returns the totals of `session archive` as a line.
-pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
+pub(crate) fn archive_totals_line(totals: &SessionArchiveRecord) -> String {
     let [archived, unchanged] = [totals.archived + totals.would_archive, totals.unchanged];
     let [failed, skipped] = [totals.failed, totals.skipped];
     let sizes = [totals.bytes, totals.stored_bytes].map(format_byte_size);
@@ -227,7 +231,7 @@ pub(crate) fn archive_sum(totals: &SessionArchiveRecord) -> String {
 }
 
 /// Returns the totals of `session check` as a line.
-pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
+pub(crate) fn check_totals_line(totals: &SessionChecksRecord) -> String {
     let SessionChecksRecord {
         sessions,
         ok,
@@ -239,7 +243,7 @@ pub(crate) fn check_sum(totals: &SessionChecksRecord) -> String {
 }
 
 /// Returns the totals of `session remove` as a line.
-pub(crate) fn removal_sum(totals: &SessionRemovalRecord) -> String {
+pub(crate) fn removal_totals_line(totals: &SessionRemovalRecord) -> String {
     let [removed, in_use] = [totals.removed + totals.would_remove, totals.in_use];
     let [failed, skipped] = [totals.failed, totals.skipped];
     let (verb, hint) = if totals.dry_run {

@@ -35,8 +35,8 @@ pub use atif::{TrajectoryContext, TrajectoryWriter};
 pub use atif_model::{TrajectoryAgent, TrajectoryHead};
 pub(crate) use columns::{format_table, wrap_text};
 pub(crate) use command_pages::{
-    archive_sum, archived_line, call_count_page, call_line, calls_heading, check_page, check_sum,
-    doctor_page, hook_tests_page, hooks_page, removal_sum, removed_line,
+    archive_totals_line, archived_line, call_count_page, call_line, calls_heading, check_page,
+    check_totals_line, doctor_page, hook_tests_page, hooks_page, removal_totals_line, removed_line,
 };
 pub(crate) use cost_table::{cost_cell, runs_cell, tokens_cell};
 pub(crate) use csv_table::csv_table;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 
 use crate::io::retry_interrupted;
-use crate::text::{TextPieces, append};
+use crate::text::{Utf8Decoder, append};
 
 /// Limits on the number of characters of a word. Longer ones are keys, digests and attachments.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=40;
@@ -95,7 +95,7 @@ impl WordIndex {
 /// Reading failed.
 pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
     let mut words = Words::default();
-    let mut pieces = TextPieces::default();
+    let mut pieces = Utf8Decoder::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match retry_interrupted(|| page.read(&mut buffer))? {

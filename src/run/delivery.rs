@@ -71,7 +71,7 @@ impl ResultWriter {
         }
         while let Some(turn) = calls.turns.pop_finished() {
             self.emitter.end_turn(turn)?;
-            if session.has_changes()
+            if session.has_unsaved_changes()
                 && let Err(error) = session.save()
             {
                 self.messages

@@ -57,8 +57,8 @@ impl Emitter {
             echo: options.echo,
             pending: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results.map(VerbatimReply::of),
-            call_ids: options.call_ids.clone(),
+            api: options.results_api.map(VerbatimReply::of),
+            call_ids: options.call_id_prefix.clone(),
             listener,
             unsent_results: Vec::new(),
         }

@@ -70,20 +70,24 @@ impl OpenCalls {
     ) -> Self {
         let has_turn_hooks = lifecycle.hooks.has(HookEvent::PostToolBatch);
         Self {
-            workers: Workers::new(Arc::clone(&lifecycle), options.cap.get(), events),
+            workers: Workers::new(
+                Arc::clone(&lifecycle),
+                options.max_concurrent_calls.get(),
+                events,
+            ),
             lifecycle,
             on_error: options.on_error,
             clock,
             messages,
             trace,
-            schedule: Schedule::new(options.policy, options.cap),
+            schedule: Schedule::new(options.policy, options.max_concurrent_calls),
             turns: TurnTracker::default(),
             by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
             turn_hooks: has_turn_hooks.then(TurnHooks::default),
             started: 0,
-            has_mentioned_denial: !options.mentions_denial,
+            has_mentioned_denial: !options.warns_on_denial,
         }
     }
 

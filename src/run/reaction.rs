@@ -19,7 +19,7 @@ impl Runner<'_> {
         let Some(item) = self.backlog.front() else {
             return Ok(None);
         };
-        let is_for_api = self.options.results.is_some();
+        let is_for_api = self.options.results_api.is_some();
         let ends_turn = |event: &Event| match event {
             Event::SessionResult => true,
             Event::Message(_) => is_for_api,
@@ -59,12 +59,12 @@ impl Runner<'_> {
             for event in &item.events {
                 self.update_session(event);
             }
-            if let Some(id) = &self.options.file_id {
+            if let Some(id) = &self.options.fallback_session_id {
                 self.name_session(id);
             }
             self.is_claimed = true;
             self.resume_session();
-            let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
+            let record = ExecutorRecord::new(self.stream.call_id_prefix().to_owned());
             self.output.emitter.write(record)?;
         }
         self.output.emitter.echo(&item.piece, item.boundary)?;
@@ -110,7 +110,7 @@ impl Runner<'_> {
     fn is_wanted(&mut self, id: &ToolUseId) -> bool {
         match self.options.mode {
             RunMode::Plan => self.stream.skip_call(id),
-            RunMode::Execute => self.stream.take(id),
+            RunMode::Execute => self.stream.enter_call(id),
         }
     }
 
@@ -133,7 +133,9 @@ impl Runner<'_> {
     fn update_session(&mut self, event: &Event) {
         match event {
             Event::Session(id) => self.name_session(id),
-            Event::SessionFile(digest) if !self.is_claimed && self.options.file_id.is_none() => {
+            Event::SessionFile(digest)
+                if !self.is_claimed && self.options.fallback_session_id.is_none() =>
+            {
                 self.session.key.scope = self.options.session_scope.with_digest(digest);
             }
             _ => {}
@@ -143,7 +145,7 @@ impl Runner<'_> {
     /// Sets the id of the session, unless it has one.
     fn name_session(&mut self, id: &SessionId) {
         if !self.session.has_name() {
-            self.session.set_name(id.clone());
+            self.session.set_id(id.clone());
             self.output.emitter.session = id.clone();
             if self.is_claimed {
                 self.resume_session();

@@ -348,7 +348,7 @@ impl Runner<'_> {
 
     fn close(&mut self) {
         self.stream.report_unanswered();
-        if self.session.has_changes() && !self.session.has_name() {
+        if self.session.has_unsaved_changes() && !self.session.has_name() {
             self.messages.warn(
                 "the working directory and to-do list of this run are not saved: the session has no id",
             );

@@ -31,8 +31,8 @@ pub(super) struct RunSession {
     /// The texts that replace earlier results, by `decision_key`; `None` for a result that is kept.
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
-    directory: Option<SessionDirectory>,
-    has_changed: bool,
+    state_directory: Option<SessionDirectory>,
+    has_unsaved_changes: bool,
 }
 
 impl RunSession {
@@ -51,8 +51,8 @@ impl RunSession {
             seen: SeenResults::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
-            directory: None,
-            has_changed: false,
+            state_directory: None,
+            has_unsaved_changes: false,
         }
     }
 
@@ -62,7 +62,7 @@ impl RunSession {
     }
 
     /// Sets the id from the stream or the session file.
-    pub(super) fn set_name(&mut self, id: SessionId) {
+    pub(super) fn set_id(&mut self, id: SessionId) {
         self.key.id = id;
         self.has_name = true;
     }
@@ -111,42 +111,42 @@ impl RunSession {
         context.read_log = Arc::new(ReadLog::with_entries(state.reads));
         self.seen.results = state.results;
         self.replacements = state.replacements;
-        self.directory = Some(directory);
+        self.state_directory = Some(directory);
         Ok(())
     }
 
     /// Returns the state directory of the session, which is created when it is first needed.
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
-        let directory = match self.directory.take() {
+        let directory = match self.state_directory.take() {
             Some(directory) => directory,
             None => self.root.open_session(&self.key)?,
         };
-        Ok(self.directory.insert(directory))
+        Ok(self.state_directory.insert(directory))
     }
 
     /// Applies the changes of calls. Returns whether the working directory changed.
     pub(super) fn apply(&mut self, changes: Vec<ContextChange>) -> bool {
-        let mut has_changed_directory = false;
+        let mut directory_changed = false;
         for change in changes {
             let context = Arc::make_mut(&mut self.context);
             match change {
                 ContextChange::Directory(directory) => {
-                    has_changed_directory |= context.directory != directory;
-                    self.has_changed |= has_changed_directory;
+                    directory_changed |= context.directory != directory;
+                    self.has_unsaved_changes |= directory_changed;
                     context.directory = directory;
                 }
                 ContextChange::Todos(todos) => {
                     context.todos = Arc::new(todos);
-                    self.has_changed = true;
+                    self.has_unsaved_changes = true;
                 }
             }
         }
-        has_changed_directory
+        directory_changed
     }
 
     /// Whether a call changed the working directory or the to-do list.
-    pub(super) fn has_changes(&self) -> bool {
-        self.has_changed
+    pub(super) fn has_unsaved_changes(&self) -> bool {
+        self.has_unsaved_changes
     }
 
     /// Saves the state for the next process, unless the session has no name.
@@ -155,7 +155,7 @@ impl RunSession {
             return Ok(());
         }
         let reads = self.context.read_log.entries();
-        let is_unchanged = !self.has_changed
+        let is_unchanged = !self.has_unsaved_changes
             && reads.is_empty()
             && self.replacements.is_empty()
             && self.seen.results.is_empty();
@@ -184,7 +184,7 @@ pub struct Options {
     /// Conflict granularity of the schedule.
     pub policy: Policy,
     /// Maximum number of calls that run at once.
-    pub cap: NonZeroUsize,
+    pub max_concurrent_calls: NonZeroUsize,
     /// The effect of a failed call on its siblings.
     pub on_error: OnError,
     /// When to write results.
@@ -193,9 +193,9 @@ pub struct Options {
     pub echo: Echo,
     /// The API for whose next request to write messages instead of records: the model's reply, which
     /// replaces the copy of the input, and the results of each turn.
-    pub results: Option<Api>,
+    pub results_api: Option<Api>,
     /// Whether to warn of the first denied call.
-    pub mentions_denial: bool,
+    pub warns_on_denial: bool,
     /// Whether to run the calls of recordings.
     pub history: HistoryPolicy,
     /// Whether to replace repeated results with a reference.
@@ -206,15 +206,15 @@ pub struct Options {
     pub session_id: Option<SessionId>,
     /// The id of the session if neither `session_id` nor the stream gives one; set if there is a session
     /// file.
-    pub file_id: Option<SessionId>,
+    pub fallback_session_id: Option<SessionId>,
     /// The session file, or else the directory in which the run starts.
     pub session_scope: SessionScope,
     /// The first working directory of shell calls.
     pub start_directory: StartDirectory,
     /// Prefix of the ids of calls that have none. It differs between the runs of a session.
-    pub call_ids: String,
+    pub call_id_prefix: String,
     /// Whether to check lines without calls and results.
-    pub unwanted: UnwantedLines,
+    pub unwanted_lines: UnwantedLines,
 }
 
 /// Receives each record of the conversation.

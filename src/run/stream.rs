@@ -16,7 +16,7 @@ pub(super) struct Stream {
     ownership: StreamOwnership,
     messages: Messages,
     /// Prefix of the ids of calls that have none.
-    call_ids: String,
+    call_id_prefix: String,
     /// Whether the user knows that the calls of a recording are not run.
     has_mentioned_history: bool,
 }
@@ -27,7 +27,7 @@ impl Stream {
             ledger: Ledger::default(),
             ownership: StreamOwnership::new(options.history),
             messages,
-            call_ids: options.call_ids.clone(),
+            call_id_prefix: options.call_id_prefix.clone(),
             has_mentioned_history: false,
         }
     }
@@ -39,12 +39,12 @@ impl Stream {
             call_ids: Some(ids),
         } = event
         {
-            self.call_ids.clone_from(ids);
+            self.call_id_prefix.clone_from(ids);
         }
     }
 
-    pub(super) fn call_ids(&self) -> &str {
-        &self.call_ids
+    pub(super) fn call_id_prefix(&self) -> &str {
+        &self.call_id_prefix
     }
 
     /// Notes an event that was read ahead.
@@ -59,10 +59,10 @@ impl Stream {
     }
 
     /// Enters the next call of the input. Returns whether this run executes it.
-    pub(super) fn take(&mut self, id: &ToolUseId) -> bool {
+    pub(super) fn enter_call(&mut self, id: &ToolUseId) -> bool {
         let is_ours = self.runs_calls();
         if !is_ours {
-            self.log_history();
+            self.warn_of_recording();
         }
         !self.ledger.enter(id, is_ours) && is_ours
     }
@@ -106,7 +106,7 @@ impl Stream {
         self.messages.hint("`--execute` runs them");
     }
 
-    fn log_history(&mut self) {
+    fn warn_of_recording(&mut self) {
         if std::mem::replace(&mut self.has_mentioned_history, true) {
             return;
         }
@@ -185,10 +185,10 @@ pub(super) struct Ledger {
     /// The calls without a result in the input, by a hash of their ids. An id may be as long as a line, so
     /// the ids of a whole recording would need unbounded memory. The hash is keyed, so that no input can
     /// provoke a collision. The probability of a collision among a million open calls is 1 in 37 million.
-    open: HashMap<u64, Vec<OpenCall>>,
+    open_calls: HashMap<u64, Vec<OpenCall>>,
     /// The numbers of calls with a result that are not entered yet.
     answered: HashSet<u64>,
-    messages: u64,
+    message_count: u64,
     calls_read: u64,
     calls_entered: u64,
     /// Whether the end of the input was read.
@@ -214,10 +214,10 @@ impl Ledger {
         }
         match event {
             // Calls on lines of their own have no message: a prompt starts a new group of them.
-            Event::Message(_) | Event::Prompt => self.messages += 1,
-            Event::Call(call) => self.open_call(&call.id),
+            Event::Message(_) | Event::Prompt => self.message_count += 1,
+            Event::Call(call) => self.add_call(&call.id),
             Event::Result(id) => {
-                let Some(call) = self.take_open(id) else {
+                let Some(call) = self.take_open_call(id) else {
                     return false;
                 };
                 if call.number >= self.calls_entered {
@@ -245,7 +245,7 @@ impl Ledger {
     pub(super) fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
         let number = self.calls_entered;
         self.calls_entered += 1;
-        if is_ours && let Some(open) = self.open.get_mut(&self.hasher.hash_one(id)) {
+        if is_ours && let Some(open) = self.open_calls.get_mut(&self.hasher.hash_one(id)) {
             for call in open.iter_mut().filter(|call| call.number == number) {
                 call.is_ours = true;
             }
@@ -255,32 +255,32 @@ impl Ledger {
 
     /// Returns the number of entered calls without a result, here or in the input.
     pub(super) fn unanswered_count(&self) -> usize {
-        let open = self.open.values().flatten();
+        let open = self.open_calls.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)
             .count()
     }
 
-    fn open_call(&mut self, id: &ToolUseId) {
+    fn add_call(&mut self, id: &ToolUseId) {
         let call = OpenCall {
             number: self.calls_read,
-            message: self.messages,
+            message: self.message_count,
             is_ours: false,
         };
         self.calls_read += 1;
-        self.open
+        self.open_calls
             .entry(self.hasher.hash_one(id))
             .or_default()
             .push(call);
     }
 
-    fn take_open(&mut self, id: &ToolUseId) -> Option<OpenCall> {
+    fn take_open_call(&mut self, id: &ToolUseId) -> Option<OpenCall> {
         let key = self.hasher.hash_one(id);
-        let open = self.open.get_mut(&key)?;
+        let open = self.open_calls.get_mut(&key)?;
         let message = open.last()?.message;
         let position = open.iter().position(|call| call.message == message)?;
         let call = open.remove(position);
         if open.is_empty() {
-            self.open.remove(&key);
+            self.open_calls.remove(&key);
         }
         Some(call)
     }

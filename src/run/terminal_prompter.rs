@@ -39,7 +39,7 @@ impl TerminalPrompter {
         })
     }
 
-    fn answer(
+    fn try_ask(
         &self,
         question: &Question<'_>,
         cancel: &CancelToken,
@@ -76,11 +76,11 @@ impl TerminalPrompter {
         }
     }
 
-    fn fill_in(&self, form: &UserForm, cancel: &CancelToken) -> io::Result<FilledForm> {
+    fn try_fill(&self, form: &UserForm, cancel: &CancelToken) -> io::Result<FilledForm> {
         let mut terminal = self.terminal.lock_anyway();
-        let cancelled = || Ok(FilledForm::None("the question was cancelled".to_owned()));
+        let cancel_form = || Ok(FilledForm::None("the question was cancelled".to_owned()));
         let Some(_open) = self.screen.ask(cancel) else {
-            return cancelled();
+            return cancel_form();
         };
         tcflush(&*terminal, QueueSelector::IFlush)?;
         let [asker, message] = [&form.asker, &form.message].map(|text| terminal_safe_line(text));
@@ -96,7 +96,7 @@ impl TerminalPrompter {
                         continue;
                     }
                     if cancel.is_cancelled() {
-                        return cancelled();
+                        return cancel_form();
                     }
                     return Ok(FilledForm::Declined);
                 };
@@ -136,7 +136,7 @@ impl Prompter for TerminalPrompter {
     }
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
-        match self.answer(question, cancel) {
+        match self.try_ask(question, cancel) {
             Ok(Some(answer)) => answer,
             Ok(None) if cancel.is_cancelled() => {
                 PromptResponse::None("the question was cancelled".to_owned())
@@ -149,7 +149,7 @@ impl Prompter for TerminalPrompter {
 
 impl FormUser for TerminalPrompter {
     fn fill(&self, form: &UserForm, cancel: &CancelToken) -> FilledForm {
-        self.fill_in(form, cancel).unwrap_or_else(|error| {
+        self.try_fill(form, cancel).unwrap_or_else(|error| {
             FilledForm::None(format!("cannot ask on the terminal: {error}"))
         })
     }

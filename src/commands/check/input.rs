@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::commands::inputs::{is_standard_stream, open_stream, take_stdin};
 use crate::commands::{Form, FormArguments, InputErrors, RecordWriter, Status, output};
 use crate::io::{Io, Messages};
-use crate::jsonl::{LineReader, TextLine, TextLineForm, read_text_line};
+use crate::jsonl::{LineReader, TextLine, TextLineForm, parse_text_line};
 use crate::records::CheckErrorRecord;
 use crate::render::ProgressLine;
 
@@ -149,13 +149,13 @@ impl<Item: Serialize> LineChecker<'_, Item> {
             let checked = match line {
                 Ok(bytes) => {
                     let bytes = without_byte_order_mark(bytes, number);
-                    read_text_line(bytes, self.form)
+                    parse_text_line(bytes, self.form)
                 }
                 Err(_) => Err("the line is longer than 16 MiB".to_owned()),
             };
             match checked {
                 Ok(checked) => {
-                    if checked.repaired {
+                    if checked.had_invalid_utf8 {
                         self.unusable += 1;
                         self.messages.warn(&format!(
                             "{source_name}: line {number}: invalid UTF-8 was replaced by U+FFFD"

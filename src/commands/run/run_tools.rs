@@ -409,7 +409,7 @@ impl RunToolsArguments {
         channels: &Channels,
         options: &Options,
     ) -> anyhow::Result<()> {
-        let (dialect, call_ids) = (self.from, options.call_ids.clone());
+        let (dialect, call_ids) = (self.from, options.call_id_prefix.clone());
         let decoder = move || {
             let decoder = dialect.map_or_else(Decoder::with_detection, Decoder::for_api);
             decoder.with_call_ids(call_ids.clone())
@@ -418,7 +418,12 @@ impl RunToolsArguments {
         let needles = needles.chain(self.results.iter().flat_map(|_| TEXT_NEEDLES));
         let prefilter = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         channels
-            .start_reading(stdin, move || prefilter.clone(), options.unwanted, decoder)
+            .start_reading(
+                stdin,
+                move || prefilter.clone(),
+                options.unwanted_lines,
+                decoder,
+            )
             .context("cannot read input")
     }
 
@@ -450,19 +455,19 @@ impl RunToolsArguments {
     fn options(&self, form: Form, settings: &Settings, here: &Path, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
-            call_ids: format!("call_{}", &run[run.len() - 12..]),
+            call_id_prefix: format!("call_{}", &run[run.len() - 12..]),
             mode: if self.plan {
                 RunMode::Plan
             } else {
                 RunMode::Execute
             },
             policy: self.schedule,
-            cap: settings.concurrency,
+            max_concurrent_calls: settings.concurrency,
             on_error: self.on_error,
             // A message contains the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
-            results: self.results,
-            mentions_denial: form == Form::Jsonl,
+            results_api: self.results,
+            warns_on_denial: form == Form::Jsonl,
             // Text about calls needs their input.
             echo: if self.no_echo && form == Form::Jsonl {
                 Echo::OwnRecords
@@ -477,7 +482,7 @@ impl RunToolsArguments {
             dedup: if self.dedup { Dedup::On } else { Dedup::Off },
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
-            file_id: self.session.as_deref().map(|path| {
+            fallback_session_id: self.session.as_deref().map(|path| {
                 SessionId(read_recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
             }),
             session_scope: SessionScope::from_path(self.session.as_deref().unwrap_or(here)),
@@ -485,7 +490,7 @@ impl RunToolsArguments {
                 Some(_) => StartDirectory::Named,
                 None => StartDirectory::Previous,
             },
-            unwanted: if self.strict {
+            unwanted_lines: if self.strict {
                 UnwantedLines::Checked
             } else {
                 UnwantedLines::Unread

@@ -15,7 +15,9 @@ use crate::jsonl::WriteResult;
 use crate::records::{
     ArchiveOutcome, SessionArchiveRecord, SessionArchivedRecord, SessionRemovalRecord,
 };
-use crate::render::{ProgressLine, archive_sum, archived_line, removal_sum, removed_line};
+use crate::render::{
+    ProgressLine, archive_totals_line, archived_line, removal_totals_line, removed_line,
+};
 use crate::session::archiver::{ArchiveDir, ArchiveError, Bundle, Removal, Selected, select};
 use crate::session::{Depth, SessionError, process_in_order};
 
@@ -118,7 +120,7 @@ impl Run for SessionArchiveArguments {
             writer,
             form,
             &totals,
-            &archive_sum(&totals),
+            &archive_totals_line(&totals),
             (output_failed, &errors),
         )
     }
@@ -182,7 +184,13 @@ impl Run for SessionRemoveArguments {
         }
         drop(progress);
         let outcome = (output_failed, &errors);
-        finish(writer, form, &totals, &removal_sum(&totals), outcome)
+        finish(
+            writer,
+            form,
+            &totals,
+            &removal_totals_line(&totals),
+            outcome,
+        )
     }
 }
 

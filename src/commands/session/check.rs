@@ -11,7 +11,7 @@ use crate::commands::session::source::SelectionArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{DamageKind, SessionChecksRecord};
-use crate::render::{ProgressLine, check_page, check_sum};
+use crate::render::{ProgressLine, check_page, check_totals_line};
 use crate::session::{SecretSearch, Session};
 
 /// Report problems in session files
@@ -109,7 +109,7 @@ impl Run for SessionCheckArguments {
         all.sessions = sessions.len() as u64;
         all.unreadable = all.sessions - all.ok - all.damaged;
         match form {
-            Form::Text => writer.echo(check_sum(&all).as_bytes())?,
+            Form::Text => writer.echo(check_totals_line(&all).as_bytes())?,
             Form::Jsonl if self.sessions.is_empty() => writer.record(&all)?,
             Form::Jsonl => {}
         }

@@ -17,8 +17,8 @@ use super::super::recap::RecapArguments;
 use super::*;
 use crate::commands::{Globals, Status};
 use crate::io::{
-    CancelToken, Clock, Environment, InputStream, Io, Messages, OutputStream, REPORT_FOCUS,
-    REPORT_NO_FOCUS, Screen, SeededIds, TerminalFacts,
+    CancelToken, Clock, DISABLE_FOCUS_REPORTS, ENABLE_FOCUS_REPORTS, Environment, InputStream, Io,
+    Messages, OutputStream, Screen, SeededIds, TerminalFacts,
 };
 use crate::message::{Block, Message, Origin, Role};
 use crate::summaries::Excerpt;
@@ -186,7 +186,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     let sees = || shown.try_iter().collect::<Vec<String>>();
     let thread = std::thread::spawn(move || watch(theirs, clock, &watched, &sender));
 
-    user.reads(REPORT_FOCUS);
+    user.reads(ENABLE_FOCUS_REPORTS);
     let told = vec!["All ported".to_owned()];
     let nothing = Vec::<String>::new();
     // A terminal without reports counts as focused.
@@ -239,7 +239,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     thread.join().unwrap();
     let after = tcgetattr(kept.as_fd()).unwrap();
     assert_eq!(after.local_modes, before.local_modes);
-    user.reads(REPORT_NO_FOCUS);
+    user.reads(DISABLE_FOCUS_REPORTS);
 }
 
 /// Lines of a session of Claude Code: prompts and replies in turn, with these numbers.
@@ -336,7 +336,7 @@ impl Watching {
             looks,
             clock,
         };
-        user.reads(REPORT_FOCUS);
+        user.reads(ENABLE_FOCUS_REPORTS);
         Self {
             user,
             records,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::text::{TextPieces, truncate_utf16, utf16_length};
+use crate::text::{Utf8Decoder, truncate_utf16, utf16_length};
 
 /// Collects text in chunks and keeps about half of `limit` UTF-16 units from each end, in constant memory.
 #[derive(Debug, Default)]
@@ -140,14 +140,14 @@ fn suffix_start(text: &str, units: usize) -> usize {
 /// A writer that decodes UTF-8 and replaces invalid bytes.
 pub(super) struct LossyText<Sink: FnMut(&str)> {
     sink: Sink,
-    pieces: TextPieces,
+    pieces: Utf8Decoder,
 }
 
 impl<Sink: FnMut(&str)> LossyText<Sink> {
     pub(super) fn new(sink: Sink) -> Self {
         Self {
             sink,
-            pieces: TextPieces::default(),
+            pieces: Utf8Decoder::default(),
         }
     }
 

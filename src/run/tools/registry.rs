@@ -17,7 +17,7 @@ use super::{Input, Tool, ToolSource, Unavailable};
 use crate::api::{Api, FREE_TEXT};
 use crate::io::CancelToken;
 use crate::text::most_similar;
-use crate::tool_facts::{Purpose, agent_tool, alias, without_namespace};
+use crate::tool_facts::{Purpose, agent_tool, find_alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
 #[derive(Default)]
@@ -184,11 +184,11 @@ impl Registry {
         if let Some(entry) = alias_target.and_then(|target| self.entry(target)) {
             return Ok(entry.resolve(input));
         }
-        if let Some(alias) = alias(short)
+        if let Some(alias) = find_alias(short)
             && let Some(entry) = self.entry(alias.tool)
         {
             return alias
-                .map(name_free_text(input, &*entry.tool))
+                .rewrite_arguments(name_free_text(input, &*entry.tool))
                 .map(|input| entry.resolve(input))
                 .map_err(LookupError::Unmappable);
         }

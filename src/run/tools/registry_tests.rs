@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::api::Api;
 use crate::run::tools::{InvalidInput, PreparedCall, declarations};
-use crate::tool_facts::{agent_tool, run_rows};
+use crate::tool_facts::{agent_tool, alias_rows};
 
 struct NamedTool {
     name: &'static str,
@@ -424,7 +424,7 @@ fn declarations_are_complete_and_sorted() {
 #[test]
 fn tools_of_agents_run_as_built_in_tools() {
     let registry = Registry::builtin();
-    for name in run_rows().flat_map(|(names, _)| names.split(',')) {
+    for name in alias_rows().flat_map(|(names, _)| names.split(',')) {
         let tool = agent_tool(name).unwrap().name;
         let is_builtin = registry.iter().any(|known| known.name() == tool);
         assert!(is_builtin, "{name} is {tool}");

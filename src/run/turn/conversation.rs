@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::history::History;
 use super::limits::Consumption;
-use super::records::to_model;
+use super::records::user_message;
 use crate::agent::{is_in, own_format};
 use crate::assemble::{CopyError, DialogStream, Understanding};
 use crate::jsonl::{Mapping, Prefilter, Reader};
@@ -128,7 +128,7 @@ impl TurnConversation {
 
     /// Appends a message of the user.
     pub fn add_prompt(&mut self, text: String) {
-        self.add(to_model(Origin::Prompt, text));
+        self.add(user_message(Origin::Prompt, text));
     }
 
     /// Takes the next message.

@@ -31,7 +31,7 @@ pub enum Ending<'a> {
     /// No request was sent: a limit was reached.
     Limited(Limit),
     /// The reply does not match the schema, for this reason.
-    Misfit(&'a str),
+    SchemaMismatch(&'a str),
 }
 
 impl RecordBuilder {
@@ -43,26 +43,26 @@ impl RecordBuilder {
             moment,
             message_id: String::new(),
         };
-        builder.next_reply();
+        builder.start_reply();
         builder
     }
 
     /// Starts the next reply.
-    pub fn next_reply(&mut self) {
+    pub fn start_reply(&mut self) {
         self.message_id = format!("msg_{}", self.moment.ids.uuid().simple());
     }
 
     pub fn prompt_record(&self, text: String) -> DialogRecord {
-        self.text(Origin::Prompt, text)
+        self.text_record(Origin::Prompt, text)
     }
 
     /// Returns the record of a message to the model that the user did not write.
     pub fn feedback_record(&self, text: String) -> DialogRecord {
-        self.text(Origin::Injected, text)
+        self.text_record(Origin::Injected, text)
     }
 
-    fn text(&self, origin: Origin, text: String) -> DialogRecord {
-        self.record(to_model(origin, text))
+    fn text_record(&self, origin: Origin, text: String) -> DialogRecord {
+        self.message_record(user_message(origin, text))
     }
 
     /// Returns the record of a hook that ends the conversation.
@@ -83,11 +83,11 @@ impl RecordBuilder {
         message.model = Some(self.model.clone());
         message.usage = usage;
         message.blocks.push(block);
-        self.record(message)
+        self.message_record(message)
     }
 
-    fn record(&self, message: Message) -> DialogRecord {
-        let about = MessageContext {
+    fn message_record(&self, message: Message) -> DialogRecord {
+        let context = MessageContext {
             session_id: Some(self.session_id.clone()),
             ..MessageContext::default()
         };
@@ -96,7 +96,7 @@ impl RecordBuilder {
             time: Some(self.moment.now()),
             ..message
         };
-        to_record(message, &about)
+        to_record(message, &context)
     }
 
     /// Returns the record of an event of the stream.
@@ -169,7 +169,7 @@ impl RecordBuilder {
 }
 
 /// Returns a message to the model.
-pub(super) fn to_model(origin: Origin, text: String) -> Message {
+pub(super) fn user_message(origin: Origin, text: String) -> Message {
     Message {
         blocks: vec![Block::Text(text)],
         ..Message::new(Role::User, origin)
@@ -188,7 +188,7 @@ impl<'a> Ending<'a> {
     fn subtype(&self) -> TurnResult {
         match self {
             Self::Replied(_) => TurnResult::Success,
-            Self::Misfit(_) => TurnResult::ErrorMaxStructuredOutputRetries,
+            Self::SchemaMismatch(_) => TurnResult::ErrorMaxStructuredOutputRetries,
             Self::Failed(_) => TurnResult::ErrorDuringExecution,
             Self::Limited(Limit::Turns(_)) => TurnResult::ErrorMaxTurns,
             Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => TurnResult::ErrorMaxBudgetUsd,
@@ -199,7 +199,7 @@ impl<'a> Ending<'a> {
     pub fn stop_reason(&self) -> Option<&'static str> {
         match self {
             Self::Replied(reply) if !reply.calls.is_empty() => Some("tool_use"),
-            Self::Replied(_) | Self::Misfit(_) => Some("end_turn"),
+            Self::Replied(_) | Self::SchemaMismatch(_) => Some("end_turn"),
             Self::Failed(Failure::OverBudget { .. }) => Some("max_tokens"),
             Self::Failed(Failure::Declined { .. }) => Some("refusal"),
             Self::Failed(_) | Self::Limited(_) => None,
@@ -209,7 +209,7 @@ impl<'a> Ending<'a> {
     fn terminal_reason(&self) -> &'static str {
         match self {
             Self::Replied(_) => "completed",
-            Self::Misfit(_) => "structured_output_retry_exhausted",
+            Self::SchemaMismatch(_) => "structured_output_retry_exhausted",
             Self::Limited(Limit::Turns(_)) => "max_turns",
             Self::Limited(Limit::Dollars(_) | Limit::Tokens(_)) => "budget_exhausted",
             Self::Failed(failure) => match failure {
@@ -239,7 +239,7 @@ impl<'a> Ending<'a> {
             Self::Replied(_) => None,
             Self::Failed(failure) => Some(failure.to_string()),
             Self::Limited(limit) => Some(limit.to_string()),
-            Self::Misfit(problems) => Some((*problems).to_owned()),
+            Self::SchemaMismatch(problems) => Some((*problems).to_owned()),
         }
     }
 }

@@ -136,7 +136,7 @@ impl ReplyWriter {
         let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
         let ending = match &output {
             Ok(_) => Ending::new(&reply),
-            Err(problems) => Ending::Misfit(problems),
+            Err(problems) => Ending::SchemaMismatch(problems),
         };
         let record = TurnResultRecord {
             duration_ms: milliseconds(duration),
@@ -184,7 +184,7 @@ impl ReplyWriter {
         }
         self.writer
             .record(&self.records.feedback_record(correction))?;
-        self.records.next_reply();
+        self.records.start_reply();
         self.has_begun = false;
         self.writer.flush()
     }

@@ -33,7 +33,7 @@ pub fn watch_terminal<Recap, Error: From<io::Error>>(
     // Number of messages at the last recap.
     let mut recapped = None;
     while !stop.is_cancelled() {
-        let Some(focused) = terminal.wait_for_focus(TICK, QUIT)? else {
+        let Some(focused) = terminal.poll_focus(TICK, QUIT)? else {
             return Ok(());
         };
         let Some(excerpt) = look() else {

@@ -28,5 +28,6 @@ pub use streams::{
 };
 pub use temporary::{create_temporary, unwritable_error};
 pub use terminal::{
-    FocusTerminal, REPORT_FOCUS, REPORT_NO_FOCUS, TerminalInput, open_terminal, read_typed,
+    DISABLE_FOCUS_REPORTS, ENABLE_FOCUS_REPORTS, FocusTerminal, TerminalInput, open_terminal,
+    read_typed,
 };

@@ -13,7 +13,7 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use super::{CancelToken, Lock};
 
-/// Maximum size of waiting output in memory, in bytes. Larger output goes to a temporary file.
+/// Maximum size of queued output in memory, in bytes. Larger output goes to a temporary file.
 const MEMORY_LIMIT: usize = 8 * 1024 * 1024;
 
 /// Interval between attempts to open a question, and to write queued output at exit.
@@ -42,7 +42,7 @@ pub struct Screen {
 struct State {
     terminal: Option<File>,
     is_asking: bool,
-    waiting: Option<SpooledTempFile>,
+    queued_output: Option<SpooledTempFile>,
     /// Whether the output ends in an incomplete line.
     is_within_line: bool,
     footer: Option<Arc<dyn Footer>>,
@@ -90,7 +90,7 @@ impl Screen {
         while !cancel.is_cancelled() {
             let mut state = self.state.lock_anyway();
             if state.acquire() {
-                if state.try_lock(FlockOperation::NonBlockingLockExclusive) {
+                if state.apply_lock(FlockOperation::NonBlockingLockExclusive) {
                     state.is_asking = true;
                     return Some(OpenQuestion(self.clone()));
                 }
@@ -106,17 +106,17 @@ impl Screen {
     /// asks a question.
     pub fn finish(&self) {
         self.state.lock_anyway().is_asking = false;
-        while self.state.lock_anyway().waiting.is_some() && !self.update(|_| ()) {
+        while self.state.lock_anyway().queued_output.is_some() && !self.update(|_| ()) {
             sleep(RETRY_INTERVAL);
         }
     }
 }
 
 impl State {
-    /// Removes the lines below the output, and writes the waiting output. Returns false during a question: then
+    /// Removes the lines below the output, and writes the queued output. Returns false during a question: then
     /// the terminal must not be written to.
     fn acquire(&mut self) -> bool {
-        let is_free = !self.is_asking && self.try_lock(FlockOperation::NonBlockingLockShared);
+        let is_free = !self.is_asking && self.apply_lock(FlockOperation::NonBlockingLockShared);
         if let Some(footer) = &self.footer {
             if is_free {
                 footer.clear();
@@ -124,11 +124,13 @@ impl State {
                 footer.forget();
             }
         }
-        if is_free && let (Some(mut waiting), Some(file)) = (self.waiting.take(), &self.terminal) {
+        if is_free
+            && let (Some(mut output), Some(file)) = (self.queued_output.take(), &self.terminal)
+        {
             // A closed terminal is reported by the next write.
-            let _ = waiting
+            let _ = output
                 .rewind()
-                .and_then(|()| io::copy(&mut waiting, &mut &*file));
+                .and_then(|()| io::copy(&mut output, &mut &*file));
         }
         is_free
     }
@@ -138,12 +140,12 @@ impl State {
         if let Some(footer) = self.footer.as_ref().filter(|_| !self.is_within_line) {
             footer.draw();
         }
-        self.try_lock(FlockOperation::Unlock);
+        self.apply_lock(FlockOperation::Unlock);
     }
 
     /// Locks or unlocks the terminal. Returns false if another process of this job has locked it. Other jobs do not
     /// count: they may be stopped at a question.
-    fn try_lock(&self, operation: FlockOperation) -> bool {
+    fn apply_lock(&self, operation: FlockOperation) -> bool {
         let Some(terminal) = &self.terminal else {
             return true;
         };
@@ -163,7 +165,7 @@ impl State {
     }
 }
 
-/// An open question. Dropping it draws the footer and writes the waiting output.
+/// An open question. Dropping it draws the footer and writes the queued output.
 pub struct OpenQuestion(Screen);
 
 impl Drop for OpenQuestion {
@@ -194,7 +196,7 @@ impl Write for ScreenWriter {
             Some(terminal) if is_free => terminal,
             _ => {
                 let new = || spooled_tempfile(MEMORY_LIMIT);
-                state.waiting.get_or_insert_with(new)
+                state.queued_output.get_or_insert_with(new)
             }
         };
         let written = output.write_all(&[start, bytes].concat());
@@ -234,8 +236,8 @@ mod tests {
         let state = on(&path);
         while std::fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
             for _ in 0..1_000 {
-                state.try_lock(FlockOperation::NonBlockingLockShared);
-                state.try_lock(FlockOperation::Unlock);
+                state.apply_lock(FlockOperation::NonBlockingLockShared);
+                state.apply_lock(FlockOperation::Unlock);
             }
         }
     }
@@ -255,13 +257,13 @@ mod tests {
             .unwrap();
         let (mut taken, mut refused) = (0, 0);
         while taken < 20_000 || refused < 20_000 {
-            if state.try_lock(FlockOperation::NonBlockingLockExclusive) {
+            if state.apply_lock(FlockOperation::NonBlockingLockExclusive) {
                 let terminal = state.terminal.as_ref().unwrap();
                 // Succeeds again if this process has the lock.
                 let lock = fcntl_lock(terminal, FlockOperation::NonBlockingLockExclusive);
                 lock.expect("the lock is held");
                 taken += 1;
-                state.try_lock(FlockOperation::Unlock);
+                state.apply_lock(FlockOperation::Unlock);
             } else {
                 refused += 1;
             }

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::messages::Messages;
 use super::screen::Screen;
 use super::{Clock, Ids};
-use crate::text::{TextPieces, escape_hidden};
+use crate::text::{Utf8Decoder, escape_hidden};
 
 /// The input of a command.
 pub enum InputStream {
@@ -137,7 +137,7 @@ pub struct TerminalFacts {
 /// that the records stay the same.
 pub struct TerminalRecords<Sink> {
     sink: Sink,
-    pieces: TextPieces,
+    pieces: Utf8Decoder,
 }
 
 impl<Sink: Write> TerminalRecords<Sink> {
@@ -145,7 +145,7 @@ impl<Sink: Write> TerminalRecords<Sink> {
     pub fn new(sink: Sink) -> Self {
         Self {
             sink,
-            pieces: TextPieces::default(),
+            pieces: Utf8Decoder::default(),
         }
     }
 }

@@ -12,10 +12,10 @@ use rustix::termios::{
 };
 
 /// Turns on focus reports.
-pub const REPORT_FOCUS: &[u8] = b"\x1b[?1004h";
+pub const ENABLE_FOCUS_REPORTS: &[u8] = b"\x1b[?1004h";
 
 /// Turns off focus reports.
-pub const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
+pub const DISABLE_FOCUS_REPORTS: &[u8] = b"\x1b[?1004l";
 
 /// Opens the controlling terminal.
 ///
@@ -40,11 +40,11 @@ pub enum TerminalInput {
 ///
 /// # Errors
 /// Reading failed.
-pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<TerminalInput> {
+pub fn read_typed(terminal: &File, limit: usize, timeout: Duration) -> io::Result<TerminalInput> {
     let mut descriptors = [PollFd::new(terminal, PollFlags::IN)];
     // Fails only for waits of more than 2^63 seconds.
-    let wait = Timespec::try_from(wait).unwrap_or_default();
-    match poll(&mut descriptors, Some(&wait)) {
+    let timeout = Timespec::try_from(timeout).unwrap_or_default();
+    match poll(&mut descriptors, Some(&timeout)) {
         Ok(0) | Err(Errno::INTR) => return Ok(TerminalInput::Nothing),
         Ok(_) if descriptors[0].revents().contains(PollFlags::HUP) => {
             return Ok(TerminalInput::Closed);
@@ -62,7 +62,7 @@ pub fn read_typed(terminal: &File, limit: usize, wait: Duration) -> io::Result<T
 pub struct FocusTerminal {
     terminal: File,
     original_modes: Termios,
-    reports: FocusReports,
+    reports: FocusReportParser,
     is_focused: bool,
 }
 
@@ -78,14 +78,14 @@ impl FocusTerminal {
         quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(&terminal, OptionalActions::Now, &quiet)?;
-        let opened = Self {
+        let focus_terminal = Self {
             terminal,
             original_modes,
-            reports: FocusReports::default(),
+            reports: FocusReportParser::default(),
             is_focused: true,
         };
-        (&opened.terminal).write_all(REPORT_FOCUS)?;
-        Ok(opened)
+        (&focus_terminal.terminal).write_all(ENABLE_FOCUS_REPORTS)?;
+        Ok(focus_terminal)
     }
 
     /// Waits for input, at most for `wait`. Returns whether the terminal has the focus; `None` once it is closed or the user
@@ -93,8 +93,8 @@ impl FocusTerminal {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn wait_for_focus(&mut self, wait: Duration, key: u8) -> io::Result<Option<bool>> {
-        let typed = read_typed(&self.terminal, 256, wait).map_err(|error| {
+    pub fn poll_focus(&mut self, timeout: Duration, key: u8) -> io::Result<Option<bool>> {
+        let typed = read_typed(&self.terminal, 256, timeout).map_err(|error| {
             let problem = format!("cannot read from the terminal: {error}");
             io::Error::new(error.kind(), problem)
         });
@@ -114,28 +114,32 @@ impl FocusTerminal {
 impl Drop for FocusTerminal {
     fn drop(&mut self) {
         // The terminal may be gone.
-        let _ = (&self.terminal).write_all(REPORT_NO_FOCUS);
+        let _ = (&self.terminal).write_all(DISABLE_FOCUS_REPORTS);
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.original_modes);
     }
 }
 
 /// Parses focus reports, which may be split over several reads.
 #[derive(Debug, Default)]
-struct FocusReports {
+struct FocusReportParser {
     /// The last bytes, which may be the start of a report.
-    rest: Vec<u8>,
+    pending: Vec<u8>,
 }
 
-impl FocusReports {
+impl FocusReportParser {
     /// Parses more bytes. Returns whether the terminal has the focus according to the last report in them.
     fn parse(&mut self, bytes: &[u8]) -> Option<bool> {
-        self.rest.extend_from_slice(bytes);
-        let focus = self.rest.windows(3).rev().find_map(|report| match report {
-            b"\x1b[I" => Some(true),
-            b"\x1b[O" => Some(false),
-            _ => None,
-        });
-        self.rest.drain(..self.rest.len().saturating_sub(2));
+        self.pending.extend_from_slice(bytes);
+        let focus = self
+            .pending
+            .windows(3)
+            .rev()
+            .find_map(|report| match report {
+                b"\x1b[I" => Some(true),
+                b"\x1b[O" => Some(false),
+                _ => None,
+            });
+        self.pending.drain(..self.pending.len().saturating_sub(2));
         focus
     }
 }
@@ -154,8 +158,12 @@ mod tests {
             (b"\x1b[A", None),
         ];
         for (bytes, expected) in table {
-            assert_eq!(FocusReports::default().parse(bytes), expected, "{bytes:?}");
-            let mut reports = FocusReports::default();
+            assert_eq!(
+                FocusReportParser::default().parse(bytes),
+                expected,
+                "{bytes:?}"
+            );
+            let mut reports = FocusReportParser::default();
             let told = bytes.iter().filter_map(|byte| reports.parse(&[*byte]));
             assert_eq!(told.last(), expected, "{bytes:?}, byte by byte");
         }

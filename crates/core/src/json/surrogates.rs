@@ -12,7 +12,7 @@ pub fn replace_lone_surrogates(json: &str) -> Option<String> {
         return None;
     }
     let mut replaced = String::new();
-    let mut copied = 0;
+    let mut copied_end = 0;
     let mut at = 0;
     while let Some(distance) = memchr(b'\\', &json.as_bytes()[at..]) {
         at += distance;
@@ -23,14 +23,14 @@ pub fn replace_lone_surrogates(json: &str) -> Option<String> {
             Some(_) => (6, true),
         };
         if is_lone {
-            replaced.push_str(&json[copied..at]);
+            replaced.push_str(&json[copied_end..at]);
             replaced.push_str("\\ufffd");
-            copied = at + length;
+            copied_end = at + length;
         }
         at = (at + length).min(json.len());
     }
-    (copied > 0).then(|| {
-        replaced.push_str(&json[copied..]);
+    (copied_end > 0).then(|| {
+        replaced.push_str(&json[copied_end..]);
         replaced
     })
 }

@@ -65,14 +65,14 @@ pub fn search_backward<Source: Borrow<File>>(
     needles: &[&str],
     visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
 ) -> io::Result<()> {
-    let wanted = Prefilter::new(needles).map_err(io::Error::other)?;
+    let prefilter = Prefilter::new(needles).map_err(io::Error::other)?;
     // A needle may cross the end of a window.
     let longest = needles.iter().map(|needle| needle.len() as u64).max();
     let overlap = longest.unwrap_or(0).saturating_sub(1);
     let length = file.length();
     let mut search = Search {
         floor: 0,
-        visited: length + 1,
+        last_line_start: length + 1,
         skipped: 0..0,
     };
     let mut end = length;
@@ -85,8 +85,8 @@ pub fn search_backward<Source: Borrow<File>>(
             distance if distance < LARGE_WINDOW_AFTER => end.saturating_sub(SMALL_WINDOW),
             _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
-        let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
-        for hit in find_last_per_line(&wanted, window).into_iter().rev() {
+        let (window, handle) = file.window_and_file(start..(end + overlap).min(length))?;
+        for hit in find_last_per_line(&prefilter, window).into_iter().rev() {
             if !search.visit_hit(window, handle, start, hit, length, visit)? {
                 return Ok(());
             }
@@ -97,10 +97,10 @@ pub fn search_backward<Source: Borrow<File>>(
 }
 
 /// Returns the position of the last needle on each line of the window.
-fn find_last_per_line(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
+fn find_last_per_line(prefilter: &Prefilter, window: &[u8]) -> Vec<usize> {
     let mut positions: Vec<usize> = Vec::new();
     let mut from = 0;
-    while let Some(position) = wanted.find(window, from) {
+    while let Some(position) = prefilter.find(window, from) {
         from = position + 1;
         match positions.last_mut() {
             Some(last) if memchr(b'\n', &window[*last..position]).is_none() => *last = position,
@@ -114,7 +114,7 @@ struct Search {
     /// Matches before this offset are ignored.
     floor: u64,
     /// The start of the last visited line.
-    visited: u64,
+    last_line_start: u64,
     /// A range without a newline that is longer than [`MAX_HIT_BYTES`].
     skipped: Range<u64>,
 }
@@ -131,33 +131,33 @@ impl Search {
         length: u64,
         visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
     ) -> io::Result<bool> {
-        let position = start + hit as u64;
-        if position < self.floor {
+        let needle_at = start + hit as u64;
+        if needle_at < self.floor {
             return Ok(false);
         }
-        if position >= self.visited || self.skipped.contains(&position) {
+        if needle_at >= self.last_line_start || self.skipped.contains(&needle_at) {
             return Ok(true);
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
         let inner_end = memchr(b'\n', &window[hit..]).map(|at| hit + at);
-        let mut crossing = Vec::new();
+        let mut line_buffer = Vec::new();
         let line = if let (Some(from), Some(to)) = (inner_start, inner_end)
             && (to - from) as u64 <= MAX_HIT_BYTES
         {
-            self.visited = start + from as u64;
+            self.last_line_start = start + from as u64;
             &window[from..to]
         } else {
-            let Some(line) = self.line_around(handle, position, length)? else {
+            let Some(line) = self.line_around(handle, needle_at, length)? else {
                 return Ok(true);
             };
-            self.visited = line.start;
-            crossing.resize(usize::try_from(line.end - line.start).unwrap_or(0), 0);
-            let filled = read_at(handle, &mut crossing, line.start)?;
-            &crossing[..filled]
+            self.last_line_start = line.start;
+            line_buffer.resize(usize::try_from(line.end - line.start).unwrap_or(0), 0);
+            let filled = read_at(handle, &mut line_buffer, line.start)?;
+            &line_buffer[..filled]
         };
         let control = visit(Hit {
             line,
-            offset: self.visited,
+            offset: self.last_line_start,
         });
         if let SearchControl::DownTo(floor) = control {
             self.floor = self.floor.max(floor);
@@ -212,7 +212,7 @@ impl Search {
 }
 
 /// Receives the range and text of a line; returns whether to continue with the line before it.
-pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
+pub type LineVisitor<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 
 /// Calls `visit` with the range and text of each line, the last one first, until it returns false. The text is
 /// `None` if the line is longer than [`MAX_LINE_BYTES`]. Range and text include the newline, which the last line may lack.
@@ -221,7 +221,7 @@ pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 /// Reading failed.
 pub fn visit_lines_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    visit: &mut VisitLine<'_>,
+    visit: &mut LineVisitor<'_>,
 ) -> io::Result<()> {
     let length = file.length();
     if length == 0 {
@@ -229,7 +229,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
     }
     let mut lines = Lines {
         end: length,
-        crossing: Vec::new(),
+        line_buffer: Vec::new(),
         visit,
     };
     // Newlines before `end` start lines. One at the end of the file does not.
@@ -238,7 +238,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
     while end > 0 {
         let start = end.saturating_sub(size);
         let window_end = if end + 1 == length { length } else { end };
-        let (window, handle) = file.window_of_file(start..window_end)?;
+        let (window, handle) = file.window_and_file(start..window_end)?;
         let inner = usize::try_from(end - start).unwrap_or(usize::MAX);
         for newline in memrchr_iter(b'\n', &window[..inner.min(window.len())]) {
             let line_start = start + newline as u64 + 1;
@@ -249,7 +249,7 @@ pub fn visit_lines_backward<Source: Borrow<File>>(
         end = start;
         size = (2 * size).min(SMALL_WINDOW);
     }
-    let (window, handle) = file.window_of_file(0..lines.end.min(size))?;
+    let (window, handle) = file.window_and_file(0..lines.end.min(size))?;
     lines.visit_next(0, window, 0, handle)?;
     Ok(())
 }
@@ -259,8 +259,8 @@ struct Lines<'a, 'b> {
     /// The end of the next line.
     end: u64,
     /// A line that crosses windows.
-    crossing: Vec<u8>,
-    visit: &'a mut VisitLine<'b>,
+    line_buffer: Vec<u8>,
+    visit: &'a mut LineVisitor<'b>,
 }
 
 impl Lines<'_, '_> {
@@ -278,16 +278,16 @@ impl Lines<'_, '_> {
         if length > MAX_LINE_BYTES {
             return Ok((self.visit)(range, None));
         }
-        let inside = usize::try_from(from - start).unwrap_or(usize::MAX);
-        if let Some(line) = inside
+        let offset_in_window = usize::try_from(from - start).unwrap_or(usize::MAX);
+        if let Some(line) = offset_in_window
             .checked_add(length)
-            .and_then(|to| window.get(inside..to))
+            .and_then(|to| window.get(offset_in_window..to))
         {
             return Ok((self.visit)(range, Some(line)));
         }
-        self.crossing.resize(length, 0);
-        let filled = read_at(handle, &mut self.crossing, from)?;
-        Ok((self.visit)(range, Some(&self.crossing[..filled])))
+        self.line_buffer.resize(length, 0);
+        let filled = read_at(handle, &mut self.line_buffer, from)?;
+        Ok((self.visit)(range, Some(&self.line_buffer[..filled])))
     }
 }
 

@@ -41,14 +41,14 @@ impl Beginning {
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
     pub fn read(file: &File, size: usize) -> io::Result<Self> {
-        let mut buffer = Buffer::take();
-        let length = read_at(file, buffer.space(size), 0)?;
+        let mut buffer = Buffer::from_pool();
+        let length = read_at(file, buffer.resize_to(size), 0)?;
         Ok(Self { buffer, length })
     }
 
     /// Returns the contents.
     pub fn bytes(&self) -> &[u8] {
-        self.buffer.filled_bytes(self.length)
+        self.buffer.prefix(self.length)
     }
 }
 
@@ -98,11 +98,11 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
     pub fn window(&mut self, range: Range<u64>) -> io::Result<&[u8]> {
-        Ok(self.window_of_file(range)?.0)
+        Ok(self.window_and_file(range)?.0)
     }
 
     /// Like [`FixedFile::window`], with the file.
-    pub(super) fn window_of_file(&mut self, range: Range<u64>) -> io::Result<(&[u8], &File)> {
+    pub(super) fn window_and_file(&mut self, range: Range<u64>) -> io::Result<(&[u8], &File)> {
         let end = range.end.min(self.length);
         let range = range.start.min(end)..end;
         let size = range.end - range.start;
@@ -126,12 +126,12 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        let size =
+        let buffered_size =
             usize::try_from(self.buffered.end - self.buffered.start).map_err(io::Error::other)?;
         let bytes = self
             .buffer
             .as_ref()
-            .map_or(&[][..], |buffer| buffer.filled_bytes(size));
+            .map_or(&[][..], |buffer| buffer.prefix(buffered_size));
         // A truncated file has fewer bytes.
         let available = range.start..range.end.min(self.buffered.end);
         let window = slice_at(bytes, self.buffered.start, &available).unwrap_or_default();
@@ -141,10 +141,10 @@ impl<Source: Borrow<File>> FixedFile<Source> {
     /// Fills the buffer with the bytes at `range`, limited to the end of the file. Bytes at either end of the range
     /// that are already in memory are not read again.
     fn fill(&mut self, range: Range<u64>) -> io::Result<()> {
-        let buffer = self.buffer.get_or_insert_with(Buffer::take);
+        let buffer = self.buffer.get_or_insert_with(Buffer::from_pool);
         let index = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);
         let size = index(range.end)?;
-        let bytes = buffer.space(size);
+        let bytes = buffer.resize_to(size);
         let old = std::mem::replace(&mut self.buffered, 0..0);
         let mut from = 0;
         let mut to = size;

@@ -18,7 +18,7 @@ pub const END_OF_EVENTS: &str = "[DONE]";
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Maximum number of reports per line: a hostile line could have millions.
-const MAX_FINDINGS: usize = 8;
+const MAX_DEFECTS: usize = 8;
 
 /// A complete JSON object on a line: valid UTF-8, well-formed, of any depth and size, without lone surrogate
 /// escapes.
@@ -62,22 +62,22 @@ pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     split_from(line, 0)
 }
 
-/// Like [`split_line`], skipping the first `begin` bytes.
-pub(super) fn split_from(line: &[u8], begin: usize) -> (Vec<Record>, Vec<Damage>) {
-    let start = begin + event_field_length(&line[begin..]);
+/// Like [`split_line`], skipping the first `skip` bytes.
+pub(super) fn split_from(line: &[u8], skip: usize) -> (Vec<Record>, Vec<Damage>) {
+    let start = skip + event_field_length(&line[skip..]);
     let LineContents {
         objects,
-        mut findings,
-    } = split_records(&line[start..]);
-    if let Err(error) = simdutf8::compat::from_utf8(&line[begin..]) {
-        let at = (begin + error.valid_up_to()).saturating_sub(start);
-        findings.push((Defect::InvalidUtf8, at));
-        findings.sort_by_key(|(_, at)| *at);
-        findings.truncate(MAX_FINDINGS);
+        mut defects,
+    } = find_objects(&line[start..]);
+    if let Err(error) = simdutf8::compat::from_utf8(&line[skip..]) {
+        let at = (skip + error.valid_up_to()).saturating_sub(start);
+        defects.push((Defect::InvalidUtf8, at));
+        defects.sort_by_key(|(_, at)| *at);
+        defects.truncate(MAX_DEFECTS);
     }
     let objects = objects.into_iter();
     let records = objects.map(|range| extract_record(line, range.start + start..range.end + start));
-    let damage = findings.into_iter().map(|(defect, at)| Damage {
+    let damage = defects.into_iter().map(|(defect, at)| Damage {
         reason: defect.to_string(),
         line: 1,
         offset: (at + start) as u64,
@@ -90,11 +90,11 @@ pub(super) fn split_from(line: &[u8], begin: usize) -> (Vec<Record>, Vec<Damage>
 pub fn only_record(line: &[u8]) -> Option<&str> {
     let is_only =
         matches!(first_value(line), FirstValue::Object(range) if is_blank(&line[range.end..]));
-    sound_text(line).filter(|_| is_only)
+    undamaged_text(line).filter(|_| is_only)
 }
 
 /// Returns the trimmed text of a line if no record on it needs repair. It may not be a record.
-pub fn sound_text(line: &[u8]) -> Option<&str> {
+pub fn undamaged_text(line: &[u8]) -> Option<&str> {
     let text = simdutf8::basic::from_utf8(line).ok()?.trim_ascii();
     replace_lone_surrogates(text).is_none().then_some(text)
 }
@@ -117,7 +117,7 @@ pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
     if !(trimmed.starts_with(b"[") && trimmed.ends_with(b"]")) {
         return None;
     }
-    let elements: Vec<&RawValue> = serde_json::from_str(sound_text(line)?).ok()?;
+    let elements: Vec<&RawValue> = serde_json::from_str(undamaged_text(line)?).ok()?;
     let is_list = elements
         .iter()
         .all(|element| element.get().starts_with('{'));
@@ -130,7 +130,7 @@ pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
 
 /// Whether a line has no damage. Only in a list of objects does a lone surrogate count. The bracket of such a list may
 /// precede the first object.
-pub(super) fn is_sound(line: &[u8]) -> bool {
+pub(super) fn is_undamaged(line: &[u8]) -> bool {
     if list_of_objects(line).is_some() {
         return true;
     }
@@ -183,14 +183,14 @@ fn extract_record(line: &[u8], range: Range<usize>) -> Record {
 struct LineContents {
     /// Complete top-level objects, in order.
     objects: Vec<Range<usize>>,
-    /// Damage, in order, at most [`MAX_FINDINGS`].
-    findings: Vec<(Defect, usize)>,
+    /// Damage, in order, at most [`MAX_DEFECTS`].
+    defects: Vec<(Defect, usize)>,
 }
 
 impl LineContents {
     fn report(&mut self, defect: Defect, at: usize) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push((defect, at));
+        if self.defects.len() < MAX_DEFECTS {
+            self.defects.push((defect, at));
         }
     }
 }
@@ -227,20 +227,20 @@ pub(super) enum Defect {
 }
 
 /// Finds the objects on a line.
-fn split_records(line: &[u8]) -> LineContents {
+fn find_objects(line: &[u8]) -> LineContents {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let mut result = LineContents::default();
     let mut nul_reported = false;
     let mut start = 0;
     loop {
-        let before = measure_gap(&line[start..]);
-        if let Some(nul) = before.first_nul
+        let gap = measure_gap(&line[start..]);
+        if let Some(nul) = gap.first_nul
             && !nul_reported
         {
             nul_reported = true;
             result.report(Defect::NulBytes, start + nul);
         }
-        start += before.length;
+        start += gap.length;
         let rest = &line[start..];
         let (end, is_object) = match first_value(rest) {
             FirstValue::Missing => return result,
@@ -268,7 +268,7 @@ fn split_records(line: &[u8]) -> LineContents {
         } else if is_unusable {
             result.report(Defect::TrailingText, after);
         } else {
-            if before.is_after_record(&result, start) {
+            if gap.is_after_record(&result, start) {
                 result.report(Defect::Glued, start);
             }
             result.objects.push(start..end);
@@ -290,8 +290,12 @@ struct Gap {
 impl Gap {
     /// Whether the record at `start` directly follows another one, without NULs (reported separately) between.
     fn is_after_record(&self, so_far: &LineContents, start: usize) -> bool {
-        let before = start - self.length;
-        self.first_nul.is_none() && so_far.objects.last().is_some_and(|last| last.end == before)
+        let gap_start = start - self.length;
+        self.first_nul.is_none()
+            && so_far
+                .objects
+                .last()
+                .is_some_and(|last| last.end == gap_start)
     }
 }
 

@@ -3,13 +3,13 @@ use proptest::prelude::*;
 use super::super::Piece;
 use super::super::test_samples::{mutate, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
-use super::{Defect, MAX_FINDINGS, is_sound, only_record, split_line, split_records};
+use super::{Defect, MAX_DEFECTS, find_objects, is_undamaged, only_record, split_line};
 
 /// Returns the objects on the line, and the defects with their positions.
 fn objects_and_defects(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
-    let result = split_records(line.as_bytes());
+    let result = find_objects(line.as_bytes());
     let objects = result.objects.into_iter().map(|range| &line[range]);
-    (objects.collect(), result.findings)
+    (objects.collect(), result.defects)
 }
 
 const WHOLE: &str = r#"{"type":"user","message":{"content":[]}}"#;
@@ -61,10 +61,10 @@ fn damage_is_reported() {
         ("{\"\u{1}\":1}", &[], &[(control(), 2)]),
         ("{\"a\":{\"\u{1}\":1}}", &[], &[(control(), 7)]),
     ];
-    for (line, objects, findings) in table {
+    for (line, objects, defects) in table {
         assert_eq!(
             objects_and_defects(line),
-            (objects.to_vec(), findings.to_vec()),
+            (objects.to_vec(), defects.to_vec()),
             "{line:?}"
         );
     }
@@ -93,9 +93,9 @@ fn a_record_after_a_torn_one_is_recovered() {
         r#"{"type":"us{"type":"us"#,
     ] {
         let line = format!("{torn}{WHOLE}\n");
-        let (objects, findings) = objects_and_defects(&line);
+        let (objects, defects) = objects_and_defects(&line);
         assert_eq!(objects, [WHOLE], "{line}");
-        assert_eq!(findings[0], (Defect::Torn, 0), "{line}");
+        assert_eq!(defects[0], (Defect::Torn, 0), "{line}");
         // The same if another record follows, or a second torn one.
         assert_eq!(
             objects_and_defects(&format!("{torn}{WHOLE}{WHOLE}")).0,
@@ -141,9 +141,9 @@ fn inner_objects_are_not_taken_for_records() {
         r#"ontent":[{"type":"tool_use"}]}"#,
         r#"{"type":"tool_use"}]}"#,
     ] {
-        let (objects, findings) = objects_and_defects(line);
+        let (objects, defects) = objects_and_defects(line);
         assert!(objects.is_empty(), "{line}");
-        assert!(!findings.is_empty(), "{line}");
+        assert!(!defects.is_empty(), "{line}");
     }
 }
 
@@ -152,10 +152,10 @@ fn hostile_lines_take_linear_time_and_few_reports() {
     for unit in ["{", "{\"a{", "{}", "5{", "{\"\0", "[", "{\"a\":1{\"b\":"] {
         let line = unit.repeat(100_000);
         let parsed = PARSED.get();
-        assert!(split_records(line.as_bytes()).findings.len() <= MAX_FINDINGS);
+        assert!(find_objects(line.as_bytes()).defects.len() <= MAX_DEFECTS);
         assert!(PARSED.get() - parsed <= 2 * line.len(), "{unit}");
         let invalid = [line.as_bytes(), b"\xff"].concat();
-        assert!(split_line(&invalid).1.len() <= MAX_FINDINGS, "{unit}");
+        assert!(split_line(&invalid).1.len() <= MAX_DEFECTS, "{unit}");
     }
 }
 
@@ -172,7 +172,7 @@ proptest! {
         )
     ) {
         let line = parts.concat();
-        let result = split_records(&line);
+        let result = find_objects(&line);
         let mut end = 0;
         for range in result.objects {
             prop_assert!(range.start >= end);
@@ -188,9 +188,9 @@ proptest! {
             return Err(TestCaseError::fail("a generated object does not validate"));
         };
         let end = span.start + cut.index(span.len());
-        let result = split_records(&line[..end]);
+        let result = find_objects(&line[..end]);
         prop_assert!(result.objects.is_empty());
-        prop_assert_eq!(result.findings.is_empty(), end == span.start);
+        prop_assert_eq!(result.defects.is_empty(), end == span.start);
     }
 
     /// A prefix of a record never swallows or splits the whole record after it: that record is
@@ -202,7 +202,7 @@ proptest! {
     ) {
         let torn = &torn[..cut.index(torn.len())];
         let line = [torn, WHOLE.as_bytes()].concat();
-        let objects: Vec<&[u8]> = split_records(&line).objects.into_iter().map(|range| &line[range]).collect();
+        let objects: Vec<&[u8]> = find_objects(&line).objects.into_iter().map(|range| &line[range]).collect();
         if let Some((last, others)) = objects.split_last() {
             prop_assert_eq!(*last, WHOLE.as_bytes());
             prop_assert!(others.is_empty());
@@ -222,7 +222,7 @@ proptest! {
         prop_assert_eq!(texts(&format!("{line}\n")), (records.clone(), sound));
         // Lists are split before their elements are checked.
         let piece = Piece::Line { raw: line.clone().into(), number: 2, offset: 2 };
-        prop_assert_eq!(is_sound(line.as_bytes()), piece.records().1.is_empty());
+        prop_assert_eq!(is_undamaged(line.as_bytes()), piece.records().1.is_empty());
         prop_assert_eq!(only_record(line.as_bytes()).is_some(), sound && records.len() == 1);
         if let Some(only) = only_record(line.as_bytes()) {
             prop_assert_eq!(records, [only.to_owned()]);
@@ -256,7 +256,7 @@ fn records_and_damage_of_a_line() {
         assert_eq!(only.is_some(), line == b"{\"a\":1}\n");
         assert_eq!(damage.len(), wrong, "{}", String::from_utf8_lossy(line));
         assert_eq!(
-            is_sound(line),
+            is_undamaged(line),
             wrong == 0,
             "{}",
             String::from_utf8_lossy(line)

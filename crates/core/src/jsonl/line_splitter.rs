@@ -159,7 +159,7 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// Returns the largest idle buffer, or a new one.
-    pub(super) fn take() -> Self {
+    pub(super) fn from_pool() -> Self {
         let idle = IDLE.try_with(|idle| {
             let mut idle = idle.try_borrow_mut().ok()?;
             let sizes = idle.iter().map(Vec::len).enumerate();
@@ -172,7 +172,7 @@ impl Buffer {
     }
 
     /// Returns the first `size` bytes. Their contents are unspecified.
-    pub(super) fn space(&mut self, size: usize) -> &mut [u8] {
+    pub(super) fn resize_to(&mut self, size: usize) -> &mut [u8] {
         if self.bytes.is_empty() {
             // Resizing would write each byte.
             self.bytes = vec![0; size];
@@ -183,15 +183,15 @@ impl Buffer {
     }
 
     /// Returns the first `size` bytes, or all of them if the buffer was never that large.
-    pub(super) fn filled_bytes(&self, size: usize) -> &[u8] {
+    pub(super) fn prefix(&self, size: usize) -> &[u8] {
         &self.bytes[..size.min(self.bytes.len())]
     }
 }
 
 /// Returns `size` bytes to read into, from an idle buffer if there is one. Their contents are unspecified.
-pub fn read_buffer(size: usize) -> Vec<u8> {
-    let mut buffer = Buffer::take();
-    buffer.space(size);
+pub fn take_buffer(size: usize) -> Vec<u8> {
+    let mut buffer = Buffer::from_pool();
+    buffer.resize_to(size);
     let mut bytes = std::mem::take(&mut buffer.bytes);
     bytes.truncate(size);
     bytes
@@ -310,15 +310,15 @@ mod tests {
 
     #[test]
     fn buffers_are_reused_up_to_a_limit() {
-        let mut first = Buffer::take();
-        first.space(100)[99] = 7;
-        assert_eq!(first.filled_bytes(200).len(), 100);
+        let mut first = Buffer::from_pool();
+        first.resize_to(100)[99] = 7;
+        assert_eq!(first.prefix(200).len(), 100);
         drop(first);
-        assert_eq!(Buffer::take().filled_bytes(100).last(), Some(&7));
+        assert_eq!(Buffer::from_pool().prefix(100).last(), Some(&7));
         for _ in 0..2 * MAX_IDLE {
-            let mut large = Buffer::take();
-            large.space(MAX_IDLE_BYTES + 1);
+            let mut large = Buffer::from_pool();
+            large.resize_to(MAX_IDLE_BYTES + 1);
         }
-        assert!(Buffer::take().filled_bytes(1).is_empty());
+        assert!(Buffer::from_pool().prefix(1).is_empty());
     }
 }

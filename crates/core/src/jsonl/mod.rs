@@ -15,12 +15,12 @@ mod text_line;
 mod value;
 mod writer;
 
-pub use backward::{Hit, SearchControl, VisitLine, search_backward, visit_lines_backward};
+pub use backward::{Hit, LineVisitor, SearchControl, search_backward, visit_lines_backward};
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
-pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, sound_text, split_line};
-pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
+pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, split_line, undamaged_text};
+pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, take_buffer};
 pub use piece::{Piece, Prefilter};
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
-pub use text_line::{LineContext, TextLine, TextLineForm, describe_without_line, read_text_line};
+pub use text_line::{LineContext, TextLine, TextLineForm, describe_without_line, parse_text_line};
 pub use value::{FirstValue, first_value};
 pub use writer::{RecordWriter, WriteError, WriteResult, Writer, append_record, escape_separators};

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::line_records::{BOM, Defect, is_sound};
+use super::line_records::{BOM, Defect, is_undamaged};
 use super::{Damage, Piece, Prefilter};
 use crate::io::retry_interrupted;
 
@@ -277,14 +277,18 @@ impl<Source: Read> Reader<Source> {
     fn find_damaged_line(&self, end: usize) -> usize {
         if let Multiline::Whole(length) = self.multiline {
             let object = &self.buffer[self.start..self.start + length];
-            return if is_sound(object) { end } else { self.start };
+            return if is_undamaged(object) {
+                end
+            } else {
+                self.start
+            };
         }
         let mut at = self.start;
         let mut text_start = self.start + self.bom_length();
         while at < end {
             let length = memchr(b'\n', &self.buffer[at..end]);
             let line_end = length.map_or(end, |length| at + length + 1);
-            if !is_sound(&self.buffer[text_start.min(line_end)..line_end]) {
+            if !is_undamaged(&self.buffer[text_start.min(line_end)..line_end]) {
                 return at;
             }
             (at, text_start) = (line_end, line_end);

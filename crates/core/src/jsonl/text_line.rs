@@ -40,16 +40,16 @@ pub struct TextLine {
     /// The line's `cwd`.
     pub directory: Option<String>,
     /// Whether invalid UTF-8 was replaced by U+FFFD.
-    pub repaired: bool,
+    pub had_invalid_utf8: bool,
 }
 
 /// Parses a line.
 ///
 /// # Errors
 /// The reason why the line is unusable.
-pub fn read_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, String> {
+pub fn parse_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, String> {
     let decoded = String::from_utf8_lossy(line);
-    let repaired = matches!(decoded, Cow::Owned(_));
+    let had_invalid_utf8 = matches!(decoded, Cow::Owned(_));
     let without_lone_surrogates =
         || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
     let (text, directory) = match form {
@@ -62,7 +62,7 @@ pub fn read_text_line(line: &[u8], form: TextLineForm) -> Result<TextLine, Strin
     Ok(TextLine {
         text,
         directory,
-        repaired,
+        had_invalid_utf8,
     })
 }
 
@@ -133,7 +133,7 @@ mod tests {
     };
 
     fn text(line: &str) -> Result<String, String> {
-        read_text_line(line.as_bytes(), JSON).map(|checked| checked.text)
+        parse_text_line(line.as_bytes(), JSON).map(|checked| checked.text)
     }
 
     #[test]
@@ -178,14 +178,14 @@ mod tests {
 
     #[test]
     fn a_plain_line_is_its_own_text() {
-        let checked = read_text_line(b"\"a\" \\ud83d", TextLineForm::Plain);
+        let checked = parse_text_line(b"\"a\" \\ud83d", TextLineForm::Plain);
         let text = "\"a\" \\ud83d".to_owned();
         assert_eq!(
             checked,
             Ok(TextLine {
                 directory: None,
                 text,
-                repaired: false
+                had_invalid_utf8: false
             })
         );
     }
@@ -193,16 +193,16 @@ mod tests {
     #[test]
     fn invalid_utf_8_is_repaired_and_reported() {
         for form in [JSON, TextLineForm::Plain] {
-            let checked = read_text_line(b"\"a\xff\"", form).unwrap();
-            assert!(checked.repaired && checked.text.contains("a\u{fffd}"));
+            let checked = parse_text_line(b"\"a\xff\"", form).unwrap();
+            assert!(checked.had_invalid_utf8 && checked.text.contains("a\u{fffd}"));
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_accepted(line in prop::collection::vec(any::<u8>(), 0..60)) {
-            let _ = read_text_line(&line, JSON);
-            prop_assert!(read_text_line(&line, TextLineForm::Plain).is_ok());
+            let _ = parse_text_line(&line, JSON);
+            prop_assert!(parse_text_line(&line, TextLineForm::Plain).is_ok());
         }
 
         #[test]

@@ -143,7 +143,7 @@ pub enum CallOutcome {
 }
 
 /// Beginnings of results that agents do not mark as failed.
-const BEGINNINGS: [(&str, CallOutcome); 18] = [
+const OUTCOME_PREFIXES: [(&str, CallOutcome); 18] = [
     ("<tool_use_error>", CallOutcome::Failed),
     (
         "Command was automatically cancelled because it exceeded the timeout",
@@ -168,7 +168,7 @@ const BEGINNINGS: [(&str, CallOutcome); 18] = [
 ];
 
 /// Phrases in results of calls that did not run or did not finish.
-const REFUSALS: [(&str, CallOutcome); 23] = [
+const OUTCOME_PHRASES: [(&str, CallOutcome); 23] = [
     (
         "doesn't want to proceed with this tool use",
         CallOutcome::Declined,
@@ -223,14 +223,14 @@ impl CallOutcome {
         let after_label = start.strip_prefix("Wall time: ");
         let after_time = after_label.and_then(|after_label| Some(after_label.split_once('\n')?.1));
         let start = after_time.unwrap_or(start);
-        let mut beginnings = BEGINNINGS.iter();
-        let known = beginnings
+        let mut prefixes = OUTCOME_PREFIXES.iter();
+        let by_prefix = prefixes
             .find(|(words, _)| start.starts_with(words))
             .map(|(_, outcome)| *outcome)
             .or(failed.then_some(Self::Failed));
         // A successful result may quote a phrase, so only its start counts.
         let has_phrase = |words: &str| {
-            if known.is_some() {
+            if by_prefix.is_some() {
                 start.contains(words)
             } else {
                 start
@@ -239,10 +239,11 @@ impl CallOutcome {
                     .starts_with(words)
             }
         };
-        let refusal = REFUSALS.iter().find(|(words, _)| has_phrase(words));
+        let refusal = OUTCOME_PHRASES.iter().find(|(words, _)| has_phrase(words));
         let refusal = refusal.map(|(_, outcome)| *outcome);
-        let known = known.filter(|known| refusal.is_none() || *known != Self::Failed);
-        known.or(refusal).unwrap_or(Self::Ok)
+        let by_prefix =
+            by_prefix.filter(|by_prefix| refusal.is_none() || *by_prefix != Self::Failed);
+        by_prefix.or(refusal).unwrap_or(Self::Ok)
     }
 }
 

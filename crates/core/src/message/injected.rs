@@ -24,7 +24,7 @@ const REMARKS: [&str; 2] = [INTERRUPTION, "[Image"];
 /// Returns the part of a text that the user typed, without blanks around injected parts. Empty if an
 /// agent wrote all of it.
 pub fn typed_text(text: &str) -> Cow<'_, str> {
-    match split(text) {
+    match split_prompt(text) {
         Some((_, own)) => Cow::Owned(own),
         None => Cow::Borrowed(text),
     }
@@ -32,14 +32,14 @@ pub fn typed_text(text: &str) -> Cow<'_, str> {
 
 /// Splits the blocks of a user message: blocks that an agent wrote, and blocks that the user typed or
 /// attached.
-pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
+pub fn split_blocks(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     let (mut injected, mut typed, mut attached) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
         let Block::Text(text) = block else {
             attached.push(block);
             continue;
         };
-        let Some((injected_text, typed_text)) = split(&text) else {
+        let Some((injected_text, typed_text)) = split_prompt(&text) else {
             typed.push(Block::Text(text));
             continue;
         };
@@ -60,14 +60,14 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
 
 /// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
-    match split_injected(text) {
+    match split_tags(text) {
         Some((_, rest)) => Cow::Owned(rest),
         None => Cow::Borrowed(text),
     }
 }
 
 /// Returns the injected and the typed part of a text. `None` if the user typed all of it.
-fn split(text: &str) -> Option<(String, String)> {
+fn split_prompt(text: &str) -> Option<(String, String)> {
     if let Some(command) = slash_command(text) {
         return Some((String::new(), command));
     }
@@ -81,8 +81,8 @@ fn split(text: &str) -> Option<(String, String)> {
     {
         return Some((format!("{context}{end}"), request.trim().to_owned()));
     }
-    let (context, rest) = text.split_at(leading_context(text));
-    let (injected, typed) = split_injected(rest).unwrap_or((String::new(), rest.to_owned()));
+    let (context, rest) = text.split_at(leading_context_length(text));
+    let (injected, typed) = split_tags(rest).unwrap_or((String::new(), rest.to_owned()));
     let typed = typed.trim();
     if is_injected(typed) {
         return Some((text.to_owned(), String::new()));
@@ -94,9 +94,9 @@ fn split(text: &str) -> Option<(String, String)> {
 /// Returns the length, in bytes, of the elements at the start of a text that a program wrote: their names contain `_`
 /// or `-`. The last of several elements may hold the user's text: it does not count if nothing follows it and its name
 /// is another than the one before.
-fn leading_context(text: &str) -> usize {
+fn leading_context_length(text: &str) -> usize {
     let (mut end, mut previous) = (0, "");
-    while let Some((name, length)) = element(&text[end..]) {
+    while let Some((name, length)) = parse_leading_element(&text[end..]) {
         let is_last = text[end + length..].trim().is_empty();
         if is_last && end > 0 && name != previous {
             break;
@@ -107,7 +107,7 @@ fn leading_context(text: &str) -> usize {
 }
 
 /// Returns the name of an element at the start of a text, and its length with the blanks before it, in bytes.
-fn element(text: &str) -> Option<(&str, usize)> {
+fn parse_leading_element(text: &str) -> Option<(&str, usize)> {
     let rest = text.trim_start().strip_prefix('<')?;
     let is_name = |letter: char| letter.is_ascii_lowercase() || "_-".contains(letter);
     let name = &rest[..rest.find(|letter| !is_name(letter))?];
@@ -142,7 +142,7 @@ fn slash_command(text: &str) -> Option<String> {
 }
 
 /// Returns the content of tags and remarks of agents, and the rest. `None` if there are none.
-fn split_injected(text: &str) -> Option<(String, String)> {
+fn split_tags(text: &str) -> Option<(String, String)> {
     let (mut injected, mut rest) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = text[at..].find(['<', '[']) {
@@ -181,9 +181,10 @@ fn leading_injected_length(text: &str) -> Option<usize> {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
         return text.find(']').map(|end| end + 1);
     }
-    let name = &text[1..];
+    let after_bracket = &text[1..];
     let tag = TAGS.split_ascii_whitespace().find(|tag| {
-        name.strip_prefix(*tag)
+        after_bracket
+            .strip_prefix(*tag)
             .is_some_and(|rest| rest.starts_with(['>', ' ']))
     })?;
     let close = format!("</{tag}");
@@ -272,7 +273,7 @@ mod tests {
             })
         };
         let lengths = |blocks: Vec<Block>| {
-            let (injected, own) = split_typed(blocks);
+            let (injected, own) = split_blocks(blocks);
             (injected.len(), own.len())
         };
         let note = "<ide_selection>x</ide_selection>";
@@ -325,7 +326,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             assert_eq!(typed_text(&text), expected, "{text}");
-            let (injected, own) = split_typed(vec![Block::Text(text)]);
+            let (injected, own) = split_blocks(vec![Block::Text(text)]);
             let own: Vec<String> = own
                 .into_iter()
                 .map(|block| match block {

@@ -17,7 +17,7 @@ pub use block::{
     input_of, result_parts,
 };
 pub use decision::{BuiltinRule, CallOutcome, DecidedBy, Decision, Mode, start_of_result};
-pub use injected::{is_interruption, is_remark, split_typed, typed_text, without_injected};
+pub use injected::{is_interruption, is_remark, split_blocks, typed_text, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
 pub use network::Network;
 pub use usage::{Tier, Usage, serialize_rounded};

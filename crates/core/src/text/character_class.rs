@@ -127,7 +127,7 @@ fn classify_by_table(character: char) -> CharacterClass {
     let code_point = u32::from(character);
     if contains(LINE_BREAKS, code_point) {
         CharacterClass::LineBreak
-    } else if contains(HIDDEN, code_point) || is_last_of_its_plane(code_point) {
+    } else if contains(HIDDEN, code_point) || is_plane_noncharacter(code_point) {
         CharacterClass::Hidden
     } else if character.is_emoji_char() && !is_regional_indicator(code_point) {
         CharacterClass::Emoji
@@ -148,7 +148,7 @@ fn contains(ranges: &Ranges, code_point: u32) -> bool {
 }
 
 /// Whether a code point is a noncharacter such as U+FFFE, U+FFFF or U+1FFFE.
-fn is_last_of_its_plane(code_point: u32) -> bool {
+fn is_plane_noncharacter(code_point: u32) -> bool {
     code_point & 0xfffe == 0xfffe
 }
 

@@ -11,9 +11,9 @@ pub(super) fn remove_escape_sequences(text: &str) -> String {
     let mut state = State::Ground;
     text.chars()
         .filter(|character| {
-            let (next, fate) = advance(state, *character);
+            let (next, action) = advance(state, *character);
             state = next;
-            matches!(fate, Fate::Text)
+            matches!(action, Action::Text)
         })
         .collect()
 }
@@ -30,14 +30,14 @@ enum State {
     /// After CSI.
     Csi,
     /// In a string that BEL also ends: OSC.
-    BellString,
+    OscString,
     /// In another string: DCS, SOS, PM, APC, the window title of `screen`.
     String,
 }
 
 /// The treatment of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Action {
     /// It is text.
     Text,
     /// It is part of a sequence.
@@ -45,30 +45,30 @@ enum Fate {
 }
 
 /// One step of the machine.
-fn advance(state: State, character: char) -> (State, Fate) {
+fn advance(state: State, character: char) -> (State, Action) {
     if let Some(introduced) = state_after_control(character) {
         // ESC ends a string, whether `\` follows or not. `ESC \` has no effect elsewhere, so the state after ESC need
         // not tell whether it was in a string.
-        return (introduced, Fate::Sequence);
+        return (introduced, Action::Sequence);
     }
     if classify(character) == CharacterClass::LineBreak {
-        return (State::Ground, Fate::Text);
+        return (State::Ground, Action::Text);
     }
     match state {
-        State::Ground => (State::Ground, Fate::Text),
+        State::Ground => (State::Ground, Action::Text),
         State::Escape => advance_escape(character),
         State::EscapeIntermediate => match character {
-            '\u{30}'..='\u{7e}' => (State::Ground, Fate::Sequence),
-            '\u{20}'..='\u{2f}' => (State::EscapeIntermediate, Fate::Sequence),
-            _ => advance_short(State::EscapeIntermediate, character),
+            '\u{30}'..='\u{7e}' => (State::Ground, Action::Sequence),
+            '\u{20}'..='\u{2f}' => (State::EscapeIntermediate, Action::Sequence),
+            _ => advance_interrupted(State::EscapeIntermediate, character),
         },
         State::Csi => match character {
-            '\u{40}'..='\u{7e}' => (State::Ground, Fate::Sequence),
-            '\u{20}'..='\u{3f}' => (State::Csi, Fate::Sequence),
-            _ => advance_short(State::Csi, character),
+            '\u{40}'..='\u{7e}' => (State::Ground, Action::Sequence),
+            '\u{20}'..='\u{3f}' => (State::Csi, Action::Sequence),
+            _ => advance_interrupted(State::Csi, character),
         },
-        State::BellString if character == '\u{07}' => (State::Ground, Fate::Sequence),
-        State::BellString | State::String => (state, Fate::Sequence),
+        State::OscString if character == '\u{07}' => (State::Ground, Action::Sequence),
+        State::OscString | State::String => (state, Action::Sequence),
     }
 }
 
@@ -77,7 +77,7 @@ fn state_after_control(character: char) -> Option<State> {
     match character {
         '\u{1b}' => Some(State::Escape),
         '\u{9b}' => Some(State::Csi),
-        '\u{9d}' => Some(State::BellString),
+        '\u{9d}' => Some(State::OscString),
         '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => Some(State::String),
         // CAN and SUB abort, ST terminates, and the other controls of this row are single.
         '\u{18}' | '\u{1a}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9c}' => Some(State::Ground),
@@ -85,25 +85,25 @@ fn state_after_control(character: char) -> Option<State> {
     }
 }
 
-fn advance_escape(character: char) -> (State, Fate) {
+fn advance_escape(character: char) -> (State, Action) {
     let next = match character {
         '[' => State::Csi,
-        ']' => State::BellString,
+        ']' => State::OscString,
         'P' | 'X' | '^' | '_' | 'k' => State::String,
         '\u{20}'..='\u{2f}' => State::EscapeIntermediate,
         '\u{30}'..='\u{7e}' => State::Ground,
-        _ => return advance_short(State::Escape, character),
+        _ => return advance_interrupted(State::Escape, character),
     };
-    (next, Fate::Sequence)
+    (next, Action::Sequence)
 }
 
 /// Handles a character that a short sequence cannot contain. Terminals execute or ignore a control there and
 /// continue the sequence; all other characters end it.
-fn advance_short(state: State, character: char) -> (State, Fate) {
+fn advance_interrupted(state: State, character: char) -> (State, Action) {
     if character.is_ascii_control() {
-        (state, Fate::Sequence)
+        (state, Action::Sequence)
     } else {
-        (State::Ground, Fate::Text)
+        (State::Ground, Action::Text)
     }
 }
 

@@ -20,7 +20,7 @@ pub use match_excerpt::MatchExcerpt;
 pub use numbers::{
     format_byte_size, format_byte_size_trimmed, format_count, format_dollars, format_number,
 };
-pub use pieces::{TextPieces, compare_lines, marked_diff, marked_lines, strip_fence};
+pub use pieces::{Utf8Decoder, compare_lines, marked_diff, marked_lines, strip_fence};
 pub use redact::{
     MASK, redact, redact_json, redact_members, redact_parts, redact_strings, secrets_in,
 };

@@ -4,12 +4,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Decodes UTF-8 like [`String::from_utf8_lossy`]. Chunk boundaries do not matter.
 #[derive(Debug, Default)]
-pub struct TextPieces {
+pub struct Utf8Decoder {
     /// The start of an incomplete character: at most 3 bytes.
     pending: Vec<u8>,
 }
 
-impl TextPieces {
+impl Utf8Decoder {
     /// Adds bytes. Returns the text that is complete.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn in_pieces(pieces: &[Vec<u8>]) -> String {
-        let mut decoder = TextPieces::default();
+        let mut decoder = Utf8Decoder::default();
         let text: String = pieces.iter().map(|piece| decoder.push(piece)).collect();
         text + &decoder.finish()
     }

@@ -57,8 +57,8 @@ enum Conversion {
 }
 
 /// Returns the alias with this name, in any letter case.
-pub fn alias(name: &str) -> Option<Alias> {
-    run_rows().find_map(|(names, steps)| {
+pub fn find_alias(name: &str) -> Option<Alias> {
+    alias_rows().find_map(|(names, steps)| {
         let name = names
             .split(',')
             .find(|known| known.eq_ignore_ascii_case(name))?;
@@ -71,7 +71,7 @@ pub fn alias(name: &str) -> Option<Alias> {
 }
 
 /// Returns the names and steps of each `run` row of `tools.txt`: the names joined by commas.
-pub fn run_rows() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+pub fn alias_rows() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     rows().filter_map(|row| match row.as_slice() {
         ["run", names, steps @ ..] => Some((*names, steps.to_vec())),
         _ => None,
@@ -84,7 +84,10 @@ impl Alias {
     ///
     /// # Errors
     /// A value cannot be converted. The message is for the model.
-    pub fn map(&self, input: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    pub fn rewrite_arguments(
+        &self,
+        input: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
         let mut input: Map<String, Value> = input
             .into_iter()
             .filter(|(_, value)| !value.is_null())
@@ -143,7 +146,9 @@ impl Step {
             Self::Default(field, text) => {
                 input.entry(field).or_insert_with(|| text.into());
             }
-            Self::RunIn(directory, command) => run_in(input, directory, command)?,
+            Self::RunIn(directory, command) => {
+                wrap_command_in_directory(input, directory, command)?
+            }
         }
         Ok(())
     }
@@ -201,25 +206,29 @@ pub fn command_line(value: &Value) -> Option<String> {
 
 fn convert_todo_item(item: &Value) -> Option<Value> {
     let item = item.as_object()?;
-    let content = text_of(item, &["content", "description", "step"])?;
-    let status = text_of(item, &["status"])?;
-    let active_form = text_of(item, &["activeForm"]).unwrap_or(content);
+    let content = first_string_field(item, &["content", "description", "step"])?;
+    let status = first_string_field(item, &["status"])?;
+    let active_form = first_string_field(item, &["activeForm"]).unwrap_or(content);
     Some(json!({"content": content, "status": status, "activeForm": active_form}))
 }
 
-fn text_of<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+fn first_string_field<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
     names
         .iter()
         .find_map(|name| item.get(*name))
         .and_then(Value::as_str)
 }
 
-fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Result<(), String> {
+fn wrap_command_in_directory(
+    input: &mut Map<String, Value>,
+    directory: &str,
+    command: &str,
+) -> Result<(), String> {
     let Some(path) = input.shift_remove(directory) else {
         return Ok(());
     };
-    let given = input.get(command).and_then(Value::as_str);
-    let line = wrap_in_directory(&path, given.unwrap_or_default())
+    let original = input.get(command).and_then(Value::as_str);
+    let line = wrap_in_directory(&path, original.unwrap_or_default())
         .ok_or_else(|| format!("`{directory}` must be a path"))?;
     // The schema check reports a command that is not a string.
     if let Some(Value::String(command)) = input.get_mut(command) {
@@ -233,8 +242,8 @@ fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Res
 /// directory is not a string, is empty or contains a NUL byte.
 pub fn wrap_in_directory(directory: &Value, line: &str) -> Option<String> {
     let directory = directory.as_str().filter(|directory| !directory.is_empty());
-    let directory = shlex::try_quote(directory?).ok()?;
-    Some(format!("(cd -- {directory} && {{\n{line}\n}})"))
+    let quoted = shlex::try_quote(directory?).ok()?;
+    Some(format!("(cd -- {quoted} && {{\n{line}\n}})"))
 }
 
 #[cfg(test)]

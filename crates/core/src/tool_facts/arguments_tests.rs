@@ -7,9 +7,9 @@ fn map_call(name: &str, input: Value) -> Result<(String, Value), String> {
     let Value::Object(input) = input else {
         panic!("not an object");
     };
-    let alias = alias(name).unwrap();
+    let alias = find_alias(name).unwrap();
     alias
-        .map(input)
+        .rewrite_arguments(input)
         .map(|input| (alias.tool.to_owned(), Value::Object(input)))
 }
 
@@ -220,7 +220,7 @@ fn errors_name_the_field() {
 #[test]
 fn rows_are_valid() {
     let mut names = std::collections::BTreeSet::new();
-    for (row, steps) in run_rows() {
+    for (row, steps) in alias_rows() {
         for step in steps {
             assert!(Step::parse(step).is_some(), "{row}: {step}");
         }

@@ -9,7 +9,7 @@ mod rows;
 mod table;
 
 pub use arguments::{
-    alias, command_line, run_rows, whole_number, without_namespace, wrap_in_directory,
+    alias_rows, command_line, find_alias, whole_number, without_namespace, wrap_in_directory,
 };
 pub use table::{
     AgentTool, Parameter, Purpose, agent_tool, has_unclear_names, is_known, mcp_name, mcp_prefix,

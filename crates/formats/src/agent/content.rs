@@ -13,7 +13,7 @@ use turnpipe_core::io::Environment;
 pub(super) use turnpipe_core::json::{is_true, string};
 use turnpipe_core::json::{number, object, text};
 use turnpipe_core::message::{
-    Block, Call, CallEnd, Message, Origin, ResultPart, Role, Usage, split_typed,
+    Block, Call, CallEnd, Message, Origin, ResultPart, Role, Usage, split_blocks,
 };
 pub(super) use turnpipe_core::message::{input_of, result_parts};
 
@@ -126,7 +126,7 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
         results.append(&mut rest);
     }
     let (injected, own) = match origin {
-        Origin::Prompt => split_typed(rest),
+        Origin::Prompt => split_blocks(rest),
         _ => (Vec::new(), rest),
     };
     let parts = [

@@ -4,7 +4,7 @@ use super::blocks::{BlockBuilder, Output};
 use super::draft::Draft;
 use super::made_ids::MadeIds;
 use crate::api::{Chunk, Contents, DialogContent, Extent, read_conversation};
-use turnpipe_core::message::{Block, Message, Origin, Role, split_typed};
+use turnpipe_core::message::{Block, Message, Origin, Role, split_blocks};
 
 /// Reads messages from the records of APIs, one after the other.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ impl MessageReader {
                 rest.push(block);
             }
         }
-        let (injected, own) = split_typed(rest);
+        let (injected, own) = split_blocks(rest);
         let parts = [
             (Origin::Results, results),
             (Origin::Injected, injected),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::count::stats::{Current, Tally};
+use crate::count::stats::{FileState, Tally};
 use crate::count::tally_items::{ReadSession, ReplyCounts, UsageContext, UsedTool};
 use crate::prices::Prices;
 use crate::read::session::Session;
@@ -455,7 +455,7 @@ impl Session {
         let replies = tally.replies.values().filter(|reply| reply.is_reply);
         counts.messages = counts.prompts + replies.count() as u64;
         for file in earlier.iter().chain([self]) {
-            tally.read_beside(file)?;
+            tally.read_side_files(file)?;
         }
         tally.drop_copies();
         tally.drop_inherited();
@@ -473,11 +473,11 @@ impl Session {
     fn count(&self, tally: &mut Tally, counts: &mut SessionCounts) -> io::Result<Facts> {
         let (mut facts, mut message_facts) = (Facts::default(), Facts::default());
         let is_subagent = Cell::new(false);
-        let current = RefCell::new(Current::new(self));
+        let current = RefCell::new(FileState::new(self));
         let (mut records, mut pairs) = (0, Pairs::default());
         let mut seen = |entry: &mut Entry| {
             records += 1;
-            current.borrow_mut().note(entry);
+            current.borrow_mut().add_entry(entry);
             facts.add(std::mem::take(&mut entry.facts));
             is_subagent.set(facts.is_subagent);
         };

@@ -63,17 +63,19 @@ pub struct Tally {
 
 /// State while reading one file.
 #[derive(Debug, Default)]
-pub(crate) struct Current {
+pub(crate) struct FileState {
     keys: CopyKeys,
     meter: MeterReader,
-    tokens: TokenSource,
+    token_source: TokenSource,
     has_split_replies: bool,
     /// The last model.
     model: Option<String>,
     /// The last time.
     time: Option<Timestamp>,
-    /// The number of meter readings in messages, and the last one, which shows a running total.
-    total: (u32, Usage),
+    /// The number of meter readings in messages.
+    reading_count: u32,
+    /// The last of them, which shows a running total.
+    last_total: Usage,
     /// Whether the last message is part of a reply.
     is_replying: bool,
     /// Replies in several messages. They count if no record states their tokens.
@@ -82,7 +84,7 @@ pub(crate) struct Current {
     costs: Vec<SideRequest>,
     subagents: FileSubagents,
     /// The place of each call in the tally.
-    calls: Distinct<u32>,
+    call_indices: Distinct<u32>,
 }
 
 /// A request outside the conversation.
@@ -94,19 +96,19 @@ struct SideRequest {
     is_inherited: bool,
 }
 
-impl Current {
+impl FileState {
     /// Starts to read a file.
     pub(crate) fn new(session: &Session) -> Self {
         Self {
             keys: CopyKeys::for_session(session),
-            tokens: session.format().counting.tokens,
+            token_source: session.format().counting.tokens,
             has_split_replies: session.format().counting.has_split_replies,
             ..Self::default()
         }
     }
 
     /// Takes the next entry. Its messages follow.
-    pub(crate) fn note(&mut self, entry: &mut Entry) {
+    pub(crate) fn add_entry(&mut self, entry: &mut Entry) {
         self.keys.note(entry);
         self.subagents.note(entry);
         self.meter.subagent.clone_from(&self.subagents.last);
@@ -127,19 +129,20 @@ impl Current {
         let Some(usage) = message.usage else {
             return (None, None);
         };
-        match (message.origin, self.tokens) {
+        match (message.origin, self.token_source) {
             (Origin::Meter, TokenSource::Records) => return (None, None),
             (Origin::Meter, _) | (_, TokenSource::Totals) => {}
             _ => return (Some(usage), None),
         }
-        let (number, before) = self.total;
-        self.total = (number + 1, usage);
-        let key = |session| Key::from_id(&format!("{session} total {number}"));
+        let number = self.reading_count;
+        self.reading_count += 1;
+        let previous_total = std::mem::replace(&mut self.last_total, usage);
+        let request_key = |session| Key::from_id(&format!("{session} total {number}"));
         let usage = Usage {
             is_sum: true,
-            ..usage.since(&before)
+            ..usage.since(&previous_total)
         };
-        (Some(usage), self.keys.session().map(key))
+        (Some(usage), self.keys.session().map(request_key))
     }
 }
 
@@ -249,10 +252,10 @@ impl Tally {
             None => session.read_identity_facts()?,
         };
         let facts = session.with_directory(facts);
-        tally.read_beside(session)?;
+        tally.read_side_files(session)?;
         for other in session.other_files(false) {
             tally.read_records(&other, self.detail, false)?;
-            tally.read_beside(&other)?;
+            tally.read_side_files(&other)?;
         }
         let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let format = session.format();
@@ -318,7 +321,7 @@ impl Tally {
 
     /// Counts the requests in the side file of a session, and the files of its subagents. Subagents are prompted by
     /// the model, not by the user.
-    pub(crate) fn read_beside(&mut self, session: &Session) -> io::Result<()> {
+    pub(crate) fn read_side_files(&mut self, session: &Session) -> io::Result<()> {
         visit_side_entries(&session.file.path, &mut |mut entry| {
             if let Some(request) = take_side_request(&mut entry) {
                 self.add_side_request(request);
@@ -332,33 +335,33 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts one file. `is_started` is true for the file of a subagent that the session started. Returns its facts,
+    /// Counts one file. `is_subagent` is true for the file of a subagent that the session started. Returns its facts,
     /// unless records were skipped.
     pub(crate) fn read_records(
         &mut self,
         session: &Session,
         detail: Detail,
-        is_started: bool,
+        is_subagent: bool,
     ) -> io::Result<Option<Facts>> {
-        let mut current = Current::new(session);
+        let mut current = FileState::new(session);
         let subagents = std::mem::take(&mut self.subagents);
-        current.subagents = subagents.into_file(session, is_started);
+        current.subagents = subagents.into_file(session, is_subagent);
         let current = RefCell::new(current);
         let (mut facts, mut first_model) = (Facts::default(), None);
         let (mut recorded, mut ends) = (None, Vec::new());
-        let before = self.replies.len();
+        let first_reply = self.replies.len();
         let skips_records = !session.words(detail).is_empty();
-        let mut seen = |entry: &mut Entry| {
+        let mut on_entry = |entry: &mut Entry| {
             recorded = entry.recorded_cost.or(recorded);
             ends.extend(entry.end.take());
-            current.borrow_mut().note(entry);
+            current.borrow_mut().add_entry(entry);
             let added = std::mem::take(&mut entry.facts);
             first_model = first_model.take().or_else(|| added.model.clone());
             if !skips_records {
                 facts.add(added);
             }
         };
-        for message in session.messages_with(Scope::AllBranches, detail, Some(&mut seen))? {
+        for message in session.messages_with(Scope::AllBranches, detail, Some(&mut on_entry))? {
             self.add_message(&message?, &mut current.borrow_mut());
         }
         let mut current = current.into_inner();
@@ -366,11 +369,11 @@ impl Tally {
         self.subagents = own.finish(&session.facts_beside());
         if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
-            return self.read_records(session, Detail::Counts, is_started);
+            return self.read_records(session, Detail::Counts, is_subagent);
         }
         self.finish_file(current);
         // A meter may be read before a record names the model.
-        for reply in self.replies.values_mut().skip(before) {
+        for reply in self.replies.values_mut().skip(first_reply) {
             let labels = &mut reply.context.labels;
             if labels.model.is_none() && first_model.is_some() {
                 let prompt_id = labels.prompt_id.as_deref();
@@ -410,12 +413,12 @@ impl Tally {
     }
 
     /// Counts the requests of a file that was read to its end.
-    pub(crate) fn finish_file(&mut self, current: Current) {
+    pub(crate) fn finish_file(&mut self, current: FileState) {
         for request in current.costs {
             self.add_side_request(request);
         }
         let (requests, log) = current.meter.finish();
-        let before = count_readings(&self.meters);
+        let reading_offset = count_readings(&self.meters);
         if requests.is_empty() {
             for (key, reply) in current.replies {
                 self.replies.put(key, reply, ReplyCounts::join);
@@ -430,7 +433,7 @@ impl Tally {
                 ..UsageContext::new(request.time, labels)
             };
             let reply = ReplyCounts {
-                reading: request.reading.map(|at| before + at),
+                reading: request.reading.map(|at| reading_offset + at),
                 is_reply: current.has_split_replies && request.usage.total() > 0,
                 unpriced: request.is_partial.then_some(Unpriced::Input),
                 ..ReplyCounts::new(Some(request.usage), context)
@@ -453,13 +456,13 @@ impl Tally {
             (usage.input, usage.output, usage.cache_read)
         };
         let may_repeat = self.replies.values().filter(|reply| reply.may_repeat);
-        let repeats: HashMap<_, _> = may_repeat
+        let possible_copies: HashMap<_, _> = may_repeat
             .map(|reply| (token_counts(reply), Arc::clone(&reply.context.labels)))
             .collect();
-        let mut repeated = HashSet::new();
+        let mut copied_counts = HashSet::new();
         for reply in self.replies.values_mut().filter(|reply| !reply.may_repeat) {
-            if let Some(labels) = repeats.get(&token_counts(reply)) {
-                repeated.insert(token_counts(reply));
+            if let Some(labels) = possible_copies.get(&token_counts(reply)) {
+                copied_counts.insert(token_counts(reply));
                 // Replies to subagents do not name their model.
                 if reply.context.labels.model.is_none() {
                     reply.context.labels = Arc::clone(labels);
@@ -468,7 +471,7 @@ impl Tally {
         }
         self.replies.retain(|reply| {
             let is_copy = reply.reading.take().is_some_and(|at| is_copied[at]);
-            !(is_copy || reply.may_repeat && repeated.contains(&token_counts(reply)))
+            !(is_copy || reply.may_repeat && copied_counts.contains(&token_counts(reply)))
         });
         let contexts = self.replies.values().map(|reply| &reply.context);
         let contexts = contexts.chain(self.prompts.values());
@@ -497,7 +500,7 @@ impl Tally {
     }
 
     /// Counts a message.
-    pub(crate) fn add_message(&mut self, message: &Message, current: &mut Current) {
+    pub(crate) fn add_message(&mut self, message: &Message, current: &mut FileState) {
         let time = timestamp(message.time.as_deref());
         current.time = time.or(current.time);
         let time = current.time;
@@ -522,10 +525,12 @@ impl Tally {
             let copy_key = current.keys.call_key(message, call, time);
             let index = self.calls.put(copy_key, tool, UsedTool::join);
             let id = Some(Key::from_id(&call.id));
-            current.calls.put(id, index, |known, last| *known = last);
+            current
+                .call_indices
+                .put(id, index, |known, last| *known = last);
         }
         for result in message.results() {
-            let index = current.calls.get(Key::from_id(&result.id));
+            let index = current.call_indices.get(Key::from_id(&result.id));
             if let Some(call) = index.and_then(|index| self.calls.at(*index)) {
                 call.result.add(TalliedResult::from_result(result));
             }
@@ -533,16 +538,16 @@ impl Tally {
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let (usage, total) = current.take_usage(message);
+        let (usage, request_key) = current.take_usage(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             current.is_replying &= message.origin == Origin::Meter;
             return;
         }
         let labels = self.labels.get_or_add(current.model.as_deref(), None, None);
-        if total.is_some() {
+        if request_key.is_some() {
             let request = ReplyCounts::new(usage, context(Arc::clone(&labels)));
-            self.replies.put(total, request, ReplyCounts::join);
+            self.replies.put(request_key, request, ReplyCounts::join);
             if !is_reply {
                 return;
             }
@@ -550,7 +555,7 @@ impl Tally {
         let copy_key = current.keys.reply_key(message, time);
         let reply = ReplyCounts {
             is_reply,
-            ..ReplyCounts::new(usage.filter(|_| total.is_none()), context(labels))
+            ..ReplyCounts::new(usage.filter(|_| request_key.is_none()), context(labels))
         };
         if is_reply && current.has_split_replies {
             if !std::mem::replace(&mut current.is_replying, true) {
@@ -571,9 +576,9 @@ impl Tally {
 
     /// Adds another tally.
     fn merge(&mut self, mut other: Self) {
-        let before = count_readings(&self.meters);
+        let reading_offset = count_readings(&self.meters);
         for reply in other.replies.values_mut() {
-            reply.reading = reply.reading.map(|number| number + before);
+            reply.reading = reply.reading.map(|number| number + reading_offset);
         }
         self.meters.extend(other.meters);
         self.runs.add(other.runs);

@@ -304,7 +304,7 @@ fn a_meter_separates_kinds_of_tokens() {
 
 #[test]
 fn a_meter_that_repeats_itself_adds_nothing() {
-    let (mut tally, mut current) = (Tally::default(), Current::default());
+    let (mut tally, mut current) = (Tally::default(), FileState::default());
     for input in [5, 5, 9] {
         let message = Message {
             usage: Some(Usage {

@@ -4,7 +4,7 @@
 //! record inside a torn record stays lost, because it may be only a part of the torn record.
 
 use turnpipe_core::jsonl::{
-    Damage, FirstValue, Record, first_value, only_record, sound_text, split_line,
+    Damage, FirstValue, Record, first_value, only_record, split_line, undamaged_text,
 };
 use turnpipe_formats::agent::{Detail, Entry, EntryReader};
 
@@ -44,7 +44,7 @@ pub(crate) fn visit_entries_on(
     detail: Detail,
     visit: &mut dyn FnMut(u32, Entry),
 ) {
-    if let Some(entry) = sound_text(line).and_then(|text| reader.read(text, detail)) {
+    if let Some(entry) = undamaged_text(line).and_then(|text| reader.read(text, detail)) {
         return visit(0, entry);
     }
     for (index, record) in (0..).zip(&records_on_line(line).0) {

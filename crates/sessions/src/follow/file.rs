@@ -15,7 +15,7 @@ use memchr::{memchr, memrchr};
 use crate::files::lines::Place;
 use crate::files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow, watch};
 use turnpipe_core::json::{object, text};
-use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, read_buffer, visit_lines_backward};
+use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, take_buffer, visit_lines_backward};
 use turnpipe_formats::agent::DatabaseWatch;
 use turnpipe_formats::records::SwitchReason;
 
@@ -123,7 +123,7 @@ impl Follower {
     /// Reading failed.
     pub fn new(file: SessionFile, start: u64, max_line: usize) -> io::Result<Self> {
         let length = start.min(COMPARED_SIZE as u64);
-        let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED_SIZE));
+        let mut last = take_buffer(usize::try_from(length).unwrap_or(COMPARED_SIZE));
         let filled = read_at(&file.file, &mut last, start - length)?;
         // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
@@ -201,7 +201,7 @@ impl Follower {
             return self.open_new_file();
         };
         let known_bytes = self.last.len();
-        let mut bytes = read_buffer(known_bytes + READ_SIZE);
+        let mut bytes = take_buffer(known_bytes + READ_SIZE);
         let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
         bytes.truncate(filled);
         let Some(filled) = filled.checked_sub(known_bytes) else {
@@ -290,7 +290,7 @@ impl Follower {
         else {
             return Ok(false);
         };
-        let mut buffers = [read_buffer(READ_SIZE), read_buffer(READ_SIZE)];
+        let mut buffers = [take_buffer(READ_SIZE), take_buffer(READ_SIZE)];
         let mut at = 0;
         while at < self.read {
             let length =

@@ -214,7 +214,7 @@ impl Check {
     }
 
     fn check_links(&mut self) {
-        for place in self.tree.missing_parents() {
+        for place in self.tree.orphans() {
             let detail = "its parent is not in the file".to_owned();
             self.add_finding(DamageKind::MissingParent, detail, None, Some(place.offset));
         }

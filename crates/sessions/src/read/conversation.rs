@@ -313,7 +313,7 @@ impl Session {
                 own_labels.push((place, entry));
             }
         })?;
-        if !tree.is_whole() {
+        if !tree.is_tree() {
             return Ok(Plan {
                 has_seen: true,
                 ..Plan::default()
@@ -329,7 +329,7 @@ impl Session {
             labels.add(label);
         }
         let mut plan = Plan {
-            omitted_turns: branch.left_out,
+            omitted_turns: branch.abandoned_turns,
             has_seen: true,
             ..Plan::default()
         };

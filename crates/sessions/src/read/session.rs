@@ -36,7 +36,7 @@ pub struct Session {
     /// False if the directory was read and contains no side file.
     pub(crate) may_have_side_file: bool,
     /// True if the whole file was searched and contains no title.
-    pub(crate) holds_no_title: bool,
+    pub(crate) known_untitled: bool,
     /// The other files of the session.
     pub others: Vec<OtherFile>,
     /// The files of subagents that are sessions of their own.
@@ -99,7 +99,7 @@ impl Session {
             container,
             head,
             may_have_side_file: true,
-            holds_no_title: false,
+            known_untitled: false,
             others: Vec::new(),
             started: Vec::new(),
         })

@@ -244,7 +244,7 @@ impl Session {
         });
         let own = match beside {
             Some(title) => Some(title),
-            None if self.holds_no_title => None,
+            None if self.known_untitled => None,
             None => self.find_own_title(bytes)?,
         };
         match self.format().titles.store {

@@ -25,7 +25,7 @@ pub enum Scope {
 }
 
 /// No node: the parent of a first record, or the message of a record without one.
-const NONE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// All records that are nodes.
 #[derive(Debug, Default)]
@@ -42,13 +42,13 @@ pub(crate) struct Tree {
     /// Calls and the nodes that contain them, in order.
     calls: Vec<(u32, Key)>,
     /// The results of calls, and the nodes that contain them.
-    answers: Vec<(Key, u32)>,
+    results: Vec<(Key, u32)>,
     /// Recaps, by their parents.
     recaps: HashMap<Key, Vec<u32>>,
     /// Turns without an id. With any of these, the file is not a tree.
-    loose_turns: u64,
+    turns_without_id: u64,
     /// Records whose id was already used.
-    repeated: u64,
+    duplicate_count: u64,
 }
 
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub(crate) struct Branch {
     /// The records, in order.
     pub(crate) places: Vec<Place>,
     /// The number of turns on other branches.
-    pub(crate) left_out: u64,
+    pub(crate) abandoned_turns: u64,
 }
 
 impl Tree {
@@ -75,7 +75,7 @@ impl Tree {
     pub(crate) fn add(&mut self, entry: &Entry, place: Place) {
         let Some(uuid) = &entry.uuid else {
             let is_turn = entry.part == Part::Turn && !entry.messages.is_empty();
-            self.loose_turns += u64::from(is_turn);
+            self.turns_without_id += u64::from(is_turn);
             return;
         };
         let at = to_index(self.nodes.len());
@@ -83,7 +83,7 @@ impl Tree {
         let first_message = entry.messages.first();
         let message = first_message.and_then(|message| Some(Key::from_id(message.id.as_deref()?)));
         if self.node_with(id).is_some() {
-            self.repeated += 1;
+            self.duplicate_count += 1;
             // Records that have the id of their message share it: each is a part of the message.
             if message != Some(id) {
                 return;
@@ -103,18 +103,18 @@ impl Tree {
         self.nodes.push(Node {
             id,
             place,
-            parent: known_parent.unwrap_or(NONE),
-            message: first.unwrap_or(NONE),
+            parent: known_parent.unwrap_or(NO_NODE),
+            message: first.unwrap_or(NO_NODE),
         });
         self.parts.push(entry.part);
         self.by_id.insert(id, at);
         for message in &entry.messages {
             let calls = message.calls().map(|call| (at, Key::from_id(&call.id)));
             self.calls.extend(calls);
-            let answers = message
+            let results = message
                 .results()
                 .map(|result| (Key::from_id(&result.id), at));
-            self.answers.extend(answers);
+            self.results.extend(results);
         }
         let is_recap = |message: &Message| message.origin == Origin::Recap;
         if let Some(parent) = parent.filter(|_| entry.messages.iter().any(is_recap)) {
@@ -124,13 +124,13 @@ impl Tree {
 
     /// Whether the file is a tree: every turn has an id, and at most half of the records repeat one. If more do, ids
     /// do not identify records.
-    pub(crate) fn is_whole(&self) -> bool {
-        let has_ids = self.repeated < self.by_id.len() as u64;
-        self.loose_turns == 0 && has_ids
+    pub(crate) fn is_tree(&self) -> bool {
+        let has_ids = self.duplicate_count < self.by_id.len() as u64;
+        self.turns_without_id == 0 && has_ids
     }
 
     /// Returns the records whose parent is not in the file.
-    pub(crate) fn missing_parents(&self) -> Vec<Place> {
+    pub(crate) fn orphans(&self) -> Vec<Place> {
         let parents = self.late_parents.iter();
         let mut missing: Vec<u32> = parents
             .filter(|(_, parent)| self.node_with(**parent).is_none())
@@ -171,8 +171,8 @@ impl Tree {
     /// Returns the last node with the id of the parent.
     fn parent_of(&self, at: u32) -> Option<u32> {
         let parent = match self.nodes[at as usize].parent {
-            NONE => *self.late_parents.get(&at)?,
-            parent if self.repeated == 0 => return Some(parent),
+            NO_NODE => *self.late_parents.get(&at)?,
+            parent if self.duplicate_count == 0 => return Some(parent),
             parent => self.nodes[parent as usize].id,
         };
         self.node_with(parent)
@@ -206,12 +206,12 @@ impl Tree {
             next = self.previous(at, scope);
         }
         order.reverse();
-        let order = self.with_siblings(order, &on_branch);
+        let order = self.add_siblings(order, &on_branch);
         let is_turn = |part: &&Part| **part == Part::Turn;
         let parts_on_branch = order.iter().map(|at| &self.parts[*at as usize]);
         let turns = parts_on_branch.filter(is_turn).count();
         Branch {
-            left_out: (self.parts.iter().filter(is_turn).count() - turns) as u64,
+            abandoned_turns: (self.parts.iter().filter(is_turn).count() - turns) as u64,
             places: order
                 .into_iter()
                 .map(|at| self.nodes[at as usize].place)
@@ -229,18 +229,18 @@ impl Tree {
 
     /// Returns the branch with the other records of its messages, each message followed by the results of its calls
     /// and by its recaps.
-    fn with_siblings(&mut self, branch: Vec<u32>, on_branch: &[bool]) -> Vec<u32> {
-        let (calls, mut answers) = (take(&mut self.calls), take(&mut self.answers));
+    fn add_siblings(&mut self, branch: Vec<u32>, on_branch: &[bool]) -> Vec<u32> {
+        let (calls, mut results) = (take(&mut self.calls), take(&mut self.results));
         let is_off = |at: u32| !on_branch[at as usize];
         // The later nodes of messages with several nodes, by the first node.
         let mut later: Vec<(u32, u32)> = (0..)
             .zip(&self.nodes)
-            .filter(|(at, node)| node.message != NONE && node.message != *at)
+            .filter(|(at, node)| node.message != NO_NODE && node.message != *at)
             .map(|(at, node)| (node.message, at))
             .collect();
         later.sort_unstable();
-        answers.retain(|(_, at)| is_off(*at));
-        answers.sort_unstable();
+        results.retain(|(_, at)| is_off(*at));
+        results.sort_unstable();
         let mut order = Vec::with_capacity(branch.len());
         let mut placed = vec![false; self.nodes.len()];
         let mut push = |at: u32| {
@@ -250,13 +250,13 @@ impl Tree {
         };
         for at in branch {
             let node = &self.nodes[at as usize];
-            let first = Some(node.message).filter(|first| *first != NONE);
+            let first = Some(node.message).filter(|first| *first != NO_NODE);
             let siblings = first.into_iter().chain(values_of(&later, node.message));
             let mut followers = Vec::new();
             for sibling in siblings {
                 push(sibling);
                 for call in values_of(&calls, sibling) {
-                    followers.extend(values_of(&answers, call));
+                    followers.extend(values_of(&results, call));
                 }
             }
             // Another program wrote the recaps; the agent continued without reading them.

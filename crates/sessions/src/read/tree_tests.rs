@@ -63,7 +63,7 @@ fn branch(tree: Tree) -> (Vec<u64>, u64) {
 fn branch_of(tree: Tree, scope: Scope) -> (Vec<u64>, u64) {
     let branch = tree.branch(scope);
     let places = branch.places.iter().map(|place| place.offset);
-    (places.collect(), branch.left_out)
+    (places.collect(), branch.abandoned_turns)
 }
 
 const TURN: Part = Part::Turn;
@@ -135,7 +135,7 @@ fn a_repeated_record_counts_once_or_extends_its_message() {
     assert_eq!(branch(tree(&rows(Some("b")))), (vec![0, 1, 2, 3], 0));
     assert_eq!(branch(tree(&rows(Some("m")))), (vec![0, 1, 3], 0));
     assert_eq!(branch(tree(&rows(None))), (vec![0, 1, 3], 0));
-    assert_eq!(tree(&rows(None)).repeated, 1);
+    assert_eq!(tree(&rows(None)).duplicate_count, 1);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn cycles_end_the_walk_and_missing_parents_do_not() {
     let own = tree(&[("a>a", TURN, None), ("a>b", TURN, None)]);
     assert_eq!(branch(own).0, [0, 1]);
     let gap = tree(&[(">a", TURN, None), ("x>b", TURN, None), ("b>c", TURN, None)]);
-    assert_eq!(gap.missing_parents().len(), 1);
+    assert_eq!(gap.orphans().len(), 1);
     assert!(gap.cycles().is_empty());
     assert_eq!(branch(gap), (vec![0, 1, 2], 0));
     assert_eq!(branch(Tree::default()), (vec![], 0));

@@ -178,9 +178,9 @@ fn search_candidate(
         }
         report(SearchEvent::Found(Box::new(found)))
     });
-    session.holds_no_title = searched
+    session.known_untitled = searched
         .as_ref()
-        .is_ok_and(|searched| searched.holds_no_title);
+        .is_ok_and(|searched| searched.known_untitled);
     if let Some(hits) = held.filter(|hits| !hits.is_empty()) {
         // A caller that wants no more hits ends the search at the next event.
         let _ = report_session(&session, hits, report);

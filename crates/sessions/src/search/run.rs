@@ -124,11 +124,11 @@ pub struct SearchSummary {
     /// Number of lines that were too long to parse.
     pub too_long: u64,
     /// Whether no record in the file contains a title. False if it was not searched to the end.
-    pub holds_no_title: bool,
+    pub known_untitled: bool,
 }
 
-/// Maximum number of hits in repeated records that are held back.
-const MAX_HELD: usize = 4096;
+/// Maximum number of hits in repeated records that are deferred.
+const MAX_DEFERRED_HITS: usize = 4096;
 
 impl Session {
     /// Searches all messages, including abandoned branches, until `visit` breaks.
@@ -145,7 +145,7 @@ impl Session {
             visit,
             remaining: query.most.map_or(usize::MAX, NonZeroUsize::get),
             reported: HashSet::new(),
-            held: Vec::new(),
+            deferred_hits: Vec::new(),
         };
         if self.is_document() {
             for message in self.messages(Scope::AllBranches)? {
@@ -175,14 +175,14 @@ impl Session {
             _ => Vec::new(),
         };
         let mut flow = ControlFlow::Continue(());
-        let mut holds_no_title = true;
+        let mut known_untitled = true;
         let mut raw_lines = RawLines::new(self.reader(), &words)?;
         while flow.is_continue()
             && let Some(line) = raw_lines.next()?
         {
             let class = (self.format().reading.line_class)(line.text);
             if class == LineClass::Anything {
-                holds_no_title = holds_no_title && title_filter.find(line.text, 0).is_none();
+                known_untitled = known_untitled && title_filter.find(line.text, 0).is_none();
             }
             if !query.places.iter().any(|place| may_hold(class, *place)) {
                 continue;
@@ -196,30 +196,30 @@ impl Session {
                 }
             });
         }
-        let is_whole = flow.is_continue();
-        let held = search.take_held();
-        if is_whole && !held.is_empty() {
-            let shown = self.find_shown_records(query)?;
-            let is_shown =
-                |hit: &SearchHit| hit.record_key().is_none_or(|hit| shown.contains(&hit));
-            let mut held = held.into_iter().filter(is_shown);
+        let reached_end = flow.is_continue();
+        let held = search.take_deferred_hits();
+        if reached_end && !held.is_empty() {
+            let unrepeated = self.find_unrepeated_records(query)?;
+            let is_unrepeated =
+                |hit: &SearchHit| hit.record_key().is_none_or(|key| unrepeated.contains(&key));
+            let mut held = held.into_iter().filter(is_unrepeated);
             // A break means that no more hits are wanted.
             let _ = held.try_for_each(|hit| search.report(hit));
         }
         Ok(SearchSummary {
             too_long: raw_lines.too_long,
-            holds_no_title: holds_no_title && is_whole,
+            known_untitled: known_untitled && reached_end,
         })
     }
 
     /// Returns the records of the hits in messages, without records that repeat others.
-    fn find_shown_records(&self, query: &Query) -> io::Result<HashSet<String>> {
-        let mut shown = HashSet::new();
+    fn find_unrepeated_records(&self, query: &Query) -> io::Result<HashSet<String>> {
+        let mut unrepeated = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
             let hits = query.find(None, &message?).into_iter();
-            shown.extend(hits.filter_map(|hit| hit.record_key()));
+            unrepeated.extend(hits.filter_map(|hit| hit.record_key()));
         }
-        Ok(shown)
+        Ok(unrepeated)
     }
 }
 
@@ -241,7 +241,7 @@ struct Search<'a> {
     /// The content of the hits so far, if records may repeat them.
     reported: HashSet<Key>,
     /// Hits in records that usually repeat other records.
-    held: Vec<SearchHit>,
+    deferred_hits: Vec<SearchHit>,
 }
 
 impl Search<'_> {
@@ -255,10 +255,11 @@ impl Search<'_> {
             self.search_message(Some(line), message)?;
         }
         for repeat in repeats {
-            self.held.extend(self.query.find(Some(line), repeat));
+            self.deferred_hits
+                .extend(self.query.find(Some(line), repeat));
         }
-        if self.held.len() > MAX_HELD {
-            let mut held = self.take_held().into_iter();
+        if self.deferred_hits.len() > MAX_DEFERRED_HITS {
+            let mut held = self.take_deferred_hits().into_iter();
             return held.try_for_each(|found| self.report(found));
         }
         ControlFlow::Continue(())
@@ -273,8 +274,8 @@ impl Search<'_> {
     }
 
     /// Takes the deferred hits, without those whose content was reported.
-    fn take_held(&mut self) -> Vec<SearchHit> {
-        let mut held = std::mem::take(&mut self.held);
+    fn take_deferred_hits(&mut self) -> Vec<SearchHit> {
+        let mut held = std::mem::take(&mut self.deferred_hits);
         held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.content_key())));
         held
     }

@@ -101,13 +101,13 @@ fn parse_manifest(file: &Path, text: &str) -> Result<Vec<DeclaredTool>, Manifest
         .unwrap_or_default();
     let tools = document.tool.into_iter().enumerate();
     tools
-        .map(|(index, keys)| {
-            let tool = match keys.get("name") {
+        .map(|(index, table)| {
+            let label = match table.get("name") {
                 Some(Value::String(name)) => name.clone(),
                 _ => format!("#{}", index + 1),
             };
-            parse_tool(&keys, &directory).map_err(|problem| ManifestProblem::Tool {
-                tool,
+            parse_tool(&table, &directory).map_err(|problem| ManifestProblem::Tool {
+                tool: label,
                 key: problem.key,
                 reason: problem.reason,
             })
@@ -131,7 +131,7 @@ struct Keys {
     command: Option<Vec<String>>,
     input_schema: Option<Value>,
     stdin: ToolInput,
-    access: Option<AccessKey>,
+    access: Option<AccessValue>,
     interrupt: Option<InterruptBehavior>,
     timeout_ms: Option<NonZeroU64>,
     max_result_chars: Option<NonZeroUsize>,
@@ -145,7 +145,7 @@ struct Keys {
     untagged,
     expecting = "must be \"read-only\", \"world\" or { reads = [..], writes = [..] }"
 )]
-enum AccessKey {
+enum AccessValue {
     Word(AccessWord),
     Paths(AccessPaths),
 }
@@ -167,12 +167,12 @@ struct AccessPaths {
 }
 
 /// A problem with a key.
-struct Problem {
+struct KeyProblem {
     key: String,
     reason: String,
 }
 
-impl Problem {
+impl KeyProblem {
     fn new(key: &str, reason: impl Into<String>) -> Self {
         Self {
             key: key.to_owned(),
@@ -182,25 +182,25 @@ impl Problem {
 }
 
 /// Parses the keys of a tool. Serde does not report which key it rejects, so each is tried separately.
-fn parse_keys(tool: &Map<String, Value>) -> Result<Keys, Problem> {
-    Keys::deserialize(tool).map_err(|error| {
-        let culprit = tool.iter().find_map(|(key, value)| {
+fn parse_keys(table: &Map<String, Value>) -> Result<Keys, KeyProblem> {
+    Keys::deserialize(table).map_err(|error| {
+        let culprit = table.iter().find_map(|(key, value)| {
             let single = Map::from_iter([(key.clone(), value.clone())]);
             let error = Keys::deserialize(single).err()?;
-            Some(Problem::new(key, error.to_string()))
+            Some(KeyProblem::new(key, error.to_string()))
         });
-        culprit.unwrap_or_else(|| Problem::new("tool", error.to_string()))
+        culprit.unwrap_or_else(|| KeyProblem::new("tool", error.to_string()))
     })
 }
 
-fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredTool, Problem> {
-    let keys = parse_keys(tool)?;
-    let missing = |key| Problem::new(key, "is missing");
+fn parse_tool(table: &Map<String, Value>, directory: &Path) -> Result<DeclaredTool, KeyProblem> {
+    let keys = parse_keys(table)?;
+    let missing = |key| KeyProblem::new(key, "is missing");
     let name = keys.name.ok_or_else(|| missing("name"))?;
     check_name("name", &name)?;
     let description = keys.description.ok_or_else(|| missing("description"))?;
     if description.trim().is_empty() {
-        return Err(Problem::new("description", "is empty"));
+        return Err(KeyProblem::new("description", "is empty"));
     }
     let schema = parse_input_schema(keys.input_schema)?;
     let command = keys.command.ok_or_else(|| missing("command"))?;
@@ -211,7 +211,7 @@ fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredToo
     let is_variable_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
     if let Some(variable) = keys.environment.keys().find(|name| !is_variable_name(name)) {
         let reason = format!("\"{variable}\" is not the name of a variable");
-        return Err(Problem::new("environment", reason));
+        return Err(KeyProblem::new("environment", reason));
     }
     let access = parse_access(keys.access, &schema)?;
     Ok(DeclaredTool {
@@ -237,24 +237,24 @@ fn parse_tool(tool: &Map<String, Value>, directory: &Path) -> Result<DeclaredToo
     })
 }
 
-fn check_name(key: &str, name: &str) -> Result<(), Problem> {
+fn check_name(key: &str, name: &str) -> Result<(), KeyProblem> {
     let is_accepted = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if (1..=MAX_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_accepted) {
         return Ok(());
     }
-    Err(Problem::new(
+    Err(KeyProblem::new(
         key,
         format!("\"{name}\" is not 1 to {MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -"),
     ))
 }
 
 /// Returns the input schema. A tool without a schema has no parameters.
-fn parse_input_schema(schema: Option<Value>) -> Result<Value, Problem> {
+fn parse_input_schema(schema: Option<Value>) -> Result<Value, KeyProblem> {
     const KEY: &str = "input_schema";
     let Some(schema) = schema else {
         return Ok(json!({"type": "object", "properties": {}, "additionalProperties": false}));
     };
-    check_input_schema(&schema).map_err(|reason| Problem::new(KEY, reason))?;
+    check_input_schema(&schema).map_err(|reason| KeyProblem::new(KEY, reason))?;
     Ok(schema)
 }
 
@@ -263,14 +263,14 @@ fn parse_command(
     words: &[String],
     directory: &Path,
     schema: &Value,
-) -> Result<(OsString, Vec<Template>), Problem> {
+) -> Result<(OsString, Vec<Template>), KeyProblem> {
     const KEY: &str = "command";
-    let unnamed = || Problem::new(KEY, "must name a program");
+    let unnamed = || KeyProblem::new(KEY, "must name a program");
     let mut templates = words.iter().map(|word| parse_template(KEY, word, schema));
     let first = templates.next().ok_or_else(unnamed)??;
     let name = first
         .as_literal()
-        .ok_or_else(|| Problem::new(KEY, "the program must not depend on the input"))?;
+        .ok_or_else(|| KeyProblem::new(KEY, "the program must not depend on the input"))?;
     if name.is_empty() || name.contains('\0') {
         return Err(unnamed());
     }
@@ -282,8 +282,8 @@ fn parse_command(
     Ok((program, templates.collect::<Result<_, _>>()?))
 }
 
-fn parse_template(key: &str, text: &str, schema: &Value) -> Result<Template, Problem> {
-    let to_problem = |reason: String| Problem::new(key, format!("\"{text}\": {reason}"));
+fn parse_template(key: &str, text: &str, schema: &Value) -> Result<Template, KeyProblem> {
+    let to_problem = |reason: String| KeyProblem::new(key, format!("\"{text}\": {reason}"));
     let template = Template::parse(text).map_err(|error| to_problem(error.to_string()))?;
     let properties = schema.get("properties");
     let unknown = template
@@ -297,17 +297,17 @@ fn parse_template(key: &str, text: &str, schema: &Value) -> Result<Template, Pro
     }
 }
 
-fn parse_access(access: Option<AccessKey>, schema: &Value) -> Result<AccessRule, Problem> {
-    let parse_paths = |paths: Vec<String>| -> Result<Vec<Template>, Problem> {
+fn parse_access(access: Option<AccessValue>, schema: &Value) -> Result<AccessRule, KeyProblem> {
+    let parse_paths = |paths: Vec<String>| -> Result<Vec<Template>, KeyProblem> {
         paths
             .iter()
             .map(|path| parse_template("access", path, schema))
             .collect()
     };
     Ok(match access {
-        None | Some(AccessKey::Word(AccessWord::World)) => AccessRule::World,
-        Some(AccessKey::Word(AccessWord::ReadOnly)) => AccessRule::ReadOnly,
-        Some(AccessKey::Paths(paths)) => AccessRule::Paths {
+        None | Some(AccessValue::Word(AccessWord::World)) => AccessRule::World,
+        Some(AccessValue::Word(AccessWord::ReadOnly)) => AccessRule::ReadOnly,
+        Some(AccessValue::Paths(paths)) => AccessRule::Paths {
             reads: parse_paths(paths.reads)?,
             writes: parse_paths(paths.writes)?,
         },

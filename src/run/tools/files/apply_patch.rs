@@ -59,8 +59,8 @@ impl PreparedCall for Patch {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let mut changes = Vec::new();
         for edit in &self.0 {
-            let to_failure = |error| ToolFailure(format!("{}: {error}", edit.path));
-            changes.extend(find_changes(edit, call).map_err(to_failure)?);
+            let name_edit = |error| ToolFailure(format!("{}: {error}", edit.path));
+            changes.extend(find_changes(edit, call).map_err(name_edit)?);
         }
         let mut paths = HashSet::new();
         if !changes.iter().all(|(file, _)| paths.insert(&file.path)) {
@@ -87,33 +87,33 @@ impl PreparedCall for Patch {
 
 /// Returns the changes that make an edit: two for a file that moves.
 fn find_changes(edit: &FileEdit, call: &CallContext<'_>) -> Result<Vec<Change>, ToolFailure> {
-    let failed = |reason: &str| Err(ToolFailure(reason.to_owned()));
-    let (file, found) = Target::open(&edit.path, call)?;
-    let old = match (found, edit.kind) {
+    let fail = |reason: &str| Err(ToolFailure(reason.to_owned()));
+    let (file, existing) = Target::open(&edit.path, call)?;
+    let old = match (existing, edit.kind) {
         (Some(_), EditKind::Add) if file.freshness() != Freshness::Current => {
-            return failed("The file exists already, with content that was not read.");
+            return fail("The file exists already, with content that was not read.");
         }
         (_, EditKind::Add) => Vec::new(),
-        (None, _) => return failed("The file does not exist."),
+        (None, _) => return fail("The file does not exist."),
         (Some(_), EditKind::Remove) => return Ok(vec![(file, None)]),
-        (Some(found), _) => read_contents(found)?,
+        (Some(existing), _) => read_contents(existing)?,
     };
     let hunks = parse_hunks(&edit.hunks);
     let text = String::from_utf8(old).ok();
-    let Some(new) = text.and_then(|old| patch_line_ends(&old, &hunks)) else {
-        return failed("A hunk does not apply: the file does not have its lines.");
+    let Some(new) = text.and_then(|old| apply_hunks_keeping_line_endings(&old, &hunks)) else {
+        return fail("A hunk does not apply: the file does not have its lines.");
     };
     let Some(path) = &edit.moved_to else {
         return Ok(vec![(file, Some(new))]);
     };
     match Target::open(path, call)? {
-        (_, Some(_)) => failed("The file that it moves to exists already."),
+        (_, Some(_)) => fail("The file that it moves to exists already."),
         (moved, None) => Ok(vec![(moved, Some(new)), (file, None)]),
     }
 }
 
 /// Applies hunks to a text. If all its lines end in CRLF, so do the new ones. `None` if a hunk does not apply.
-fn patch_line_ends(old: &str, hunks: &[Hunk]) -> Option<String> {
+fn apply_hunks_keeping_line_endings(old: &str, hunks: &[Hunk]) -> Option<String> {
     let folded = old.replace("\r\n", "\n");
     if folded.contains('\n') && folded.replace('\n', "\r\n") == old {
         return Some(apply_hunks(&folded, hunks)?.replace('\n', "\r\n"));
