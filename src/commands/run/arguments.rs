@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::guards::provider;
+use super::guards::connect_provider;
 use crate::client::model::KeyCheck;
 use crate::commands::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
@@ -75,7 +75,7 @@ impl AdvisorArguments {
         io: &Io,
     ) -> Result<Registry, UsageError> {
         let chosen = globals.config(io)?.advisor(self.advisor_model.as_deref());
-        let provider = chosen.map(|chosen| provider(&chosen, keys, globals, io));
+        let provider = chosen.map(|chosen| connect_provider(&chosen, keys, globals, io));
         if let Some(provider) = provider.transpose()?.flatten() {
             let spent = Box::new(spent);
             let advisor = Advisor::new(Consultant { provider, spent }, briefing.clone());

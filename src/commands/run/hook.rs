@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::guards::{call_decisions, permissions};
+use super::guards::{call_decisions, read_and_check_permissions};
 use crate::agent::Agent;
 use crate::commands::inputs::take_stdin;
 use crate::commands::{Globals, Run, Status, UsageError, output};
@@ -135,7 +135,7 @@ impl Run for HookArguments {
             subagent: self.permissions.subagent.clone().or(input.subagent()),
             ..self.permissions.clone()
         };
-        let settings = match permissions(&flags, &registry, &project, globals, io) {
+        let settings = match read_and_check_permissions(&flags, &registry, &project, globals, io) {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };

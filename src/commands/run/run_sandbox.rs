@@ -196,7 +196,7 @@ impl RunSandboxArguments {
     #[cfg(sandbox)]
     fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
         use super::network::workspace_network;
-        use super::sandbox_files::{NamedByOptions, SandboxFiles};
+        use super::sandbox_files::{OptionPaths, SandboxFiles};
         use crate::client::proxy::start_proxy;
         use crate::permission::DeniedFiles;
         use crate::process::Workspace;
@@ -237,9 +237,9 @@ impl RunSandboxArguments {
                 _temporary: None,
             });
         }
-        let named = NamedByOptions {
+        let named = OptionPaths {
             writable: place.directories.to_vec(),
-            ..NamedByOptions::default()
+            ..OptionPaths::default()
         };
         let files = SandboxFiles::new(&named, place.settings, home);
         gaps.extend(files.problems);

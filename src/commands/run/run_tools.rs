@@ -20,7 +20,7 @@ use crate::commands::run::arguments::{
 };
 use crate::commands::run::guards::{self, open_trace};
 use crate::commands::run::run_sandbox::{RunPlace, RunSandboxArguments, RunSandboxes};
-use crate::commands::run::tools::{find_tool, registry};
+use crate::commands::run::tools::{find_tool, load_registry};
 use crate::commands::times::parse_span_or_seconds;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
@@ -231,12 +231,12 @@ impl Run for RunToolsArguments {
         };
         let prompter = prompt.prompter(&channels, io, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
-        let judge = guards::judge(mode, named, &briefing, costs(&channels), globals, io)?;
+        let judge = guards::create_judge(mode, named, &briefing, costs(&channels), globals, io)?;
         let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
         if is_briefed {
             self.brief(&briefing)?;
         }
-        let hooks = guards::hooks(
+        let hooks = guards::load_hooks(
             &permissions,
             Arc::new(spawners),
             &context.home_directory,
@@ -266,7 +266,7 @@ impl Run for RunToolsArguments {
             ids: Arc::clone(&io.ids),
             trace,
             listener: is_briefed
-                .then(|| -> Listener { Box::new(move |record| briefing.record(record)) }),
+                .then(|| -> Listener { Box::new(move |record| briefing.add_record(record)) }),
         };
         self.start_reading(stdin, &channels, &options)?;
         let end = run::run(&options, lifecycle, context, dependencies, channels);
@@ -378,7 +378,7 @@ impl RunToolsArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Arc<Registry>, UsageError> {
-        let (builtin, keys) = (registry(settings)?, KeyCheck::Required);
+        let (builtin, keys) = (load_registry(settings)?, KeyCheck::Required);
         let spent = costs(channels);
         let registry = self
             .advisor
@@ -434,7 +434,7 @@ impl RunToolsArguments {
             .messages(Scope::SinceCompaction)
             .map_err(unreadable)?
         {
-            briefing.message(&message.map_err(unreadable)?);
+            briefing.add_message(&message.map_err(unreadable)?);
         }
         Ok(())
     }
