@@ -119,7 +119,7 @@ pub struct Consultant {
     /// The model.
     pub provider: Arc<dyn Provider>,
     /// Called with the cost of each request.
-    pub spent: Box<dyn Fn(Cost) + Send + Sync>,
+    pub report_cost: Box<dyn Fn(Cost) + Send + Sync>,
 }
 
 impl Consultant {
@@ -134,7 +134,7 @@ impl Consultant {
             limit: None,
         };
         let (reply, cost) = asker.ask(request);
-        cost.into_iter().for_each(&self.spent);
+        cost.into_iter().for_each(&self.report_cost);
         reply
     }
 }

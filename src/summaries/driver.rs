@@ -24,11 +24,20 @@ use crate::state::{SessionDirectory, SessionKey, SessionScope, SessionState, Sta
 const MAX_TITLE_ATTEMPTS: u32 = 3;
 
 /// A generated text.
-pub struct Generated {
+pub struct GeneratedText {
     /// The title or the recap.
     pub text: Text,
     /// The file that the text was written to; `None` if writing was not requested.
-    pub recorded: Option<RecordOutcome>,
+    pub record_outcome: Option<RecordOutcome>,
+}
+
+impl From<Text> for GeneratedText {
+    fn from(text: Text) -> Self {
+        Self {
+            text,
+            record_outcome: None,
+        }
+    }
 }
 
 /// A session with the part of its conversation that titles and recaps need.
@@ -146,7 +155,7 @@ impl Driver {
         &self,
         path: &Path,
         session: &SessionExcerpt,
-    ) -> Result<Generated, NoText> {
+    ) -> Result<GeneratedText, NoText> {
         self.check_wanted(path, session)?;
         let since = self.since_title(session)?;
         self.start_attempt(path, session)?;
@@ -154,8 +163,7 @@ impl Driver {
             .generate(session, since.as_ref())
             .and_then(|text| self.reject_outdated(path, session, text));
         let Some(manual_title) = self.write else {
-            let (text, recorded) = (text?, None);
-            return Ok(Generated { text, recorded });
+            return Ok(text?.into());
         };
         let text = text.map_err(|no_text| self.write_cost(session, no_text))?;
         self.write(session, text, manual_title)
@@ -303,22 +311,22 @@ impl Driver {
         session: &SessionExcerpt,
         text: Text,
         manual_title: ManualTitle,
-    ) -> Result<Generated, NoText> {
+    ) -> Result<GeneratedText, NoText> {
         let side = extension(Some(text.model.clone()), text.cost.as_ref());
         // Never fails: all keys of its maps are strings.
         let side = serde_json::to_value(side).unwrap_or_default();
-        let recorded = self.write_into(session, |files| match self.generator.kind {
+        let outcome = self.write_into(session, |files| match self.generator.kind {
             Kind::Title(_) => files.write_title(&text.text, manual_title, &side),
             Kind::Recap => files.write_recap(&text.text, &side),
         });
-        match recorded {
+        match outcome {
             Ok(RecordOutcome::KeptManualTitle) => {
                 Err(NoText::from(Reason::ManualTitle).at_cost(text.cost))
             }
-            Ok(recorded) => {
-                let recorded = Some(recorded);
-                Ok(Generated { text, recorded })
-            }
+            Ok(outcome) => Ok(GeneratedText {
+                text,
+                record_outcome: Some(outcome),
+            }),
             Err(error) => Err(NoText::unreadable(error).at_cost(text.cost)),
         }
     }

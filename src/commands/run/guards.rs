@@ -80,11 +80,11 @@ pub(crate) fn load_hooks(
 ///
 /// # Errors
 /// The mode needs a judge, and no model is configured.
-pub(crate) fn create_judge(
+pub(crate) fn make_judge(
     mode: Mode,
     named: Option<&str>,
     briefing: &Briefing,
-    spent: impl Fn(Cost) + Send + Sync + 'static,
+    report_cost: impl Fn(Cost) + Send + Sync + 'static,
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<GuardedJudge>, UsageError> {
@@ -103,7 +103,7 @@ pub(crate) fn create_judge(
     };
     let consultant = Consultant {
         provider,
-        spent: Box::new(spent),
+        report_cost: Box::new(report_cost),
     };
     Ok(Some(GuardedJudge::new(Box::new(ModelJudge {
         consultant,

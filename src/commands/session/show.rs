@@ -18,7 +18,7 @@ use crate::render::{
 };
 use crate::session::{CallEdits, format_patch};
 use crate::session::{Scope, Session, session_description};
-use crate::summaries::builtin::write_group_label;
+use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
 /// Show the dialog of a session
@@ -135,7 +135,7 @@ impl Run for SessionShowArguments {
             output::use_pager(globals, io);
             output::take_sink(io)?
         };
-        let mut printer = DialogPrinter::new(look, grouping, write_group_label, Writer::new(sink));
+        let mut printer = DialogPrinter::new(look, grouping, label_group, Writer::new(sink));
         if look.selection.tools == ToolDetail::Edits {
             let mut edits = CallEdits::default();
             for part in &parts {

@@ -27,7 +27,7 @@ use crate::session::{
     SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages, open_safely,
     open_to_follow, start_of_last_records,
 };
-use crate::summaries::builtin::write_group_label;
+use crate::summaries::builtin::label_group;
 
 /// Show the end of a session file of any size
 ///
@@ -204,12 +204,7 @@ impl SessionTailArguments {
         };
         Ok(Printer {
             prints_cursors: self.cursor,
-            dialog: DialogPrinter::new(
-                look,
-                grouping,
-                write_group_label,
-                output::writer(form, io)?,
-            ),
+            dialog: DialogPrinter::new(look, grouping, label_group, output::writer(form, io)?),
             speaker: None,
         })
     }

@@ -25,8 +25,9 @@ use crate::render::ProgressLine;
 use crate::session::record::RecordOutcome;
 use crate::session::{Depth, ManualTitle, Prices, Selection, process_in_order};
 use crate::summaries::{
-    Asker, Auto, CostLimit, Driver, Estimate, Generated, Generator, Kind, Language, LanguageChoice,
-    NoText, Reason, SessionExcerpt, StreamedConversation, TextEngine, format_amount,
+    Asker, Auto, CostLimit, Driver, Estimate, GeneratedText, Generator, Kind, Language,
+    LanguageChoice, NoText, Reason, SessionExcerpt, StreamedConversation, TextEngine,
+    format_amount,
 };
 use crate::text::format_count;
 
@@ -89,7 +90,7 @@ pub(crate) struct SessionOutput {
     pub(crate) is_alone: bool,
     pub(crate) path: Option<String>,
     pub(crate) session_id: Option<SessionId>,
-    pub(crate) result: Result<Generated, NoText>,
+    pub(crate) result: Result<GeneratedText, NoText>,
 }
 
 /// A command that is ready to read its first session.
@@ -121,6 +122,29 @@ impl PerSessionArguments {
     pub(super) fn apply(&self, selection: &mut Selection, clock: &dyn Clock) {
         self.filter.apply(selection, clock);
         self.limit.apply(selection);
+    }
+
+    /// Returns the sessions that the arguments name or select, else standard input.
+    fn find_input(&self, inputs: &mut InputErrors, io: &mut Io) -> anyhow::Result<StandardInput> {
+        let source = &self.source;
+        match self.sessions.as_slice() {
+            [] if self.selects() => {
+                source.check_roots(inputs);
+                let paths = source.select_files(&self.filter, &self.limit, io);
+                if paths.is_empty() && !inputs.any {
+                    source.report_none_found(0, io);
+                }
+                Ok(StandardInput::List(source.name_files(paths)))
+            }
+            [] => source.read_stdin(io),
+            [name] if name == "-" => source.read_stdin(io),
+            names => {
+                let mut listing = source.listing(Depth::Ends);
+                self.filter.apply(&mut listing.selection, io.clock.as_ref());
+                let sessions = source.resolve_in(&listing, names, io)?;
+                Ok(StandardInput::List(sessions))
+            }
+        }
     }
 
     /// Prepares the command; `None` with `--print-prompt`.
@@ -190,25 +214,7 @@ impl Runner {
         print: impl Fn(SessionOutput, &mut RecordWriter) -> WriteResult,
     ) -> anyhow::Result<Status> {
         let mut inputs = InputErrors::new(&self.messages);
-        let input = match arguments.sessions.as_slice() {
-            [] if arguments.selects() => {
-                let source = &arguments.source;
-                source.check_roots(&mut inputs);
-                let paths = source.select_files(&arguments.filter, &arguments.limit, io);
-                if paths.is_empty() && !inputs.any {
-                    source.report_none_found(0, io);
-                }
-                StandardInput::List(source.name_files(paths))
-            }
-            [] => arguments.source.read_stdin(io)?,
-            [name] if name == "-" => arguments.source.read_stdin(io)?,
-            names => {
-                let mut listing = arguments.source.listing(Depth::Ends);
-                let clock = io.clock.as_ref();
-                arguments.filter.apply(&mut listing.selection, clock);
-                StandardInput::List(arguments.source.resolve_in(&listing, names, io)?)
-            }
-        };
+        let input = arguments.find_input(&mut inputs, io)?;
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(input, &mut writer, io);
@@ -246,10 +252,7 @@ impl Runner {
                     is_alone: true,
                     path: None,
                     session_id: read.session_id,
-                    result: text.map(|text| Generated {
-                        text,
-                        recorded: None,
-                    }),
+                    result: text.map(GeneratedText::from),
                 };
                 summary.note(&output);
                 self.log(&output);
@@ -476,7 +479,7 @@ impl Summary {
         match &output.result {
             Ok(generated) => {
                 self.written += 1;
-                if let Some(RecordOutcome::NotShown(reason)) = generated.recorded {
+                if let Some(RecordOutcome::NotShown(reason)) = generated.record_outcome {
                     let error = UsageError::new(format!("not written: {reason}"));
                     let path = output.path.as_deref().unwrap_or_default();
                     self.inputs.report(path, &error);

@@ -16,7 +16,7 @@ use crate::records::RecapRecord;
 use crate::render::Style;
 use crate::session::ManualTitle;
 use crate::summaries::recap::{PERIOD_PROMPT, PROMPT, watch_terminal};
-use crate::summaries::{Auto, Generated, Kind, Reason, SessionExcerpt, extension};
+use crate::summaries::{Auto, GeneratedText, Kind, Reason, SessionExcerpt, extension};
 
 /// Summarize where a session left off
 ///
@@ -181,7 +181,7 @@ fn print_recap(
         return writer.record(&recap_record(output, runner));
     }
     match &output.result {
-        Ok(Generated { text, .. }) => {
+        Ok(GeneratedText { text, .. }) => {
             let line = form.style.recap_line(&text.text);
             writer.echo(format!("{}{line}\n", output.text_prefix()).as_bytes())
         }
@@ -205,14 +205,14 @@ pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecor
         ..RecapRecord::default()
     };
     match output.result {
-        Ok(Generated {
+        Ok(GeneratedText {
             text: recap,
-            recorded,
+            record_outcome,
         }) => RecapRecord {
             ok: true,
             turnpipe: extension(Some(recap.model), recap.cost.as_ref()),
             recap: Some(recap.text),
-            written: recorded.map(|_| true),
+            written: record_outcome.map(|_| true),
             uuid: Some(runner.driver.moment.uuid()),
             timestamp: Some(runner.driver.moment.now()),
             ..session_fields

@@ -14,7 +14,7 @@ use crate::io::Io;
 use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
 use crate::render::{ProgressLine, Style, recap_page, recap_sums};
 use crate::session::{CallEvent, Depth, discover_paths, visit_all_calls};
-use crate::summaries::{Asker, Estimate, Generated, ReportBuilder, Text, TextEngine};
+use crate::summaries::{Asker, Estimate, GeneratedText, ReportBuilder, Text, TextEngine};
 
 impl Runner {
     /// Prints one recap of the period over the sessions that the arguments select.
@@ -66,10 +66,7 @@ impl Runner {
                 is_alone: true,
                 path: None,
                 session_id: None,
-                result: text.map(|text| Generated {
-                    text,
-                    recorded: None,
-                }),
+                result: text.map(GeneratedText::from),
             };
             let record = RecapRecord {
                 sessions: report.sessions,
@@ -122,9 +119,10 @@ impl Runner {
                 CallEvent::Call(call) => builder.add_call(&call),
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
-            match self.stop.stop.is_cancelled() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if self.stop.stop.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         });
         let (mut report, _) = builder.finish(&self.prices);

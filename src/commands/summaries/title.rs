@@ -13,7 +13,7 @@ use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::RecordOutcome;
 use crate::summaries::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
-use crate::summaries::{Auto, Generated, Kind, extension};
+use crate::summaries::{Auto, GeneratedText, Kind, extension};
 
 /// Write titles for sessions
 ///
@@ -114,7 +114,7 @@ impl Run for TitleArguments {
         };
         runner.run(&self.common, io, |output, writer| match runner.form {
             Form::Text => match &output.result {
-                Ok(Generated { text, .. }) => {
+                Ok(GeneratedText { text, .. }) => {
                     writer.echo(format!("{}{}\n", output.text_prefix(), text.text).as_bytes())
                 }
                 Err(no_text) => {
@@ -135,9 +135,9 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
         ..TitleRecord::default()
     };
     match output.result {
-        Ok(Generated {
+        Ok(GeneratedText {
             text: title,
-            recorded,
+            record_outcome,
         }) => TitleRecord {
             ok: true,
             title_source: Some("auto".to_owned()),
@@ -147,8 +147,8 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
             },
             title: Some(title.text),
             model: Some(title.model),
-            error: why_hidden(recorded).map(str::to_owned),
-            written: recorded.map(|_| why_hidden(recorded).is_none()),
+            error: why_hidden(record_outcome).map(str::to_owned),
+            written: record_outcome.map(|_| why_hidden(record_outcome).is_none()),
             ..session_fields
         },
         Err(no_text) => TitleRecord {
@@ -161,8 +161,8 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
 }
 
 /// Returns the reason why the agent does not show a title.
-fn why_hidden(recorded: Option<RecordOutcome>) -> Option<&'static str> {
-    match recorded {
+fn why_hidden(outcome: Option<RecordOutcome>) -> Option<&'static str> {
+    match outcome {
         Some(RecordOutcome::NotShown(reason)) => Some(reason),
         _ => None,
     }

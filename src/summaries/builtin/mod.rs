@@ -13,7 +13,7 @@ mod recap;
 mod request;
 mod title;
 
-pub(crate) use label::write_group_label;
+pub(crate) use label::label_group;
 pub use label::{FinishedCall, is_lookup, max_result_bytes, write_label};
 pub use recap::{write_last_report, write_recap, write_recap_below};
 pub use title::{quote_topic, write_title};

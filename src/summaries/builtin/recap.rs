@@ -231,10 +231,10 @@ impl Parts {
     /// Writes the recap with a report of up to `cells`.
     fn write_within(&self, frame: [&str; 9], cells: usize) -> String {
         let [code, colon, stop, names @ ..] = frame;
-        let [opened, aim, reported, interrupted, following, question] = names;
+        let [opened, aim, done, interrupted, following, question] = names;
         let report = fill(self.statements.iter().map(String::as_str), cells);
         let (next_name, next) = match &self.next {
-            Some(Next::Step(step)) => (following, step.as_str()),
+            Some(Next::Step(work)) => (following, work.as_str()),
             Some(Next::Question(text)) => (question, text.as_str()),
             None => ("", ""),
         };
@@ -248,7 +248,7 @@ impl Parts {
         let mut parts = [
             (opened, self.open_request.as_deref().unwrap_or_default()),
             (aim, &self.goal),
-            (reported, &report),
+            (done, &report),
             ("", calls_label),
             ("", interrupted.unwrap_or_default()),
             (next_name, next),

@@ -163,9 +163,10 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(name: String, ending: impl Into<String>, before: Vec<Act>) -> Self {
+        let ending = ending.into();
         Self {
             name,
-            ending: ending.into(),
+            ending,
             before,
         }
     }

@@ -59,7 +59,7 @@ pub fn write_label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
 }
 
 /// Writes the label of a group by rules; `None` if no call in the group has a result.
-pub(crate) fn write_group_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
+pub(crate) fn label_group(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
     let label = label_answered_calls(&answered.collect::<Vec<_>>(), cwd);

@@ -19,16 +19,11 @@ const NAME_CELLS: usize = 52;
 
 /// Describes what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn describe_command(call: &Call<'_>) -> Option<CallActs> {
-    let line = command_of(call.input.as_object()?)?;
-    let script = powershell_script(&line);
-    let text = with_slashes(script.as_deref().unwrap_or(&line));
-    let (parsed, output) = (parse(&text), &*terminal_safe(&call.text));
-    let line = Line {
-        call,
-        parsed,
-        output,
-    };
-    Some(line.describe(&text))
+    let command = command_of(call.input.as_object()?)?;
+    let script = powershell_script(&command);
+    let text = with_slashes(script.as_deref().unwrap_or(&command));
+    let (tree, output) = (parse(&text), &*terminal_safe(&call.text));
+    Some(Line { call, tree, output }.describe(&text))
 }
 
 /// Returns the commands that a line passes to PowerShell as an argument; `None` for a script with variables or blocks.
@@ -125,7 +120,7 @@ impl Step<'_> {
 /// A command line that ran.
 struct Line<'a> {
     call: &'a Call<'a>,
-    parsed: CommandLine,
+    tree: CommandLine,
     output: &'a str,
 }
 
@@ -144,16 +139,16 @@ impl Line<'_> {
 
     /// Returns the commands of the line `text`, except commands in substitutions.
     fn read_steps(&self, text: &str) -> Vec<Step<'_>> {
-        let commands = self.parsed.commands.iter();
+        let commands = self.tree.commands.iter();
         let commands: Vec<_> = commands
             .filter(|command| !command.context.is_substituted)
             .collect();
         let is_ok = self.call.outcome == CallOutcome::Ok;
-        let ends = infer_ends(&self.parsed, &commands, is_ok);
+        let ends = infer_ends(&self.tree, &commands, is_ok);
         let (named, refused) = (named_programs(self.output), refused_programs(self.output));
         let all_run_on = is_ok && (self.call.is_in_background() || is_running(self.output));
-        let line = text.trim_end();
-        let last_runs_on = line.ends_with('&') && !line.ends_with("&&");
+        let trimmed = text.trim_end();
+        let last_runs_on = trimmed.ends_with('&') && !trimmed.ends_with("&&");
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (at, (command, end)) in commands.iter().zip(ends).enumerate() {
             let program = Program {
@@ -202,7 +197,7 @@ impl Line<'_> {
         let (failed, steps): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.has_failed);
         let steps = || steps.iter().copied();
         let mut acts = changes(steps());
-        if self.parsed.unread.is_some() {
+        if self.tree.unread.is_some() {
             acts.push(Act::new(Verb::Run, "shell script"));
         }
         if acts.is_empty() {
@@ -258,10 +253,11 @@ impl Line<'_> {
             .map(|step| step.program.script_description())
             .collect();
         // A part of the line that could not be parsed may have failed.
-        let is_known = self.parsed.unread.is_none() || suspects().any(|step| step.has_error);
-        let name = match is_known {
-            true => format!("{} {}", name_steps(suspects(), is_one), quote(&about)),
-            false => "Shell script".to_owned(),
+        let is_known = self.tree.unread.is_none() || suspects().any(|step| step.has_error);
+        let name = if is_known {
+            format!("{} {}", name_steps(suspects(), is_one), quote(&about))
+        } else {
+            "Shell script".to_owned()
         };
         CallActs::Failed(Failure::new(name.trim_end().to_owned(), ending, before))
     }

@@ -11,7 +11,7 @@ mod tools;
 
 pub use call::{FinishedCall, is_lookup, max_result_bytes};
 pub use compose::write_label;
-pub(crate) use compose::{label_answered_calls, write_group_label};
+pub(crate) use compose::{label_answered_calls, label_group};
 
 #[cfg(test)]
 mod tests;
