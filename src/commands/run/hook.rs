@@ -1,6 +1,6 @@
 //! `hook`: decides about a call as the permission hook of another agent.
 //!
-//! What the rules leave open is left to the agent. A call that cannot be judged is denied.
+//! The agent itself decides about calls that no rule matches. A call that cannot be judged is denied.
 
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -310,7 +310,7 @@ impl TurnArguments {
         })
     }
 
-    /// Returns the limit of the request: APIs count thinking as part of the reply.
+    /// Returns the maximum number of tokens of the reply with its thinking, because APIs limit both together.
     fn total_tokens(&self) -> u32 {
         self.max_tokens
             .saturating_add(self.thinking_tokens.unwrap_or_default())

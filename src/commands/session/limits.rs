@@ -1,5 +1,5 @@
-//! `session stats --limits`: the windows of plans, and the sessions that used them. Claude Code tells its windows only in
-//! the input of its status line, so the last input with windows is stored in the state directory.
+//! `session stats --limits`: the windows of plans, and the sessions that used them. Claude Code has its windows only in the
+//! input of its status line, so the last input with windows is stored in the state directory.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};

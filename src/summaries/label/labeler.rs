@@ -84,7 +84,7 @@ impl Labeler {
         }
     }
 
-    /// Whether the label of this batch takes no time.
+    /// Whether the label of a batch needs no request.
     pub(super) fn is_immediate(&self, batch: &Batch) -> bool {
         match self {
             Self::Rules | Self::DryRun { .. } => true,
@@ -261,7 +261,7 @@ fn read_chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
 /// Starts the threads that ask the model, if there is one.
 ///
 /// # Errors
-/// Not even one thread can be started.
+/// No thread can be started.
 pub(super) fn start_labeling(
     labeler: &Labeler,
     is_recorded: bool,
