@@ -14,22 +14,22 @@ const PROBE_TOKENS: u32 = 1024;
 /// Maximum number of similar names to list.
 const MAX_NAMES: usize = 5;
 
-/// Tries a model with a short request, and returns the result in words. A model may reply without being listed: some servers
-/// have no list, or an incomplete one.
+/// Tries a model with a short request. Returns the state of the model in words, and the problem if it did not reply.
+/// A model may reply without being listed: some servers have no list, or an incomplete one.
 pub fn probe_model(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
     let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
     let question = Turn::user("Answer with the word `ready`.");
     request.turns.push(question);
     let reply = provider.complete(&request, &stop);
-    // Some servers have no list.
+    // A server without a list counts as one with an empty list.
     let listed = provider.models(&stop).unwrap_or_default();
     let count = format_count(listed.len() as u64, "model", "models");
     match (reply, listed.is_empty()) {
         (Ok(_), true) => ("responded".to_owned(), Ok(())),
         (Ok(_), false) => (format!("responded; its server lists {count}"), Ok(())),
         (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
-        (Err(failure), false) if listed.iter().any(|one| one == name) => {
+        (Err(failure), false) if listed.iter().any(|model| model == name) => {
             (format!("listed among {count}"), Err(failure.to_string()))
         }
         (Err(failure), false) => {
@@ -59,7 +59,7 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Requests a reply. Returns it with its cost, if known.
+    /// Requests a reply. Returns the reply or the failure, and the cost if the server reports tokens.
     pub fn ask(&self, request: &Request) -> (Result<Reply, Failure>, Option<Cost>) {
         let reply = self.provider.complete(request, &self.stop);
         let cost = Reply::usage_of(&reply).map(|usage| Cost {
@@ -79,7 +79,7 @@ impl Asker {
         request: &Request,
         read: impl FnOnce(&Reply, ReplyExtent) -> Result<String, NoText>,
     ) -> Result<Text, NoText> {
-        if self.limit.as_ref().is_some_and(|limit| limit.is_reached()) {
+        if self.limit.as_ref().is_some_and(|limit| limit.is_exceeded()) {
             return Err(Reason::CostLimit.into());
         }
         let (reply, cost) = self.ask(request);
@@ -90,7 +90,7 @@ impl Asker {
         let text = match reply {
             _ if self.stop.is_cancelled() => Err(Reason::Aborted.into()),
             Ok(reply) => read(&reply, ReplyExtent::Whole),
-            // What the model wrote up to its limit may be all of it.
+            // A reply that was cut at the token limit may still contain the whole text.
             Err(Failure::OverBudget { partial }) => read(&partial, ReplyExtent::UpToLimit)
                 .map_err(|_| Failure::OverBudget { partial }.into()),
             Err(failure) => Err(failure.into()),
@@ -106,7 +106,7 @@ impl Asker {
     }
 }
 
-/// The part of a reply that there is.
+/// The part of a reply that was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyExtent {
     Whole,
@@ -119,7 +119,7 @@ pub struct Consultant {
     /// The model.
     pub provider: Arc<dyn Provider>,
     /// Called with the cost of each request.
-    pub spent: Box<dyn Fn(Cost) + Send + Sync>,
+    pub report_cost: Box<dyn Fn(Cost) + Send + Sync>,
 }
 
 impl Consultant {
@@ -134,7 +134,7 @@ impl Consultant {
             limit: None,
         };
         let (reply, cost) = asker.ask(request);
-        cost.into_iter().for_each(&self.spent);
+        cost.into_iter().for_each(&self.report_cost);
         reply
     }
 }

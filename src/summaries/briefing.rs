@@ -45,12 +45,12 @@ struct Transcript {
 
 impl Briefing {
     /// Adds a message.
-    pub fn message(&self, message: &Message) {
+    pub fn add_message(&self, message: &Message) {
         self.state.lock_anyway().transcript.add(message);
     }
 
     /// Adds a record of a stream.
-    pub fn record(&self, record: &str) {
+    pub fn add_record(&self, record: &str) {
         let mut whole = Vec::new();
         let mut state = self.state.lock_anyway();
         state
@@ -97,22 +97,22 @@ impl Transcript {
         };
         for block in &message.blocks {
             match block {
-                Block::Text(text) if speaker == "User" => self.prompt(&without_injected(text)),
-                Block::Text(text) => self.passage(speaker, text, TEXT_BYTES),
+                Block::Text(text) if speaker == "User" => self.add_prompt(&without_injected(text)),
+                Block::Text(text) => self.add_passage(speaker, text, TEXT_BYTES),
                 Block::Call(call) => {
                     let name = format!("Call of {}", call.name);
-                    self.passage(&name, call.input.get(), CALL_BYTES);
+                    self.add_passage(&name, call.input.get(), CALL_BYTES);
                 }
                 Block::Result(result) => {
                     let name = if result.failed { "Failure" } else { "Result" };
-                    self.passage(name, &result.text(), CALL_BYTES);
+                    self.add_passage(name, &result.text(), CALL_BYTES);
                 }
                 Block::Thinking(_) | Block::Media(_) => {}
             }
         }
     }
 
-    fn prompt(&mut self, text: &str) {
+    fn add_prompt(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -120,10 +120,10 @@ impl Transcript {
             self.prompts.remove(1);
         }
         self.prompts.push_back(passage_text(text, PROMPT_BYTES));
-        self.passage("User", text, TEXT_BYTES);
+        self.add_passage("User", text, TEXT_BYTES);
     }
 
-    fn passage(&mut self, name: &str, text: &str, limit: usize) {
+    fn add_passage(&mut self, name: &str, text: &str, limit: usize) {
         let passage = format!("{name}: {}", passage_text(text, limit));
         self.bytes += passage.len();
         self.passages.push_back(passage);
@@ -150,7 +150,7 @@ mod tests {
     fn briefing(records: &[Value]) -> Briefing {
         let briefing = Briefing::default();
         for record in records {
-            briefing.record(&record.to_string());
+            briefing.add_record(&record.to_string());
         }
         briefing
     }

@@ -9,10 +9,11 @@ use crate::message::Usage;
 use crate::session::Prices;
 use crate::text::{format_count, format_dollars, format_number};
 
-/// Bytes of a request per token, which is assumed.
+/// Assumed number of bytes of a request per token.
 const TOKEN_BYTES: usize = 4;
 
-/// The number of requests and their tokens: a quarter of the bytes of their bodies, and replies of maximum length.
+/// An estimate for requests: their number, their tokens and their cost. The input has one token per `TOKEN_BYTES` of the
+/// bodies; replies have their maximum length.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimate {
     /// Number of requests.
@@ -34,7 +35,7 @@ impl Estimate {
         self.requests += 1;
         self.usage.input += usage.input;
         self.usage.output += usage.output;
-        // Each alone: a long prompt may have another price.
+        // Priced one by one, because tokens of long prompts may cost more.
         let cost = prices.cost(provider.name(), &usage);
         self.dollars += cost.unwrap_or_default();
         self.is_unpriced |= cost.is_none();
@@ -62,7 +63,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Formats an amount of US dollars; a small one with more digits than cents, rounded up.
+/// Formats an amount of US dollars: below one dollar with four decimals, rounded up.
 pub fn format_amount(dollars: f64) -> String {
     match dollars {
         0.0 => "$0".to_owned(),
@@ -81,7 +82,7 @@ pub struct CostLimit {
 }
 
 impl CostLimit {
-    /// Creates a limit of which nothing is spent.
+    /// Creates a limit in US dollars with nothing spent.
     pub fn new(dollars: f64, prices: Prices) -> Self {
         Self {
             dollars,
@@ -90,25 +91,25 @@ impl CostLimit {
         }
     }
 
-    /// Returns the US dollars that were spent.
+    /// Returns the cost of the requests so far, in US dollars.
     pub fn spent(&self) -> f64 {
         *self.spent.lock_anyway()
     }
 
-    /// Whether nothing more may be spent. Requests that are being sent may exceed the limit.
-    pub fn is_reached(&self) -> bool {
+    /// Whether the requests cost more than the limit, so that no more may be sent. Requests under way still add to the cost.
+    pub fn is_exceeded(&self) -> bool {
         self.spent() > self.dollars
     }
 
     /// Adds the cost of a request: of the reported tokens, or else its estimate.
     pub(super) fn add(&self, request: &Request, provider: &dyn Provider, usage: Option<&Usage>) {
         let model = provider.name();
-        let estimated = || {
+        let estimate_cost = || {
             let mut estimate = Estimate::default();
             estimate.add(request, provider, &self.prices);
             estimate.dollars()
         };
-        let cost = usage.map_or_else(estimated, |usage| self.prices.cost(model, usage));
+        let cost = usage.map_or_else(estimate_cost, |usage| self.prices.cost(model, usage));
         *self.spent.lock_anyway() += cost.unwrap_or_default();
     }
 }

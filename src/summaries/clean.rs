@@ -14,7 +14,7 @@ use crate::text::{pattern, redact, strip_fence, terminal_safe};
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
     |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
 
-/// Beginnings of sentences in which the model speaks of itself, or of who takes part.
+/// Beginnings of sentences about the model, the agent or the user.
 const TALK: &str =
     "i |i'|i’|we |we'|we’|let me |let's |let’s |the user |the assistant |the agent |the model ";
 
@@ -39,7 +39,7 @@ const OPENERS: &str = "here's|here’s|here is|here are|here you go|here it is";
 
 const DETERMINERS: &str = "the|a|an|my|this";
 
-/// Words that may precede the name in an announcement that begins with none of those.
+/// Words that may precede the name in an announcement without an opener or a determiner.
 const MODIFIERS: &str = "session|conversation|tool|call|batch|commit|git|use|suggested|proposed|possible|generated\
     |final|short|concise|brief";
 
@@ -71,8 +71,8 @@ const QUOTES: [(char, char); 9] = [
     ('『', '』'),
 ];
 
-/// Texts in tags: in one with a known name at the start of a line, which may be open, or at the end, which may only be
-/// closed; in one around the whole reply; and on the lines after one at the start, which has thoughts.
+/// Texts in tags: after a tag with a known name at the start of a line, with or without its end; in such a tag at the end;
+/// before such an end tag without a start; in a tag around the whole reply; and on the lines after a tag with thoughts.
 static TAGGED: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     let names = NAMES.join("|");
     [
@@ -85,7 +85,7 @@ static TAGGED: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     .map(pattern)
 });
 
-/// A token that marks turns, which some servers do not remove.
+/// A token that marks a turn. Some servers do not remove such tokens.
 static TURN_MARK: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|\w+\|>"));
 
 /// A line with the mark of a list or a heading, or a symbol.
@@ -229,7 +229,7 @@ fn announces(head: &str) -> bool {
         && next.is_none_or(|word| is_name(word) || is_in(word, CONTINUATIONS))
 }
 
-/// Removes such words, and punctuation after them, from the start of a text.
+/// Removes `words`, and punctuation after them, from the start of a text.
 fn without_words<'a>(text: &'a str, words: &str) -> &'a str {
     let mut rest = text.trim();
     while let Some(first) = words.split('|').find(|word| begins_with_words(rest, word)) {

@@ -23,8 +23,22 @@ use crate::state::{SessionDirectory, SessionKey, SessionScope, SessionState, Sta
 /// Attempts of `--auto` to title a session.
 const MAX_TITLE_ATTEMPTS: u32 = 3;
 
-/// A text, and where it was written; `None` if writing was not requested.
-pub type Written = (Text, Option<RecordOutcome>);
+/// A generated text.
+pub struct GeneratedText {
+    /// The title or the recap.
+    pub text: Text,
+    /// The file that the text was written to; `None` if writing was not requested.
+    pub record_outcome: Option<RecordOutcome>,
+}
+
+impl From<Text> for GeneratedText {
+    fn from(text: Text) -> Self {
+        Self {
+            text,
+            record_outcome: None,
+        }
+    }
+}
 
 /// A session with the part of its conversation that titles and recaps need.
 pub struct SessionExcerpt {
@@ -44,7 +58,7 @@ impl SessionExcerpt {
     pub fn read(path: &Path, named: &NamedRoots, mapping: Mapping) -> Result<Self, NoText> {
         let session = Session::open_with(path, named).map_err(NoText::unreadable)?;
         let facts = session.summary(mapping).map_err(NoText::unreadable)?;
-        let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(NoText::unreadable)?;
+        let excerpt = read_excerpt(&session, Scope::SinceCompaction).map_err(NoText::unreadable)?;
         Ok(Self {
             session,
             facts,
@@ -72,7 +86,7 @@ fn state_directory(
     directory.map_err(NoText::unreadable)
 }
 
-fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
+fn read_excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     let mut excerpt = Excerpt::default();
     for message in session.messages(scope)? {
         excerpt.note(message?);
@@ -80,7 +94,7 @@ fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     Ok(excerpt)
 }
 
-/// The conditions for a text that the user did not request.
+/// The conditions for automatic texts.
 pub enum Auto {
     /// No conditions: the user requested the text.
     Off,
@@ -93,7 +107,7 @@ pub enum Auto {
     },
     /// Recaps: after an absence, if nothing is unanswered.
     Recaps {
-        /// The minimum absence; `None` if the caller has checked that.
+        /// Minimum absence; `None` if the caller has checked the conditions.
         away: Option<Duration>,
     },
 }
@@ -106,7 +120,7 @@ pub struct Driver {
     pub auto: Auto,
     /// Set if texts are written into the session's files: whether a title replaces the user's.
     pub write: Option<ManualTitle>,
-    /// Whether a session that has such a text already keeps it.
+    /// Whether an existing text of the same kind stays.
     pub keeps_texts: bool,
     /// Whether only stale titles are replaced.
     pub only_stale: bool,
@@ -122,11 +136,11 @@ impl Driver {
     /// Generates the text about the conversation of a stream.
     ///
     /// # Errors
-    /// No text, for this reason.
-    pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
+    /// Returns the reason if there is no text.
+    pub fn write_for_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         match &self.auto {
             Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),
-            // Its agent has ended, or its stream would not have.
+            // The stream has ended, so its agent no longer runs.
             Auto::Recaps { away: Some(away) } => self.check_recap_due(excerpt, *away, || false)?,
             Auto::Off | Auto::Titles { .. } | Auto::Recaps { away: None } => {}
         }
@@ -136,25 +150,29 @@ impl Driver {
     /// Generates the text about a session, and writes it into its files if requested.
     ///
     /// # Errors
-    /// There is no text, for this reason.
-    pub fn of_session(&self, path: &Path, session: &SessionExcerpt) -> Result<Written, NoText> {
+    /// Returns the reason if there is no text.
+    pub fn write_for_session(
+        &self,
+        path: &Path,
+        session: &SessionExcerpt,
+    ) -> Result<GeneratedText, NoText> {
         self.check_wanted(path, session)?;
         let since = self.since_title(session)?;
         self.start_attempt(path, session)?;
         let text = self
             .generate(session, since.as_ref())
-            .and_then(|text| self.still_wanted(path, session, text));
+            .and_then(|text| self.reject_outdated(path, session, text));
         let Some(manual_title) = self.write else {
-            return Ok((text?, None));
+            return Ok(text?.into());
         };
         let text = text.map_err(|no_text| self.write_cost(session, no_text))?;
         self.write(session, text, manual_title)
     }
 
-    /// Returns the request to a model that [`Self::of_session`] would send; `None` if it would send none.
+    /// Returns the request to a model that [`Self::write_for_session`] would send; `None` if it would send none.
     ///
     /// # Errors
-    /// No text is wanted, for this reason.
+    /// Returns the reason if no text is wanted.
     pub fn request(
         &self,
         path: &Path,
@@ -173,8 +191,8 @@ impl Driver {
             .transpose()
     }
 
-    /// Generates the text, of the part `now` of the conversation if its title is stale. Rules also see messages before a
-    /// compaction; a model sees the agent's summary.
+    /// Generates the text about the conversation, or about its part since a stale title. Rules also see messages before a
+    /// compaction; a model sees the agent's summary instead.
     fn generate(&self, session: &SessionExcerpt, since: Option<&Excerpt>) -> Result<Text, NoText> {
         if let Some(since) = since {
             return self.generator.text(since);
@@ -182,7 +200,7 @@ impl Driver {
         let current = &session.excerpt;
         if matches!(self.generator.engine, TextEngine::Rules)
             && current.is_compacted()
-            && let Ok(everything) = excerpt(&session.session, Scope::AllBranches)
+            && let Ok(everything) = read_excerpt(&session.session, Scope::AllBranches)
         {
             return self.generator.text(&everything.followed_by(current));
         }
@@ -195,19 +213,20 @@ impl Driver {
             Auto::Titles { enabled, state } => self.check_untitled(path, session, *enabled, state),
             Auto::Recaps { away: Some(away) } => {
                 let now = self.moment.clock.now().into();
-                let has_agent = || has_agent(&session.session, &session.facts, now);
-                self.check_recap_due(&session.excerpt, *away, has_agent)
+                self.check_recap_due(&session.excerpt, *away, || {
+                    has_agent(&session.session, &session.facts, now)
+                })
             }
             Auto::Off if self.write == Some(ManualTitle::Keep) && !self.only_stale => {
-                self.check_kept(session)
+                self.check_replaceable(session)
             }
             Auto::Off | Auto::Recaps { away: None } => Ok(()),
         }
     }
 
-    /// Checks that the session has no text that it keeps.
-    fn check_kept(&self, session: &SessionExcerpt) -> Result<(), NoText> {
-        let kept = match (self.generator.kind, session.title_source()) {
+    /// Checks that the session has no text that must not be replaced.
+    fn check_replaceable(&self, session: &SessionExcerpt) -> Result<(), NoText> {
+        let reason = match (self.generator.kind, session.title_source()) {
             (Kind::Title(_), Some(TitleSource::Manual)) => Some(Reason::ManualTitle),
             (Kind::Title(_), Some(TitleSource::Auto)) if self.keeps_texts => {
                 Some(Reason::AlreadyTitled)
@@ -217,7 +236,7 @@ impl Driver {
             }
             _ => None,
         };
-        kept.map_or(Ok(()), |kept| Err(kept.into()))
+        reason.map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     /// Checks that a session may be titled automatically.
@@ -271,16 +290,16 @@ impl Driver {
         due.map_err(|skipped| Reason::from(skipped).into())
     }
 
-    /// Drops an automatic recap if the conversation continued meanwhile.
-    fn still_wanted(
+    /// Rejects an automatic recap if the conversation continued while it was generated.
+    fn reject_outdated(
         &self,
         path: &Path,
         session: &SessionExcerpt,
         text: Text,
     ) -> Result<Text, NoText> {
         if let Auto::Recaps { .. } = self.auto {
-            let now = SessionExcerpt::read(path, &self.named_roots, self.mapping)?.excerpt;
-            if now.messages() != session.excerpt.messages() {
+            let current = SessionExcerpt::read(path, &self.named_roots, self.mapping)?.excerpt;
+            if current.message_count() != session.excerpt.message_count() {
                 return Err(NoText::from(Reason::from(RecapSkipped::Busy)).at_cost(text.cost));
             }
         }
@@ -292,19 +311,22 @@ impl Driver {
         session: &SessionExcerpt,
         text: Text,
         manual_title: ManualTitle,
-    ) -> Result<Written, NoText> {
-        let ours = extension(Some(text.model.clone()), text.cost.as_ref());
-        // It has no map with other keys than strings, so that it is always JSON.
-        let ours = serde_json::to_value(ours).unwrap_or_default();
-        let recorded = self.write_into(session, |files| match self.generator.kind {
-            Kind::Title(_) => files.write_title(&text.text, manual_title, &ours),
-            Kind::Recap => files.write_recap(&text.text, &ours),
+    ) -> Result<GeneratedText, NoText> {
+        let side = extension(Some(text.model.clone()), text.cost.as_ref());
+        // Never fails: all keys of its maps are strings.
+        let side = serde_json::to_value(side).unwrap_or_default();
+        let outcome = self.write_into(session, |files| match self.generator.kind {
+            Kind::Title(_) => files.write_title(&text.text, manual_title, &side),
+            Kind::Recap => files.write_recap(&text.text, &side),
         });
-        match recorded {
+        match outcome {
             Ok(RecordOutcome::KeptManualTitle) => {
                 Err(NoText::from(Reason::ManualTitle).at_cost(text.cost))
             }
-            Ok(recorded) => Ok((text, Some(recorded))),
+            Ok(outcome) => Ok(GeneratedText {
+                text,
+                record_outcome: Some(outcome),
+            }),
             Err(error) => Err(NoText::unreadable(error).at_cost(text.cost)),
         }
     }
@@ -314,9 +336,9 @@ impl Driver {
         let Some(cost) = no_text.cost.as_deref() else {
             return no_text;
         };
-        // As above, always JSON.
-        let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
-        match self.write_into(session, |files| files.write_cost(&ours)) {
+        // Never fails: all keys of its maps are strings.
+        let side = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
+        match self.write_into(session, |files| files.write_cost(&side)) {
             Ok(_) => no_text,
             Err(error) => no_text.because(error.to_string()),
         }

@@ -16,7 +16,7 @@ use crate::message::{
 };
 use crate::text::redact;
 
-/// Number of last messages that the question contains.
+/// Number of last messages in the question for a title.
 pub(super) const TITLE_MESSAGES: usize = 20;
 
 /// Number of messages with text that are kept from the start.
@@ -28,7 +28,7 @@ const TAIL_MESSAGES: usize = 128;
 /// Number of messages with calls or results that are kept.
 const MAX_STEPS: usize = 64;
 
-/// Marks a cut in a result. Rules count nothing in a result with this mark.
+/// Mark of a cut in a result. Rules count nothing in a result with this mark.
 pub(super) const TRUNCATED: &str = "\n[truncated]\n";
 
 /// Maximum size of uncut arguments, in bytes.
@@ -52,18 +52,18 @@ pub struct Excerpt {
     steps: VecDeque<Message>,
 }
 
-/// A conversation that came on a stream.
+/// A conversation read from a stream.
 pub struct StreamedConversation {
-    /// Its start and end.
+    /// The start and the end of the conversation.
     pub excerpt: Excerpt,
     /// The session id, if the stream contains one.
     pub session_id: Option<SessionId>,
-    /// Whether anything was understood.
+    /// The records that were understood.
     pub understanding: Understanding,
 }
 
 impl StreamedConversation {
-    /// Reads a conversation to its end. A `copy` gets every byte.
+    /// Reads a conversation to its end, and writes every byte to `copy`.
     ///
     /// # Errors
     /// Reading or writing failed.
@@ -76,7 +76,7 @@ impl StreamedConversation {
         let read = DialogStream::read_all(stream, copy, &mut |_| (), &mut note);
         let (conversation, understanding) = read?;
         Ok(Self {
-            understanding: match excerpt.messages() {
+            understanding: match excerpt.message_count() {
                 0 => understanding,
                 _ => Understanding::Something,
             },
@@ -93,8 +93,8 @@ impl Excerpt {
         self.messages += 1;
         self.compacted |= message.origin == Origin::Compaction;
         let (reduced, steps) = split_steps(message);
-        let is_said = !reduced.blocks.is_empty() && reduced.thread == Thread::Main;
-        if is_said && matches!(reduced.origin, Origin::Prompt | Origin::Reply) {
+        let has_text = !reduced.blocks.is_empty() && reduced.thread == Thread::Main;
+        if has_text && matches!(reduced.origin, Origin::Prompt | Origin::Reply) {
             self.steps.clear();
         }
         if !steps.blocks.is_empty() && steps.thread == Thread::Main {
@@ -120,9 +120,9 @@ impl Excerpt {
     }
 
     /// Returns the first and the last messages with text, and the calls and results that follow them.
-    pub fn texts(&self) -> Vec<Message> {
-        let said = self.head.iter().chain(&self.tail);
-        said.chain(&self.steps).cloned().collect()
+    pub fn to_messages(&self) -> Vec<Message> {
+        let with_text = self.head.iter().chain(&self.tail);
+        with_text.chain(&self.steps).cloned().collect()
     }
 
     /// Joins the start and the prompts of a whole conversation with `end`, the part that the model sees.
@@ -132,7 +132,7 @@ impl Excerpt {
         let prompts = prompts.filter(|message| message.origin == Origin::Prompt);
         Self {
             head: self.head,
-            tail: prompts.chain(end.texts()).collect(),
+            tail: prompts.chain(end.to_messages()).collect(),
             gate: self.gate,
             steps: VecDeque::new(),
             ..self
@@ -140,21 +140,21 @@ impl Excerpt {
     }
 
     /// Returns the texts of the user and the model.
-    pub fn spoken(&self) -> TextCollector {
-        let mut spoken = TextCollector::default();
+    pub fn collect_texts(&self) -> TextCollector {
+        let mut texts = TextCollector::default();
         for message in self.head.iter().chain(&self.tail) {
-            spoken.note(message);
+            texts.note(message);
         }
-        spoken
+        texts
     }
 
     /// Returns the language of the user's last texts, or of the model's last texts if that is not recognised.
     pub fn language(&self) -> Option<Language> {
-        let spoken = self.spoken();
+        let collected = self.collect_texts();
         let language_of = |role: Role| {
-            let recent = spoken.said().iter().rev().take(TITLE_MESSAGES);
+            let recent = collected.texts().iter().rev().take(TITLE_MESSAGES);
             let texts = recent
-                .filter(|said| said.role == role)
+                .filter(|texts| texts.role == role)
                 .map(MessageTexts::text);
             dominant_language(&texts.collect::<Vec<_>>().join("\n\n"))
         };
@@ -162,7 +162,7 @@ impl Excerpt {
     }
 
     /// Returns the number of messages of any kind.
-    pub fn messages(&self) -> usize {
+    pub fn message_count(&self) -> usize {
         self.messages
     }
 
@@ -177,11 +177,11 @@ impl Excerpt {
     }
 }
 
-/// Separates the texts of a message from its calls and results. Long ones are cut.
+/// Separates the texts of a message from its calls and results. Returns both parts, with long texts cut.
 fn split_steps(message: Message) -> (Message, Message) {
     let mut steps = Message::new(message.role, message.origin);
     steps.thread = message.thread;
-    let mut said = Message {
+    let mut texts = Message {
         blocks: Vec::new(),
         ..message
     };
@@ -189,7 +189,7 @@ fn split_steps(message: Message) -> (Message, Message) {
         match block {
             Block::Text(text) => {
                 let text = beginning_and_end(&text, KEPT_BYTES, "\n").into_owned();
-                said.blocks.push(Block::Text(text));
+                texts.blocks.push(Block::Text(text));
             }
             Block::Call(mut call) => {
                 call.input = bound_input(call.input);
@@ -204,7 +204,7 @@ fn split_steps(message: Message) -> (Message, Message) {
             Block::Thinking(_) | Block::Media(_) => {}
         }
     }
-    (said, steps)
+    (texts, steps)
 }
 
 /// Cuts long texts in arguments.
@@ -260,7 +260,7 @@ impl MessageTexts {
 /// Collects the texts of a conversation.
 #[derive(Debug, Default)]
 pub struct TextCollector {
-    said: Vec<MessageTexts>,
+    texts: Vec<MessageTexts>,
     /// Number of messages of any kind.
     messages: usize,
 }
@@ -281,59 +281,59 @@ impl TextCollector {
             _ => return,
         };
         self.messages += 1;
-        let said = MessageTexts {
+        let texts = MessageTexts {
             role,
-            parts: parts(message),
+            parts: text_parts(message),
         };
         let acknowledges =
-            role == Role::Assistant && self.messages == 2 && said.parts == [ACKNOWLEDGED_CONTEXT];
+            role == Role::Assistant && self.messages == 2 && texts.parts == [ACKNOWLEDGED_CONTEXT];
         if acknowledges {
-            self.said.clear();
+            self.texts.clear();
             return;
         }
-        if !said.parts.is_empty() {
-            self.said.push(said);
+        if !texts.parts.is_empty() {
+            self.texts.push(texts);
         }
     }
 
     /// Returns the number of messages, including messages without text.
-    pub fn messages(&self) -> usize {
+    pub fn message_count(&self) -> usize {
         self.messages
     }
 
     /// Returns the texts.
-    pub fn said(&self) -> &[MessageTexts] {
-        &self.said
+    pub fn texts(&self) -> &[MessageTexts] {
+        &self.texts
     }
 
     /// Returns the last `count` texts, starting with a text of the user unless these are all texts.
     pub fn recent(&self, count: usize) -> &[MessageTexts] {
-        let start = self.said.len().saturating_sub(count);
-        let recent = &self.said[start..];
+        let start = self.texts.len().saturating_sub(count);
+        let recent = &self.texts[start..];
         if start == 0 {
             return recent;
         }
-        let prompt = recent.iter().position(|said| said.role == Role::User);
+        let prompt = recent.iter().position(|texts| texts.role == Role::User);
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 
     /// Returns the last texts, preceded by the last prompt if it is older.
     pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [MessageTexts]> {
         let recent = self.recent(count);
-        let last = self.said.iter().rfind(|said| said.role == Role::User);
+        let last = self.texts.iter().rfind(|texts| texts.role == Role::User);
         match last.filter(|_| recent.is_empty()) {
             None => Cow::Borrowed(recent),
             Some(prompt) => {
-                let start = self.said.len().saturating_sub(count.saturating_sub(1));
-                let said = std::iter::once(prompt).chain(&self.said[start..]);
-                Cow::Owned(said.cloned().collect())
+                let start = self.texts.len().saturating_sub(count.saturating_sub(1));
+                let texts = std::iter::once(prompt).chain(&self.texts[start..]);
+                Cow::Owned(texts.cloned().collect())
             }
         }
     }
 }
 
 /// Returns the texts of a message, without texts injected by the agent.
-fn parts(message: &Message) -> Vec<String> {
+fn text_parts(message: &Message) -> Vec<String> {
     let texts = message.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(without_injected(text).into_owned()),
         _ => None,
@@ -369,7 +369,7 @@ mod tests {
         replies(&mut excerpt);
         let mut compacted = Excerpt::default();
         compacted.note(reply());
-        let texts = excerpt.followed_by(&compacted).texts();
+        let texts = excerpt.followed_by(&compacted).to_messages();
         let prompts = texts.iter().filter(|text| text.origin == Origin::Prompt);
         assert_eq!(prompts.map(Message::text).collect::<Vec<_>>(), ["0", "1"]);
     }
@@ -383,7 +383,7 @@ mod tests {
                 ..Message::new(Role::User, Origin::Prompt)
             });
         }
-        let texts = excerpt.texts();
+        let texts = excerpt.to_messages();
         assert_eq!(texts.len(), HEAD_MESSAGES + TAIL_MESSAGES);
         assert!(texts[0].text().starts_with("0 "));
         assert!(
@@ -392,7 +392,7 @@ mod tests {
                 .starts_with("999 ")
         );
         assert!(texts[0].text().len() < 3 * KEPT_BYTES);
-        assert_eq!(excerpt.messages(), 1000);
+        assert_eq!(excerpt.message_count(), 1000);
     }
 }
 
@@ -444,7 +444,7 @@ mod spoken_tests {
             ),
         ];
         let texts: Vec<String> = spoken(&messages)
-            .said()
+            .texts()
             .iter()
             .map(MessageTexts::text)
             .collect();

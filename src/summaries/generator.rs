@@ -49,11 +49,11 @@ impl Generator {
     /// Writes the text about a conversation.
     ///
     /// # Errors
-    /// No text, for this reason.
+    /// Returns the reason if there is no text.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
             TextEngine::None => return Err(Reason::NoFastModel.into()),
-            TextEngine::Rules => return self.by_rules(excerpt),
+            TextEngine::Rules => return self.apply_rules(excerpt),
             TextEngine::Model(asker) => asker,
         };
         let request = self.request(excerpt).ok_or(Reason::EmptyHistory)?;
@@ -69,25 +69,25 @@ impl Generator {
 
     /// Returns the request to a model; `None` if the conversation is too short.
     pub fn request(&self, excerpt: &Excerpt) -> Option<Request> {
-        let spoken = excerpt.spoken();
-        if spoken.messages().max(excerpt.messages()) < MIN_MESSAGES {
+        let texts = excerpt.collect_texts();
+        if texts.message_count().max(excerpt.message_count()) < MIN_MESSAGES {
             return None;
         }
         let language = self.language(excerpt);
         match self.kind {
             Kind::Title(_) => {
                 let question =
-                    title_question(&spoken.recent_since_prompt(super::excerpt::TITLE_MESSAGES))?;
+                    title_question(&texts.recent_since_prompt(super::excerpt::TITLE_MESSAGES))?;
                 Some(title_request(question, &self.instructions, language))
             }
             Kind::Recap => {
-                let said = spoken.recent_since_prompt(RECAP_MESSAGES);
-                recap_request(&said, &self.instructions, language)
+                let recent = texts.recent_since_prompt(RECAP_MESSAGES);
+                recap_request(&recent, &self.instructions, language)
             }
         }
     }
 
-    /// Returns the request for one recap over the sessions of a list.
+    /// Returns the request for one recap over the sessions of `digest`, a page in Markdown.
     pub fn period_request(&self, digest: &str) -> Request {
         let language = match self.language {
             LanguageChoice::Named(language) => Some(language),
@@ -96,10 +96,10 @@ impl Generator {
         period_request(digest, &self.instructions, language)
     }
 
-    /// Asks the model for one recap over the sessions of a list.
+    /// Asks the model for one recap over the sessions of `digest`, a page in Markdown.
     ///
     /// # Errors
-    /// No text, for this reason.
+    /// Returns the reason if there is no text.
     pub fn period_text(&self, digest: &str) -> Result<Text, NoText> {
         let TextEngine::Model(asker) = &self.engine else {
             return Err(Reason::NoFastModel.into());
@@ -124,23 +124,23 @@ impl Generator {
         Ok(clean_title(&title, style)?)
     }
 
-    fn by_rules(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
-        let messages = excerpt.texts();
+    fn apply_rules(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
+        let messages = excerpt.to_messages();
         if messages.is_empty() {
             return Err(Reason::EmptyHistory.into());
         }
         let text = match self.kind {
-            Kind::Title(TitleStyle::Sentence) => builtin::title(&messages),
+            Kind::Title(TitleStyle::Sentence) => builtin::write_title(&messages),
             Kind::Title(style) => {
-                // A title that says nothing about the session is none.
-                clean_title(&builtin::title(&messages), style).unwrap_or_default()
+                // A vague title counts as missing.
+                clean_title(&builtin::write_title(&messages), style).unwrap_or_default()
             }
             Kind::Recap => {
                 let language = match self.language {
                     LanguageChoice::Named(language) => Some(language),
                     LanguageChoice::Conversation => None,
                 };
-                builtin::recap(&messages, language)
+                builtin::write_recap(&messages, language)
             }
         };
         if text.is_empty() {

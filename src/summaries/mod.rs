@@ -23,7 +23,7 @@ pub use advisor::{ADVISOR, Advisor};
 pub use ask::{Asker, Consultant, probe_model};
 pub use briefing::Briefing;
 pub use budget::{CostLimit, Estimate, format_amount};
-pub use driver::{Auto, Driver, SessionExcerpt, Written};
+pub use driver::{Auto, Driver, GeneratedText, SessionExcerpt};
 pub use excerpt::{Excerpt, MessageTexts, StreamedConversation, TextCollector};
 pub use generator::{Generator, Kind, TextEngine};
 pub use judge::ModelJudge;

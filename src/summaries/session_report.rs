@@ -16,7 +16,7 @@ use super::excerpt::Excerpt;
 use super::outcome::NoText;
 use crate::agent::{NamedRoots, timestamp};
 use crate::io::Environment;
-use crate::message::{DecidedBy, Origin, Thread};
+use crate::message::{DecidedBy, Message, Origin, Thread};
 use crate::permission::{Behavior, InvalidRule, Mode, Rule, RuleSource, Rules, normalise};
 use crate::process::NotEnforced;
 use crate::records::{
@@ -24,11 +24,9 @@ use crate::records::{
     SessionReportRecord, Spending,
 };
 use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
-use crate::session::SeenCall;
-use crate::session::input_gist;
 use crate::session::{
-    Detail, ListedSession, Prices, Projects, Scope, Session, SessionCall, Tally, is_in_period,
-    session_description,
+    Detail, ListedSession, Prices, Projects, Scope, SeenCall, Session, SessionCall, Tally,
+    input_gist, is_in_period, session_description,
 };
 use crate::text::{
     fit_columns, format_count, format_dollars, format_number, redact, terminal_safe_line,
@@ -40,7 +38,7 @@ const SUCCESSFUL_ENDS: [&str; 4] = ["success", "completed", "stop", "end_turn"];
 /// Maximum width of an outcome, in columns.
 const OUTCOME_COLUMNS: usize = 300;
 
-/// Returns the rules that forbid calls, for a session that starts in this directory.
+/// Parses the rules of `--forbid`, for a session that starts in `directory`.
 ///
 /// # Errors
 /// A rule is malformed.
@@ -58,7 +56,7 @@ pub fn forbidding_rules(rules: &[String], directory: &Path) -> Result<Vec<Rule>,
 #[derive(Default)]
 struct PartOfSession {
     excerpt: Excerpt,
-    /// The first and the last time.
+    /// The times of the first and the last message.
     times: Option<(Timestamp, Timestamp)>,
     /// Whether messages follow after the period.
     continues: bool,
@@ -72,26 +70,26 @@ pub struct ReportBuilder {
     files: BTreeMap<String, FileChange>,
     /// The changes that the current session records, by the ids of calls.
     edits: HashMap<String, Vec<FileChange>>,
-    /// The texts of the rules that forbid calls.
-    forbid: Vec<String>,
-    /// Those rules, each alone, for the current session.
+    /// The rules that forbid calls, as text.
+    rule_texts: Vec<String>,
+    /// The parsed rules for the directory of the current session. Each is a set, to tell which one matches.
     rules: Vec<Rules>,
-    /// The files that the current session changed.
+    /// The paths of files that the current session changed.
     paths: BTreeSet<String>,
-    /// The projects of all sessions, if they are asked for.
+    /// The projects of all sessions, if the report names projects.
     pub projects: Arc<OnceLock<Projects>>,
     registry: Registry,
     context: DecisionContext,
 }
 
 impl ReportBuilder {
-    /// Counts requests and calls in this period, and calls that these rules forbid.
+    /// Creates a report on requests and calls in `period`, and on calls that the rules in `rule_texts` forbid.
     ///
     /// # Errors
-    /// The lane cannot be set up.
+    /// The context of decisions cannot be set up.
     pub fn new(
         period: Range<Timestamp>,
-        forbid: Vec<String>,
+        rule_texts: Vec<String>,
         environment: Environment,
     ) -> Result<Self, NotEnforced> {
         let shell = ShellGuarantees::foreign(WriteProtection::Absent);
@@ -101,7 +99,7 @@ impl ReportBuilder {
             report: SessionReportRecord::default(),
             files: BTreeMap::new(),
             edits: HashMap::new(),
-            forbid,
+            rule_texts,
             rules: Vec::new(),
             paths: BTreeSet::new(),
             projects: Arc::default(),
@@ -110,35 +108,36 @@ impl ReportBuilder {
         })
     }
 
-    /// Adds a session without its calls, if any of it is in the period. The rules of one without a directory apply in
-    /// `here`.
+    /// Adds a session without its calls if it was active in the period. Rules apply in the directory of the session, or in
+    /// `here` if the session records none.
     ///
     /// # Errors
-    /// The session cannot be read.
+    /// The session cannot be read, or a rule is malformed.
     pub fn add_session(
         &mut self,
         mut listed: ListedSession,
         named_roots: &NamedRoots,
         here: Option<PathBuf>,
     ) -> Result<(), NoText> {
-        let facts = &mut listed.facts;
-        facts.redact_names();
+        listed.facts.redact_names();
+        let facts = &listed.facts;
         if facts.started.is_some_and(|start| start >= self.period.end) {
             return Ok(());
         }
         let session = Session::open_with(&listed.path, named_roots).map_err(NoText::unreadable)?;
         let is_active = self.tally.add(&session).map_err(NoText::unreadable)?;
-        let part = self.part_of(&session).map_err(NoText::unreadable)?;
-        let texts = part.excerpt.texts();
-        let mut ends = texts
+        let part = self.read_period(&session).map_err(NoText::unreadable)?;
+        let messages = part.excerpt.to_messages();
+        let mut latest_first = messages
             .iter()
             .rev()
             .filter(|message| message.thread == Thread::Main);
-        let last = ends.find(|message| matches!(message.origin, Origin::Reply | Origin::Error));
-        if !is_active && last.is_none() {
+        let end =
+            latest_first.find(|message| matches!(message.origin, Origin::Reply | Origin::Error));
+        if !is_active && end.is_none() {
             return Ok(());
         }
-        let is_error = last.is_some_and(|message| message.origin == Origin::Error);
+        let is_error = end.is_some_and(|message| message.origin == Origin::Error);
         let is_unfinished = !part.excerpt.gate().is_idle() && !part.continues;
         self.report.errors += u64::from(is_error || is_unfinished);
         let times = if self.is_unlimited() {
@@ -146,21 +145,35 @@ impl ReportBuilder {
         } else {
             part.times
         };
-        let (started, ended) = times
-            .map(|(start, end)| (start.to_string(), end.to_string()))
-            .unzip();
         if let Some((start, end)) = times {
             let length = end.duration_since(start).as_millis();
             self.report.duration_ms += u64::try_from(length).unwrap_or_default();
         }
         let cwd = facts.first_cwd.as_ref().map(PathBuf::from);
-        let found = session.read_all_edits().map_err(NoText::unreadable)?;
+        let changes_without_call = self.read_changes(&session, cwd.as_deref())?;
+        self.set_directory(cwd, here)?;
+        let reported = self.describe_session(listed, times, &messages, end);
+        self.report.sessions.push(reported);
+        self.paths.clear();
+        for change in &changes_without_call {
+            self.add_change(change);
+        }
+        Ok(())
+    }
+
+    /// Reads the changes that a session records, with paths relative to `cwd`. Returns changes without a call.
+    fn read_changes(
+        &mut self,
+        session: &Session,
+        cwd: Option<&Path>,
+    ) -> Result<Vec<FileChange>, NoText> {
+        let recorded = session.read_all_edits().map_err(NoText::unreadable)?;
         self.edits.clear();
-        let mut without_calls = Vec::new();
-        for edit in found.edits.into_iter().chain(found.detached) {
+        let mut without_call = Vec::new();
+        for edit in recorded.edits.into_iter().chain(recorded.detached) {
             let (added, removed) = edit.line_counts();
             let path = edit.moved_to.unwrap_or(edit.path);
-            let path = cwd.as_deref().unwrap_or(Path::new("")).join(path);
+            let path = cwd.unwrap_or(Path::new("")).join(path);
             let change = FileChange {
                 path: path.display().to_string(),
                 added,
@@ -168,40 +181,55 @@ impl ReportBuilder {
             };
             match edit.call {
                 Some(call) => self.edits.entry(call).or_default().push(change),
-                // It has no time.
-                None if self.is_unlimited() => without_calls.push(change),
+                // Its time is unknown, so it may be outside of a limited period.
+                None if self.is_unlimited() => without_call.push(change),
                 None => {}
             }
         }
-        let directory = cwd.clone().or(here);
-        let directory =
-            directory.ok_or_else(|| NoText::unreadable("cannot find the working directory"))?;
-        let rules = forbidding_rules(&self.forbid, &directory).map_err(NoText::unreadable)?;
-        self.rules = rules
-            .into_iter()
-            .map(|rule| Rules::new(vec![rule]))
-            .collect();
+        Ok(without_call)
+    }
+
+    /// Prepares the rules and the context of decisions for the directory of a session.
+    fn set_directory(&mut self, cwd: Option<PathBuf>, here: Option<PathBuf>) -> Result<(), NoText> {
+        let directory = cwd
+            .clone()
+            .or(here)
+            .ok_or_else(|| NoText::unreadable("cannot find the working directory"))?;
+        let rules = forbidding_rules(&self.rule_texts, &directory).map_err(NoText::unreadable)?;
+        let rules = rules.into_iter();
+        self.rules = rules.map(|rule| Rules::new(vec![rule])).collect();
         self.context.allowed_directories = vec![directory];
         self.context.directory = cwd.unwrap_or_default();
-        let report = builtin::last_report(&texts);
-        let outcome = match last {
-            Some(last) if report.is_empty() => last.text(),
-            _ => report,
-        };
+        Ok(())
+    }
+
+    /// Describes a session by its texts. `end` is its last reply or error.
+    fn describe_session(
+        &self,
+        listed: ListedSession,
+        times: Option<(Timestamp, Timestamp)>,
+        messages: &[Message],
+        end: Option<&Message>,
+    ) -> ReportedSession {
         let safe = |text: &str| fit_columns(&terminal_safe_line(&redact(text)), OUTCOME_COLUMNS);
-        let outcome = safe(&outcome);
-        let project = self
-            .projects
-            .get()
-            .and_then(|known| known.name(&listed.facts));
+        let report = builtin::write_last_report(messages);
+        let outcome = match end {
+            Some(end) if report.is_empty() => safe(&end.text()),
+            _ => safe(&report),
+        };
+        let projects = self.projects.get();
+        let project = projects.and_then(|known| known.name(&listed.facts));
         let about = session_description(listed.path, listed.agent, listed.facts);
-        let asked = builtin::title(&texts);
+        let request = builtin::write_title(messages);
         let title = about.title.as_deref();
-        let named = [title, Some(&asked), about.first_prompt.as_deref()];
-        let named = named.into_iter().flatten().find(|name| !name.is_empty());
-        let heading = safe(named.unwrap_or("(no prompt)"));
-        let recap = safe(&builtin::recap_below(&heading, &texts));
-        self.report.sessions.push(ReportedSession {
+        let names = [title, Some(&request), about.first_prompt.as_deref()];
+        let name = names.into_iter().flatten().find(|name| !name.is_empty());
+        let heading = safe(name.unwrap_or("(no prompt)"));
+        let recap = safe(&builtin::write_recap_below(&heading, messages));
+        let (started, ended) = times
+            .map(|(start, end)| (start.to_string(), end.to_string()))
+            .unzip();
+        ReportedSession {
             project,
             started,
             ended,
@@ -214,12 +242,7 @@ impl ReportBuilder {
             heading,
             about,
             ..ReportedSession::default()
-        });
-        self.paths.clear();
-        for change in &without_calls {
-            self.change(change);
         }
-        Ok(())
     }
 
     /// Whether the period has neither a start nor an end.
@@ -227,8 +250,8 @@ impl ReportBuilder {
         self.period == (Timestamp::MIN..Timestamp::MAX)
     }
 
-    /// Reads the messages in the period: without limits those since the last compaction.
-    fn part_of(&self, session: &Session) -> io::Result<PartOfSession> {
+    /// Reads the messages in the period; without limits, only messages since the last compaction.
+    fn read_period(&self, session: &Session) -> io::Result<PartOfSession> {
         let scope = if self.is_unlimited() {
             Scope::SinceCompaction
         } else {
@@ -247,7 +270,7 @@ impl ReportBuilder {
         Ok(part)
     }
 
-    fn change(&mut self, change: &FileChange) {
+    fn add_change(&mut self, change: &FileChange) {
         if let Some(session) = self.report.sessions.last_mut() {
             session.files_changed += u64::from(self.paths.insert(change.path.clone()));
             session.lines_added += change.added;
@@ -277,7 +300,7 @@ impl ReportBuilder {
             outcome: seen.outcome,
             exit_status: call.result.as_ref().and_then(|result| result.exit_status),
             duration_ms: call.duration_ms(),
-            forbidden_by: self.forbidden_by(call, &seen),
+            forbidden_by: self.find_matching_rules(call, &seen),
         };
         let (is_denied, has_failed) = (reported.is_denied(), reported.has_failed());
         self.report.calls += 1;
@@ -286,26 +309,26 @@ impl ReportBuilder {
         let recorded = self.edits.remove(&call.call.id);
         let changes = recorded.unwrap_or_else(|| seen.changes().cloned().collect());
         for change in &changes {
-            self.change(change);
+            self.add_change(change);
         }
         if is_command || is_denied || has_failed || !reported.forbidden_by.is_empty() {
             self.report.listed_calls.push(reported);
         }
     }
 
-    /// Returns the rules that forbid a call.
-    fn forbidden_by(&self, call: &SessionCall, seen: &SeenCall) -> Vec<String> {
+    /// Returns the texts of the rules that forbid a call.
+    fn find_matching_rules(&self, call: &SessionCall, seen: &SeenCall) -> Vec<String> {
         if self.rules.is_empty() {
             return Vec::new();
         }
         let (name, context) = (&call.call.name, &self.context);
-        let asked = self.registry.asked_call(name, &seen.input, context);
-        let request = context.request(&asked.tool, &asked.input, &asked.action);
+        let call = self.registry.asked_call(name, &seen.input, context);
+        let request = context.request(&call.tool, &call.input, &call.action);
         let is_matched = |rules: &Rules| {
             let decided = rules.decide(Mode::default(), &request);
             matches!(decided.by, DecidedBy::Rule { .. })
         };
-        let rules = self.forbid.iter().zip(&self.rules);
+        let rules = self.rule_texts.iter().zip(&self.rules);
         let matching = rules.filter(|(_, rules)| is_matched(rules));
         matching.map(|(text, _)| text.clone()).collect()
     }
@@ -332,7 +355,7 @@ impl ReportBuilder {
         let mut by_id: HashMap<&str, &Spending> = ids.collect();
         for session in &mut report.sessions {
             let id = session.about.session_id.as_ref();
-            // Files with one id have one sum.
+            // The costs of files with the same id are one sum, which only the first file gets.
             let spending = id.and_then(|id| by_id.remove(id.0.as_str()));
             session.spending = spending.cloned().unwrap_or_default();
         }
@@ -364,7 +387,7 @@ fn has_no_counts(session: &SessionCostRecord) -> bool {
     session.spending.usage.total() == 0 && session.replies > 0
 }
 
-/// Checks the cost of sessions in US dollars. A cost that is not known whole fails.
+/// Checks that sessions cost at most `limit` US dollars. Fails if any part of the cost is unknown.
 pub fn check_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
     let (mut cost, mut unknown) = (0.0, None);
     for session in sessions {
@@ -388,7 +411,7 @@ pub fn check_cost(sessions: &[SessionCostRecord], limit: f64) -> GateResult {
     gate_result(&format!("--max-cost {limit}"), passed, message)
 }
 
-/// Checks the number of tokens of sessions.
+/// Checks that sessions used at most `limit` tokens. Fails if a session has no token counts.
 pub fn check_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
     let name = format!("--max-tokens {limit}");
     if sessions.iter().any(has_no_counts) {
@@ -402,7 +425,7 @@ pub fn check_tokens(sessions: &[SessionCostRecord], limit: u64) -> GateResult {
     gate_result(&name, tokens <= limit, message)
 }
 
-/// Checks that no such event happened.
+/// Checks that `event` did not happen in any session.
 pub fn check_events(report: &SessionReportRecord, event: FailOn) -> GateResult {
     let (name, count, one, many) = match event {
         FailOn::Denied => ("denied", report.denied, "denied call", "denied calls"),
@@ -418,14 +441,17 @@ pub fn check_events(report: &SessionReportRecord, event: FailOn) -> GateResult {
     gate_result(&name, count == 0, format_count(count, one, many))
 }
 
-/// Checks that no other files were changed than those of these globs, relative to the directory of a session or absolute.
+/// Checks that all changed files match one of `globs`, by their absolute path or relative to the directory of a session.
+/// Returns `None` without globs.
 pub fn check_changed_files(report: &SessionReportRecord, globs: &[Glob]) -> Option<GateResult> {
     if globs.is_empty() {
         return None;
     }
     let matchers: Vec<GlobMatcher> = globs.iter().map(Glob::compile_matcher).collect();
     let sessions = report.sessions.iter();
-    let directories: Vec<&String> = sessions.filter_map(|one| one.about.cwd.as_ref()).collect();
+    let directories: Vec<&String> = sessions
+        .filter_map(|session| session.about.cwd.as_ref())
+        .collect();
     let others = report.files.iter().filter(|file| {
         let path = normalise(Path::new(&file.path));
         let below = directories

@@ -32,8 +32,8 @@ pub const MIN_MESSAGES: usize = 2;
 const SHOWN_UNITS: usize = 1000;
 
 /// Builds the question for a title; `None` if the conversation is empty.
-pub fn title_question(said: &[MessageTexts]) -> Option<String> {
-    let conversation = tail(said, SHOWN_UNITS);
+pub fn title_question(messages: &[MessageTexts]) -> Option<String> {
+    let conversation = tail(messages, SHOWN_UNITS);
     if conversation.trim().is_empty() {
         return None;
     }
@@ -83,13 +83,13 @@ pub(super) fn in_language(instructions: &str, language: Option<Language>) -> Str
 
 /// Returns the last `units` UTF-16 units of a conversation, one line per message, without half a
 /// character at the start.
-pub(super) fn tail(said: &[MessageTexts], units: usize) -> String {
-    let lines: Vec<String> = said
+pub(super) fn tail(messages: &[MessageTexts], units: usize) -> String {
+    let lines: Vec<String> = messages
         .iter()
-        .filter_map(|said| {
-            let text = said.text();
+        .filter_map(|message| {
+            let text = message.text();
             let text = text.trim();
-            let name = match said.role {
+            let name = match message.role {
                 Role::User | Role::System => "User",
                 Role::Assistant => "Assistant",
             };
@@ -138,7 +138,7 @@ const VAGUE: &str = "a an and about as at by for from in my no of on or our out 
     bug change code coding developer development edit engineering fix fixe issue job modification problem programming \
     project software stuff task update work";
 
-/// The same in languages without spaces.
+/// Words about any session in languages without spaces.
 const VAGUE_SIGNS: [&str; 16] = [
     "会话",
     "对话",
@@ -196,8 +196,8 @@ fn is_vague(title: &str) -> bool {
     telling_words(title).is_empty()
 }
 
-/// Returns the words of a text that distinguish a session from others, in lower case; of a script without spaces all
-/// pairs of letters.
+/// Returns the words of a text that distinguish a session from others, in lower case. In scripts without spaces, these
+/// are all pairs of adjacent letters.
 pub(super) fn telling_words(text: &str) -> Vec<String> {
     let mut text = text.to_lowercase();
     for signs in VAGUE_SIGNS {
@@ -205,12 +205,13 @@ pub(super) fn telling_words(text: &str) -> Vec<String> {
     }
     let words = text.split(|sign: char| !sign.is_alphanumeric());
     let telling = words.filter(|word| {
-        let one = word
+        let singular = word
             .strip_suffix('s')
-            .filter(|one| one.len() > 1)
+            .filter(|singular| singular.len() > 1)
             .unwrap_or(word);
         let mut vague = VAGUE.split_whitespace();
-        !word.chars().all(char::is_numeric) && !vague.any(|vague| vague == *word || vague == one)
+        !word.chars().all(char::is_numeric)
+            && !vague.any(|vague| vague == *word || vague == singular)
     });
     let pairs = telling.flat_map(|word| {
         let letters: Vec<char> = word.chars().collect();

@@ -126,18 +126,18 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
         "sessionTitle.sanitize" => sanitize(&line()).into(),
         "sessionTitle.isPromptExampleEcho" => is_example(&line()).into(),
         "sessionTitle.filterToDialog" | "sessionRecap.filterToDialog" => {
-            as_contents(spoken(input).said())
+            as_contents(spoken(input).texts())
         }
         "sessionTitle.takeRecentDialog" => recent(input)?,
         "sessionTitle.flattenToTail" => {
             let units = usize::try_from(input["max"].as_u64()?).ok()?;
-            tail(spoken(&input["history"]).said(), units).into()
+            tail(spoken(&input["history"]).texts(), units).into()
         }
         "sessionTitle.generate" if input.get("display").is_none() => {
             let spoken = spoken(&input["history"]);
             let question = title_question(spoken.recent(super::excerpt::TITLE_MESSAGES));
             question
-                .filter(|_| spoken.messages() >= MIN_MESSAGES)
+                .filter(|_| spoken.message_count() >= MIN_MESSAGES)
                 .into()
         }
         "sessionRecap.generate" => as_contents(spoken(&input["history"]).recent(RECAP_MESSAGES)),

@@ -68,7 +68,7 @@ fn six_agents_are_labelled_while_they_run() {
             "gemini",
             "gemini-cli-stream",
             "--output-format stream-json --model m -p do it",
-            "● Read parser.rs, ran echo, 2 failed\n",
+            "● Read of file.txt and no_such_tool failed, 2 more steps\n",
         ),
         (
             "pi",

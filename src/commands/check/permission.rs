@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use crate::commands::check::input::{Check, CheckInput, CheckOutput};
 use crate::commands::inputs::working_directory;
 use crate::commands::run::arguments::ManifestArguments;
-use crate::commands::run::guards::{call_decisions, permissions};
+use crate::commands::run::guards::{call_decisions, read_and_check_permissions};
 use crate::commands::run::run_sandbox::SandboxMode;
-use crate::commands::run::tools::registry;
+use crate::commands::run::tools::load_registry;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Form, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::config::{PermissionFlags, PermissionSettings};
@@ -67,8 +67,9 @@ impl Run for CheckPermissionArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = working_directory()?;
-        let registry = registry(&self.manifests.settings(globals, io)?)?;
-        let permissions = permissions(&self.permissions, &registry, &here, globals, io)?;
+        let registry = load_registry(&self.manifests.settings(globals, io)?)?;
+        let permissions =
+            read_and_check_permissions(&self.permissions, &registry, &here, globals, io)?;
         if self.history {
             return self.replay(registry, permissions, here, io);
         }
@@ -149,7 +150,7 @@ impl CheckPermissionArguments {
             ..ShellGuarantees::OWN
         };
         let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
-        let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
+        let (mut listing, period) = self.matching.call_listing(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (_copies, candidates) = source.resolve_or_all(&sessions, &mut errors, io)?;
@@ -175,7 +176,7 @@ impl CheckPermissionArguments {
         });
         drop(progress);
         if read == 0 && sessions.is_empty() {
-            source.note_none(0, io);
+            source.report_none_found(0, io);
         }
         let proposals = replay.proposals(here);
         let form = self.input.form.form(io.terminal);

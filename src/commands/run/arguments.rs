@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::guards::provider;
+use super::guards::connect_provider;
 use crate::client::model::KeyCheck;
 use crate::commands::{Globals, UsageError};
 use crate::config::{Overrides, Settings};
@@ -69,16 +69,19 @@ impl AdvisorArguments {
         &self,
         mut registry: Registry,
         briefing: &Briefing,
-        spent: impl Fn(Cost) + Send + Sync + 'static,
+        report_cost: impl Fn(Cost) + Send + Sync + 'static,
         keys: KeyCheck,
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
         let chosen = globals.config(io)?.advisor(self.advisor_model.as_deref());
-        let provider = chosen.map(|chosen| provider(&chosen, keys, globals, io));
+        let provider = chosen.map(|chosen| connect_provider(&chosen, keys, globals, io));
         if let Some(provider) = provider.transpose()?.flatten() {
-            let spent = Box::new(spent);
-            let advisor = Advisor::new(Consultant { provider, spent }, briefing.clone());
+            let consultant = Consultant {
+                provider,
+                report_cost: Box::new(report_cost),
+            };
+            let advisor = Advisor::new(consultant, briefing.clone());
             registry
                 .add(vec![(Arc::new(advisor), Vec::new())])
                 .map_err(UsageError::reason)?;
@@ -276,7 +279,7 @@ impl FromStr for PermissionPrompt {
 }
 
 /// Opens the terminal for questions.
-fn terminal(io: &Io) -> Result<TerminalPrompter, UsageError> {
+fn open_prompter(io: &Io) -> Result<TerminalPrompter, UsageError> {
     TerminalPrompter::open(io.screen.clone()).map_err(|error| {
         UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
             .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
@@ -284,13 +287,13 @@ fn terminal(io: &Io) -> Result<TerminalPrompter, UsageError> {
 }
 
 impl PermissionPrompt {
-    /// Returns who fills in the forms of servers: the user at the terminal.
+    /// Returns the user who fills in the forms of servers; `None` unless they are asked at the terminal.
     ///
     /// # Errors
     /// There is no terminal.
     pub(crate) fn form_user(&self, io: &Io) -> Result<Option<Arc<dyn FormUser>>, UsageError> {
         let asks = *self == Self::Tty;
-        let user = asks.then(|| terminal(io)).transpose()?;
+        let user = asks.then(|| open_prompter(io)).transpose()?;
         Ok(user.map(|user| Arc::new(user) as Arc<dyn FormUser>))
     }
 
@@ -307,9 +310,9 @@ impl PermissionPrompt {
     ) -> Result<Option<Box<dyn Prompter>>, UsageError> {
         Ok(match self {
             Self::Deny => None,
-            Self::Tty => Some(Box::new(terminal(io)?)),
+            Self::Tty => Some(Box::new(open_prompter(io)?)),
             Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(&io.ids)))),
-            // Its server has not started yet.
+            // The server of the tool may not have started yet.
             Self::Tool(tool) if registry.name_if_slow(tool).is_some() => {
                 Some(Box::new(ToolPrompter {
                     registry: Arc::clone(registry),

@@ -23,12 +23,12 @@ use crate::run::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantee
 use crate::run::{GuardedJudge, Observer, Progress, Trace};
 use crate::summaries::{Briefing, Consultant, Cost, ModelJudge};
 
-/// Returns the hooks of the settings files for a session recorded in `transcript` that started in the directory
+/// Loads the hooks of the settings files for a session recorded in `transcript` that started in the directory
 /// `project`; `None` without hooks. Prints warnings.
 ///
 /// # Errors
 /// A hook is malformed, or the configuration is invalid.
-pub(crate) fn hooks(
+pub(crate) fn load_hooks(
     settings: &PermissionSettings,
     spawners: Arc<Spawners>,
     project: &Path,
@@ -46,19 +46,21 @@ pub(crate) fn hooks(
     if hooks.is_empty() {
         return Ok(None);
     }
-    // Identifies hooks that outlive this process.
-    let environment = io.environment.with(&settings.environment);
-    let environment = environment.with([("TURNPIPE", "1")]);
-    let variables = environment.iter();
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let header_variables: Variables = variables.collect();
+    let configured = io.environment.with(&settings.environment);
+    // The variable identifies hooks that outlive this process.
+    let environment = configured.with([("TURNPIPE", "1")]);
+    let all = environment.iter();
+    let header_variables: Variables = all
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     // A call that runs at the same time can read the environment of a hook.
     let is_given = |name: &OsString| {
         let name_text = name.to_str().unwrap_or_default();
         kept_variables.contains(name) || settings.environment.contains_key(name_text)
     };
-    let variables = header_variables.iter();
-    let variables = variables.filter(|(name, value)| is_given(name) || !holds_secret(name, value));
+    let variables = header_variables
+        .iter()
+        .filter(|(name, value)| is_given(name) || !holds_secret(name, value));
     let http = globals.config(io)?.models(None).http;
     let runner = HookRunner {
         spawners,
@@ -73,16 +75,16 @@ pub(crate) fn hooks(
     Ok(Some(SessionHooks { hooks, runner }))
 }
 
-/// Returns the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
+/// Creates the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
 /// model.
 ///
 /// # Errors
 /// The mode needs a judge, and no model is configured.
-pub(crate) fn judge(
+pub(crate) fn make_judge(
     mode: Mode,
     named: Option<&str>,
     briefing: &Briefing,
-    spent: impl Fn(Cost) + Send + Sync + 'static,
+    report_cost: impl Fn(Cost) + Send + Sync + 'static,
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<GuardedJudge>, UsageError> {
@@ -92,7 +94,7 @@ pub(crate) fn judge(
     let settings = globals.config(io)?.models(None);
     let named = named.map(|name| ChosenModel::new(name, "--judge"));
     let chosen = named.or(settings.fast).or(settings.main);
-    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Required, globals, io));
+    let provider = chosen.map(|chosen| connect_provider(&chosen, KeyCheck::Required, globals, io));
     let Some(provider) = provider.transpose()?.flatten() else {
         return Err(
             UsageError::new("the permission mode auto needs a model to judge calls")
@@ -101,7 +103,7 @@ pub(crate) fn judge(
     };
     let consultant = Consultant {
         provider,
-        spent: Box::new(spent),
+        report_cost: Box::new(report_cost),
     };
     Ok(Some(GuardedJudge::new(Box::new(ModelJudge {
         consultant,
@@ -109,11 +111,11 @@ pub(crate) fn judge(
     }))))
 }
 
-/// Returns a further model of a run; `None` if the name is `none`.
+/// Connects to another model of a run; `None` if the name is `none`.
 ///
 /// # Errors
 /// The model cannot be used.
-pub(crate) fn provider(
+pub(crate) fn connect_provider(
     chosen: &ChosenModel,
     keys: KeyCheck,
     globals: &Globals,
@@ -155,20 +157,21 @@ impl Observer for ProgressLine {
 /// Opens the file of a trace.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub(crate) fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
     let mut options = File::options();
     // The trace contains commands and their input.
     options.write(true).create(true).truncate(true).mode(0o600);
-    let file = options.open(path);
-    file.and_then(|file| Trace::new(Box::new(BufWriter::new(file))))
+    let opened = options.open(path);
+    opened
+        .and_then(|file| Trace::new(Box::new(BufWriter::new(file))))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Returns the decisions by the permission settings in a session that starts in `start`.
 ///
 /// # Errors
-/// The lane cannot be set up.
+/// The context of decisions cannot be set up.
 pub(crate) fn call_decisions(
     registry: Registry,
     settings: PermissionSettings,
@@ -187,12 +190,12 @@ pub(crate) fn call_decisions(
     })
 }
 
-/// Returns the permissions set by arguments, settings files and the configuration for a session that
-/// starts in `directory`. Prints warnings, also about rules for tools that no agent and not the registry has.
+/// Reads the permissions of arguments, settings files and the configuration for a session that starts in `directory`.
+/// Prints warnings, also about rules for tools that neither an agent nor the registry has.
 ///
 /// # Errors
 /// As in [`read_permissions`].
-pub(crate) fn permissions(
+pub(crate) fn read_and_check_permissions(
     flags: &PermissionFlags,
     registry: &Registry,
     directory: &Path,
@@ -210,14 +213,13 @@ pub(crate) fn warn_of_rules(
     registry: &Registry,
     messages: &Messages,
 ) {
-    let of_rules = settings.rules.warnings(&|name| registry.has(name));
-    for warning in settings.warnings.iter().chain(&of_rules) {
+    let rule_warnings = settings.rules.warnings(&|name| registry.has(name));
+    for warning in settings.warnings.iter().chain(&rule_warnings) {
         messages.warn(warning);
     }
 }
 
-/// Returns the permissions set by arguments, settings files and the configuration for a session that
-/// starts in `directory`.
+/// Reads the permissions of arguments, settings files and the configuration for a session that starts in `directory`.
 ///
 /// # Errors
 /// A file is unreadable or invalid, or a rule is malformed.

@@ -1,6 +1,6 @@
 //! `hook`: decides about a call as the permission hook of another agent.
 //!
-//! What the rules leave open is left to the agent. A call that cannot be judged is denied.
+//! The agent itself decides about calls that no rule matches. A call that cannot be judged is denied.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::guards::{call_decisions, permissions};
+use super::guards::{call_decisions, read_and_check_permissions};
 use crate::agent::Agent;
 use crate::commands::inputs::take_stdin;
 use crate::commands::{Globals, Run, Status, UsageError, output};
@@ -135,7 +135,7 @@ impl Run for HookArguments {
             subagent: self.permissions.subagent.clone().or(input.subagent()),
             ..self.permissions.clone()
         };
-        let settings = match permissions(&flags, &registry, &project, globals, io) {
+        let settings = match read_and_check_permissions(&flags, &registry, &project, globals, io) {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };

@@ -50,9 +50,9 @@ pub(crate) enum SandboxMode {
 /// The sandboxes of a run.
 #[derive(Default)]
 pub(crate) struct RunSandboxes {
-    /// Of commands.
+    /// The sandbox of commands.
     pub(crate) calls: Option<Arc<Sandbox>>,
-    /// Of MCP servers.
+    /// The sandbox of MCP servers.
     pub(crate) servers: Option<Arc<Sandbox>>,
     /// The temporary files of commands, until the run has ended: threads that use a sandbox may outlive it.
     _temporary: Option<TemporaryFiles>,
@@ -97,8 +97,8 @@ impl TemporaryFiles {
 }
 
 impl RunSandboxes {
-    /// Returns the sandbox of shell calls, with the exceptions of settings.
-    pub(crate) fn of_calls(
+    /// Returns the sandbox for shell calls, with the exceptions of settings.
+    pub(crate) fn for_calls(
         &self,
         outside: &Spawners,
         settings: &PermissionSettings,
@@ -129,7 +129,7 @@ impl RunSandboxes {
     }
 }
 
-/// Where a run works.
+/// The surroundings of a run that its sandboxes depend on.
 pub(crate) struct RunPlace<'a> {
     pub(crate) settings: &'a PermissionSettings,
     /// The working directories.
@@ -196,7 +196,7 @@ impl RunSandboxArguments {
     #[cfg(sandbox)]
     fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
         use super::network::workspace_network;
-        use super::sandbox_files::{NamedByOptions, SandboxFiles};
+        use super::sandbox_files::{OptionPaths, SandboxFiles};
         use crate::client::proxy::start_proxy;
         use crate::permission::DeniedFiles;
         use crate::process::Workspace;
@@ -237,9 +237,9 @@ impl RunSandboxArguments {
                 _temporary: None,
             });
         }
-        let named = NamedByOptions {
+        let named = OptionPaths {
             writable: place.directories.to_vec(),
-            ..NamedByOptions::default()
+            ..OptionPaths::default()
         };
         let files = SandboxFiles::new(&named, place.settings, home);
         gaps.extend(files.problems);

@@ -20,7 +20,7 @@ use crate::commands::run::arguments::{
 };
 use crate::commands::run::guards::{self, open_trace};
 use crate::commands::run::run_sandbox::{RunPlace, RunSandboxArguments, RunSandboxes};
-use crate::commands::run::tools::{find_tool, registry};
+use crate::commands::run::tools::{find_tool, load_registry};
 use crate::commands::times::parse_span_or_seconds;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
@@ -216,14 +216,14 @@ impl Run for RunToolsArguments {
         let spawners = children
             .spawners(SPAWNER_THREADS)
             .with_spill_directory(settings.temporary_directory.clone());
-        let of_calls = sandboxes.of_calls(&spawners, &permissions);
-        let starters = Starters::new(lane, &spawners, sandbox, of_calls);
+        let call_sandbox = sandboxes.for_calls(&spawners, &permissions);
+        let starters = Starters::new(lane, &spawners, sandbox, call_sandbox);
         let context = self.context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
             globals.guard_children(&io.messages);
         }
-        watch(&channels, io)?;
+        report_ends(&channels, io)?;
         let prompt = if permissions.denies_instead_of_asking {
             &PermissionPrompt::Deny
         } else {
@@ -231,12 +231,12 @@ impl Run for RunToolsArguments {
         };
         let prompter = prompt.prompter(&channels, io, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
-        let judge = guards::judge(mode, named, &briefing, costs(&channels), globals, io)?;
+        let judge = guards::make_judge(mode, named, &briefing, cost_sink(&channels), globals, io)?;
         let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
         if is_briefed {
-            self.brief(&briefing)?;
+            self.fill_briefing(&briefing)?;
         }
-        let hooks = guards::hooks(
+        let hooks = guards::load_hooks(
             &permissions,
             Arc::new(spawners),
             &context.home_directory,
@@ -266,7 +266,7 @@ impl Run for RunToolsArguments {
             ids: Arc::clone(&io.ids),
             trace,
             listener: is_briefed
-                .then(|| -> Listener { Box::new(move |record| briefing.record(record)) }),
+                .then(|| -> Listener { Box::new(move |record| briefing.add_record(record)) }),
         };
         self.start_reading(stdin, &channels, &options)?;
         let end = run::run(&options, lifecycle, context, dependencies, channels);
@@ -285,7 +285,7 @@ impl Run for RunToolsArguments {
     }
 }
 
-/// What starts the children of calls.
+/// The spawners of the children of calls.
 struct Starters {
     lane: Spawners,
     serial: Spawners,
@@ -297,7 +297,7 @@ impl Starters {
         lane: Spawners,
         spawners: &Spawners,
         sandbox: Option<&Arc<Sandbox>>,
-        of_calls: Option<Arc<CallSandbox>>,
+        call_sandbox: Option<Arc<CallSandbox>>,
     ) -> Self {
         Self {
             lane,
@@ -305,19 +305,19 @@ impl Starters {
                 Some(sandbox) => spawners.clone().in_sandbox(sandbox),
                 None => spawners.clone(),
             },
-            sandbox: of_calls,
+            sandbox: call_sandbox,
         }
     }
 }
 
-/// Passes the costs of the judge's and the advisor's requests to the run.
-fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
+/// Returns a function that passes costs of requests of the judge and the advisor to the run.
+fn cost_sink(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
     let spent = channels.cost_reporter();
     move |cost| spent(extension(None, Some(&cost)))
 }
 
 /// Reports signals and the exit of the output's reader to the run.
-fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
+fn report_ends(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
     report_end_signals(channels.signal_reporter()).context("cannot listen for signals")?;
     if let Some(output) = io.stdout_watch.take() {
         report_departure(output, channels.output_reporter()).context("cannot watch the output")?;
@@ -357,8 +357,8 @@ impl RunToolsArguments {
         self.sandbox.prepare(&place, &io.messages)
     }
 
-    /// Returns the session as far as it is known before the input is read: that of `--session-id`, else of the file, by
-    /// its name, since a file may be missing in the first run.
+    /// Returns the session if it is known before the input is read: the session of `--session-id`, else of the file, by
+    /// its name, because the file may not exist in the first run.
     fn known_session(&self, here: &Path) -> Option<SessionKey> {
         let file = self.session.as_deref();
         let of_file = || Some(file?.file_stem()?.to_string_lossy().into_owned());
@@ -378,8 +378,8 @@ impl RunToolsArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Arc<Registry>, UsageError> {
-        let (builtin, keys) = (registry(settings)?, KeyCheck::Required);
-        let spent = costs(channels);
+        let (builtin, keys) = (load_registry(settings)?, KeyCheck::Required);
+        let spent = cost_sink(channels);
         let registry = self
             .advisor
             .add(builtin, briefing, spent, keys, globals, io)?;
@@ -428,7 +428,7 @@ impl RunToolsArguments {
     }
 
     /// Passes the conversation in the session file, if it exists, to the judge and the advisor.
-    fn brief(&self, briefing: &Briefing) -> Result<(), UsageError> {
+    fn fill_briefing(&self, briefing: &Briefing) -> Result<(), UsageError> {
         let Some(path) = self.session.as_ref().filter(|path| path.exists()) else {
             return Ok(());
         };
@@ -439,7 +439,7 @@ impl RunToolsArguments {
             .messages(Scope::SinceCompaction)
             .map_err(unreadable)?
         {
-            briefing.message(&message.map_err(unreadable)?);
+            briefing.add_message(&message.map_err(unreadable)?);
         }
         Ok(())
     }

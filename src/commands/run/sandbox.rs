@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::network::workspace_network;
-use super::sandbox_files::{NamedByOptions, SandboxFiles};
+use super::sandbox_files::{OptionPaths, SandboxFiles};
 use crate::commands::inputs::working_directory;
 use crate::commands::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
@@ -205,7 +205,7 @@ impl SandboxArguments {
         &self,
         directories: &[PathBuf],
         home: Option<&Path>,
-    ) -> Result<NamedByOptions, UsageError> {
+    ) -> Result<OptionPaths, UsageError> {
         for path in &self.write {
             fs::metadata(path)
                 .map_err(|error| UsageError::new(format!("--write {}: {error}", path.display())))?;
@@ -218,7 +218,7 @@ impl SandboxArguments {
                 .map(|first| first.join(path))
                 .collect(),
         };
-        Ok(NamedByOptions {
+        Ok(OptionPaths {
             writable: [directories, &self.write].concat(),
             readable: self.allow_read.iter().map(absolute).collect(),
             sockets: self.allow_unix_socket.iter().map(absolute).collect(),

@@ -7,16 +7,16 @@ use crate::config::{PermissionSettings, SandboxPath};
 use crate::permission::{DeniedFiles, FileUse};
 use crate::sandbox::{WorkspaceFiles, hidden_files, key_files, writable_directories};
 
-/// Files that options name; absolute.
+/// Absolute paths of options.
 #[derive(Default)]
-pub(crate) struct NamedByOptions {
+pub(crate) struct OptionPaths {
     /// Directories that commands can change: the working directories and others.
     pub(crate) writable: Vec<PathBuf>,
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
 }
 
-/// What a workspace protects, and the patterns of files that it masks.
+/// The files of a workspace, and the patterns of files that it masks.
 pub(crate) struct SandboxFiles {
     pub(crate) workspace: WorkspaceFiles,
     pub(crate) denied: Vec<DeniedFiles>,
@@ -27,24 +27,24 @@ pub(crate) struct SandboxFiles {
 impl SandboxFiles {
     /// Joins the options with the key `sandbox` and the permission rules of settings.
     pub(crate) fn new(
-        options: &NamedByOptions,
+        options: &OptionPaths,
         settings: &PermissionSettings,
         home: Option<&Path>,
     ) -> Self {
         let sandbox = &settings.sandbox;
         let mut problems = Vec::new();
-        let mut literal = |entries: &[SandboxPath], list: &str| -> Vec<PathBuf> {
+        let mut take_literal = |entries: &[SandboxPath], list: &str| -> Vec<PathBuf> {
             let (literal, others): (Vec<_>, Vec<_>) =
                 entries.iter().partition(|entry| !has_wildcard(entry));
             problems.extend(others.iter().map(|entry| {
-                let path = whole(entry);
+                let path = entry_path(entry);
                 format!("{list}: {} has no effect: it has wildcards", path.display())
             }));
-            literal.into_iter().map(whole).collect()
+            literal.into_iter().map(entry_path).collect()
         };
-        let writable = literal(&sandbox.allow_write, "sandbox.filesystem.allowWrite");
-        let sockets = literal(&sandbox.unix_sockets, "sandbox.network.allowUnixSockets");
-        let reopened = literal(&sandbox.allow_read, "sandbox.filesystem.allowRead");
+        let writable = take_literal(&sandbox.allow_write, "sandbox.filesystem.allowWrite");
+        let sockets = take_literal(&sandbox.unix_sockets, "sandbox.network.allowUnixSockets");
+        let reopened = take_literal(&sandbox.allow_read, "sandbox.filesystem.allowRead");
         let readable = [&*options.readable, &reopened].concat();
         let editable = settings.rules.editable_directories(home, &options.writable);
         let named = [&*options.writable, &writable, &editable].concat();
@@ -52,7 +52,7 @@ impl SandboxFiles {
             .deny_read
             .iter()
             .partition(|entry| !has_wildcard(entry));
-        // Nothing opens files with credentials again.
+        // Unlike hidden files, `allowRead` does not reopen files with credentials.
         let credentials = sandbox
             .credential_files
             .iter()
@@ -61,10 +61,10 @@ impl SandboxFiles {
             .deny_write
             .iter()
             .map(|path| (path, FileUse::Changing));
-        let denied = patterns.into_iter().map(|path| (path, FileUse::Reading));
-        let denied = denied.chain(credentials).chain(unchanged);
-        let denied = denied.filter_map(|(entry, denied)| {
-            let name = whole(entry).display().to_string();
+        let unreadable = patterns.into_iter().map(|path| (path, FileUse::Reading));
+        let entries = unreadable.chain(credentials).chain(unchanged);
+        let denied = entries.filter_map(|(entry, denied)| {
+            let name = entry_path(entry).display().to_string();
             let pattern = entry.pattern.to_string_lossy();
             let files = DeniedFiles::new(name.clone(), denied, entry.directory.clone(), &pattern);
             files
@@ -72,7 +72,7 @@ impl SandboxFiles {
                 .ok()
         });
         let denied = denied.collect();
-        let hidden = key_files(home).chain(unread.into_iter().map(whole));
+        let hidden = key_files(home).chain(unread.into_iter().map(entry_path));
         Self {
             workspace: WorkspaceFiles {
                 writable: writable_directories(&named),
@@ -93,7 +93,7 @@ fn real_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Returns the path or pattern of an entry.
-fn whole(entry: &SandboxPath) -> PathBuf {
+fn entry_path(entry: &SandboxPath) -> PathBuf {
     entry.directory.iter().chain(&entry.pattern).collect()
 }
 

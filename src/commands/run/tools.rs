@@ -51,7 +51,7 @@ impl Run for ToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let settings = self.manifests.settings(globals, io)?;
         let here = working_directory()?;
-        let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+        let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;
         let registry = self
             .mcp
             .add_servers(registry, &here, None, None, globals, io)?;
@@ -62,7 +62,7 @@ impl Run for ToolsArguments {
             None => OutputForm::Json,
         };
         match form {
-            OutputForm::Text => output::print(io, &list(&registry))?,
+            OutputForm::Text => output::print(io, &format_list(&registry))?,
             OutputForm::Json => output::records(&[declarations(&registry, self.format)], io)?,
         }
         registry.end();
@@ -70,11 +70,11 @@ impl Run for ToolsArguments {
     }
 }
 
-/// Returns the built-in tools and the command tools of the manifests.
+/// Loads the built-in tools and the command tools of the manifests.
 ///
 /// # Errors
 /// A manifest is unreadable or invalid.
-pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
+pub(crate) fn load_registry(settings: &Settings) -> Result<Registry, UsageError> {
     let mut registry = Registry::builtin();
     for manifest in &settings.manifests {
         registry
@@ -85,7 +85,7 @@ pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
 }
 
 /// Returns one line per tool: its name and the first sentence of its description.
-fn list(registry: &Registry) -> String {
+fn format_list(registry: &Registry) -> String {
     let rows = registry.all().into_iter().map(|tool| {
         let description = terminal_safe_line(tool.description());
         let sentence = description.split(". ").next().unwrap_or_default();
@@ -95,12 +95,12 @@ fn list(registry: &Registry) -> String {
     format_table(rows.collect(), 2)
 }
 
-/// Returns the tool's own name.
+/// Finds a tool by its name or an alias. Returns its own name.
 ///
 /// # Errors
-/// There is no such tool.
+/// No tool has this name.
 pub(crate) fn find_tool(registry: &Registry, name: &str) -> Result<String, UsageError> {
-    // Its server has not started yet.
+    // The server of the tool may not have started yet.
     if let Some(name) = registry.name_if_slow(name) {
         return Ok(name.to_owned());
     }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn names_are_aligned() {
-        let listed = list(&Registry::builtin());
+        let listed = format_list(&Registry::builtin());
         let bash = listed.lines().find(|line| line.starts_with("Bash "));
         let column = bash.and_then(|line| line.find("Runs a bash command"));
         for line in listed.lines() {

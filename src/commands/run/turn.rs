@@ -11,9 +11,9 @@ use crate::client::model::{
 use crate::commands::inputs::{option_file, report_foreign_stream, take_stdin, working_directory};
 use crate::commands::model_arguments::{ModelArguments, StopWatch, check_price};
 use crate::commands::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
-use crate::commands::run::tools::registry;
+use crate::commands::run::tools::load_registry;
 use crate::commands::run::turn_reply::{StopArguments, report_end};
-use crate::commands::session::gates::amount;
+use crate::commands::session::gates::parse_amount;
 use crate::commands::session::source::SourceArguments;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
@@ -94,7 +94,7 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
     /// Stop once the conversation has cost this many US dollars
-    #[arg(long, value_name = "AMOUNT", value_parser = amount, hide_short_help = true)]
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Stop once the conversation has used this many tokens
     #[arg(long, value_name = "N", hide_short_help = true)]
@@ -125,7 +125,7 @@ impl Run for TurnArguments {
         let moment = Moment::of(io);
         let session = self.session_key(&conversation, &directory, &moment);
         let functions = {
-            let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+            let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;
             let registry = self
                 .mcp
                 .add_servers(registry, &directory, None, None, globals, io)?;
@@ -310,7 +310,7 @@ impl TurnArguments {
         })
     }
 
-    /// Returns the limit of the request: APIs count thinking as part of the reply.
+    /// Returns the maximum number of tokens of the reply with its thinking, because APIs limit both together.
     fn total_tokens(&self) -> u32 {
         self.max_tokens
             .saturating_add(self.thinking_tokens.unwrap_or_default())

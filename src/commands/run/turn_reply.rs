@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::client::model::Retryability;
 use crate::commands::error::ModelFailures;
-use crate::commands::run::guards::hooks;
+use crate::commands::run::guards::load_hooks;
 use crate::commands::{Globals, Status, UsageError};
 use crate::config::PermissionFlags;
 use crate::io::{Io, Messages};
@@ -67,7 +67,7 @@ impl StopArguments {
         let settings = config
             .permissions(&flags, &directory)
             .map_err(UsageError::reason)?;
-        let hooks = hooks(
+        let all = load_hooks(
             &settings,
             Arc::new(globals.children.spawners(1)),
             &directory,
@@ -76,8 +76,8 @@ impl StopArguments {
             globals,
             io,
         )?;
-        let hooks = hooks.filter(|session| session.hooks.has(HookEvent::Stop));
-        Ok(hooks.map(|hooks| StopHooks {
+        let stop = all.filter(|session| session.hooks.has(HookEvent::Stop));
+        Ok(stop.map(|hooks| StopHooks {
             hooks,
             cap: config.stop_hook_cap(),
             mode: settings.mode,

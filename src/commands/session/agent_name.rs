@@ -1,4 +1,4 @@
-//! `--agent`: a known agent, or one that uses the format of a known one.
+//! `--agent`: a known agent, or an agent that uses the format of a known agent.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
@@ -13,7 +13,7 @@ use crate::session::Root;
 pub(crate) enum AgentName {
     /// A known agent.
     Known(Agent),
-    /// An agent that uses the format of a known one.
+    /// Another agent, which uses the format of a known agent.
     Fork(String),
 }
 
@@ -26,7 +26,7 @@ impl AgentName {
         }
     }
 
-    /// Returns the name of an agent that uses another one's format.
+    /// Returns the name of an agent that is not known itself.
     pub(crate) fn fork(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
@@ -43,7 +43,7 @@ impl AgentName {
         })
     }
 
-    /// Replaces a name in other letter case by the name of the agent.
+    /// Replaces the name of another agent by its spelling in the configuration.
     ///
     /// # Errors
     /// The agent is unknown.
@@ -58,13 +58,13 @@ impl AgentName {
         }
         let mut known: Vec<&str> = Agent::ALL.map(Agent::name).to_vec();
         known.extend(named_roots.fork_names());
-        let all = || {
+        let list_agents = || {
             format!(
                 "agents: {}; `[agents.NAME]` in the configuration adds others",
                 known.join(", ")
             )
         };
-        let hint = hint_about(name, true).unwrap_or_else(all);
+        let hint = hint_about(name, true).unwrap_or_else(list_agents);
         Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
     }
 }

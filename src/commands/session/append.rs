@@ -141,8 +141,8 @@ impl SessionAppendArguments {
             return Err(UsageError::new("`-` is not a file").with_hint(hint).into());
         }
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
-        let whose = find_owner(&self.file).map_err(|problem| error(&problem))?;
-        if whose != Ownership::AnotherAgent {
+        let owner = find_owner(&self.file).map_err(|problem| error(&problem))?;
+        if owner != Ownership::AnotherAgent {
             return Ok(Target::Own {
                 path: self.file.clone(),
                 systems: systems(self.force),
@@ -189,7 +189,7 @@ impl AppendRun<'_> {
             };
             match event {
                 LoopEvent::Piece(piece) => {
-                    self.take(&piece)?;
+                    self.record_piece(&piece)?;
                     // Copied last: the reader of the copy may rely on the file containing the record.
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
@@ -211,7 +211,7 @@ impl AppendRun<'_> {
         }
     }
 
-    fn take(&mut self, piece: &Piece) -> anyhow::Result<()> {
+    fn record_piece(&mut self, piece: &Piece) -> anyhow::Result<()> {
         self.recording.understanding.update(piece.raw(), &[]);
         let (records, damage) = piece.records();
         for damage in damage {

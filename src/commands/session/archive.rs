@@ -82,7 +82,7 @@ impl Run for SessionArchiveArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
-        let dir = open(&self.dir, &self.matching, self.dry_run, io)?;
+        let dir = open_archive(&self.dir, &self.matching, self.dry_run, io)?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
         let progress = ProgressLine::for_sessions("archiving", bundles.len(), io);
@@ -105,12 +105,12 @@ impl Run for SessionArchiveArguments {
                     .iter()
                     .any(|problem| problem.is_write_error);
                 let record = archived.to_record(bundles[at], &dir);
-                write(&record, form, &mut totals, &mut errors, &mut writer)
+                write_archived(&record, form, &mut totals, &mut errors, &mut writer)
             },
         )?;
         drop(progress);
         for record in selected.failures() {
-            write(&record, form, &mut totals, &mut errors, &mut writer)?;
+            write_archived(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
         if let Err(problem) = dir.write_names(selected.with_bases()) {
             output_failed |= problem.is_write_error;
@@ -121,7 +121,8 @@ impl Run for SessionArchiveArguments {
             form,
             &totals,
             &archive_totals_line(&totals),
-            (output_failed, &errors),
+            output_failed,
+            &errors,
         )
     }
 }
@@ -145,7 +146,7 @@ impl Run for SessionRemoveArguments {
         let is_dry_run = self.dry_run || !self.yes;
         let archive = self.archive.as_deref();
         let archive = archive
-            .map(|dir| open(dir, &self.matching, is_dry_run, io))
+            .map(|dir| open_archive(dir, &self.matching, is_dry_run, io))
             .transpose()?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
@@ -153,7 +154,7 @@ impl Run for SessionRemoveArguments {
                 errors.report(path.display(), &UsageError::reason(error));
             }
         }
-        // A killed run must not lose a name.
+        // Names are written first, so that a killed run loses none.
         if let Some(dir) = &archive {
             dir.write_names(selected.with_bases())?;
         }
@@ -183,24 +184,20 @@ impl Run for SessionRemoveArguments {
             writer.echo(removed_line(&record).as_bytes())?;
         }
         drop(progress);
-        let outcome = (output_failed, &errors);
-        finish(
-            writer,
-            form,
-            &totals,
-            &removal_totals_line(&totals),
-            outcome,
-        )
+        let line = removal_totals_line(&totals);
+        finish(writer, form, &totals, &line, output_failed, &errors)
     }
 }
 
-/// Writes the totals, as a record or as `text`. Returns the status of a command whose output may have failed.
+/// Writes the totals, as a record or as `text`. Returns the exit status. `output_failed` says whether a
+/// file could not be written.
 fn finish(
     mut writer: RecordWriter,
     form: Form,
     totals: &impl Serialize,
     text: &str,
-    (output_failed, errors): (bool, &InputErrors),
+    output_failed: bool,
+    errors: &InputErrors,
 ) -> anyhow::Result<Status> {
     match form {
         Form::Text => writer.echo(text.as_bytes())?,
@@ -215,7 +212,7 @@ fn finish(
 }
 
 /// Opens the directory of an archive.
-fn open(
+fn open_archive(
     dir: &std::path::Path,
     matching: &MatchArguments,
     is_dry_run: bool,
@@ -234,7 +231,7 @@ fn open(
     })
 }
 
-/// Returns the named sessions, or all that the filters select, and their subagents.
+/// Returns the named sessions, or without names all sessions that the filters select, with their subagents.
 fn select_sessions(
     matching: &MatchArguments,
     names: &[String],
@@ -264,13 +261,13 @@ fn select_sessions(
     let source = &matching.source;
     let is_empty = selected.bundles.is_empty() && names.is_empty() && !errors.any;
     if is_empty && (!matching.is_restrictive() || source.roots(&io.environment).is_empty()) {
-        source.note_none(selected.failed.len(), io);
+        source.report_none_found(selected.failed.len(), io);
     }
     Ok(selected)
 }
 
 /// Writes a record, and adds it to the totals.
-fn write(
+fn write_archived(
     record: &SessionArchivedRecord,
     form: Form,
     totals: &mut SessionArchiveRecord,

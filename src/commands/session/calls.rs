@@ -72,13 +72,13 @@ impl Run for SessionCallsArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
-        let (mut listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
+        let (mut listing, period) = self.matching.call_listing(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
         if form == Form::Text {
             if candidates.is_empty() && self.sessions.is_empty() {
-                source.note_none(0, io);
+                source.report_none_found(0, io);
                 return Ok(errors.outcome(Status::Done));
             }
             output::use_pager(globals, io);
@@ -91,14 +91,14 @@ impl Run for SessionCallsArguments {
         // The session of the calls that follow, and its heading until it is printed.
         let mut about = SessionDescription::default();
         let mut heading = None;
-        // A path that is not here is relative to the directory of each session.
+        // A path that does not exist here is relative to the directory of each session.
         let path = match &self.path {
             Some(path) if path.exists() => Some(std::path::absolute(path)?),
             path => path.clone(),
         };
         let mut counts = CallCounts::default();
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
-        let (mut written, mut any) = (Ok(()), false);
+        let (mut written, mut has_calls) = (Ok(()), false);
         visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
@@ -108,10 +108,10 @@ impl Run for SessionCallsArguments {
                 }
                 CallEvent::Call(call) => {
                     let seen = SeenCall::new(&call, about.cwd.as_deref());
-                    if !self.admits(&call, &seen, &period, path.as_deref()) {
+                    if !self.is_selected(&call, &seen, &period, path.as_deref()) {
                         return ControlFlow::Continue(());
                     }
-                    any = true;
+                    has_calls = true;
                     if self.count {
                         counts.add(&call, &seen);
                         return ControlFlow::Continue(());
@@ -143,7 +143,7 @@ impl Run for SessionCallsArguments {
                 Form::Text => writer.echo(call_count_page(&counts, columns).as_bytes()),
             }?;
         }
-        if let Some(path) = path.filter(|_| form == Form::Text && !any) {
+        if let Some(path) = path.filter(|_| form == Form::Text && !has_calls) {
             let path = path.display().to_string();
             let problem = format!("no call names {}", terminal_safe_line(&path));
             io.messages.warn(&problem);
@@ -154,7 +154,8 @@ impl Run for SessionCallsArguments {
 }
 
 impl SessionCallsArguments {
-    fn admits(
+    /// Whether a call is in the period and matches the filters. `path` is the path of `--path`.
+    fn is_selected(
         &self,
         call: &SessionCall,
         seen: &SeenCall,
@@ -163,9 +164,9 @@ impl SessionCallsArguments {
     ) -> bool {
         let outcome = seen.outcome;
         let is_denied = outcome.is_some_and(CallOutcome::is_denied);
-        let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
+        let has_name = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
         call.is_within(period)
-            && (self.tool.is_empty() || self.tool.iter().any(is_of))
+            && (self.tool.is_empty() || self.tool.iter().any(has_name))
             && (!(self.failed || self.denied)
                 || self.failed && outcome == Some(CallOutcome::Failed)
                 || self.denied && is_denied)

@@ -72,8 +72,8 @@ impl Run for SessionCheckArguments {
         };
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let checked = session.check(secrets);
-                Ok((session, checked.map_err(UsageError::reason)?))
+                let result = session.check(secrets).map_err(UsageError::reason)?;
+                Ok((session, result))
             });
             progress.advance();
             let (session, (totals, findings)) = match checked {
@@ -83,11 +83,12 @@ impl Run for SessionCheckArguments {
                     continue;
                 }
             };
-            *if totals.ok {
+            let count = if totals.ok {
                 &mut all.ok
             } else {
                 &mut all.damaged
-            } += 1;
+            };
+            *count += 1;
             is_damaged |= !totals.ok || totals.findings.contains_key(&DamageKind::Secret);
             if let Some(copy) = &self.repair_to {
                 repair(&session, copy)?;

@@ -23,7 +23,7 @@ use crate::session::{
     Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, discover_paths, list,
     process_in_order, session_description,
 };
-use crate::summaries::builtin::group_label;
+use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe_line};
 
 /// Export sessions as pages with an index
@@ -277,7 +277,7 @@ impl Pages<'_> {
         let mut printer = DialogPrinter::new(
             look,
             Grouping::Batches,
-            group_label,
+            label_group,
             Writer::new(Box::new(file)),
         );
         printer.subagents = page.subagents.to_vec();

@@ -5,15 +5,15 @@ use crate::io::Io;
 use crate::records::GateResult;
 
 /// Parses an amount of US dollars.
-pub(crate) fn amount(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn parse_amount(text: &str) -> Result<f64, &'static str> {
     let amount = text.parse().ok();
     amount
         .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
         .ok_or("not an amount of US dollars, such as 20 or 2.50")
 }
 
-/// Names the gates that failed. Returns the status of the command.
-pub(crate) fn gate_status(gates: &[GateResult], io: &Io) -> Status {
+/// Reports the gates that failed. Returns the exit status.
+pub(crate) fn report_failed_gates(gates: &[GateResult], io: &Io) -> Status {
     let mut status = Status::Done;
     for gate in gates.iter().filter(|gate| !gate.passed) {
         let problem = format!("gate failed: {}: {}", gate.gate, gate.message);

@@ -20,9 +20,9 @@ use crate::text::terminal_safe_line;
 pub(crate) enum HitDetail {
     /// Every hit.
     Hits,
-    /// Its path.
+    /// The path of the session.
     Sessions,
-    /// Its path, and the number of hits.
+    /// The path of the session, and its number of hits.
     Counts,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct HitPrinter {
     style: Style,
     /// The time zone of the user.
     zone: TimeZone,
-    /// The session of the hits that follow.
+    /// The current session, whose hits follow.
     about: Option<SessionDescription>,
-    /// The session that started it, if it is a subagent.
+    /// The session that started the current one, if that is a subagent.
     parent: Option<ParentSession>,
-    /// The file of that session.
+    /// The file of the current session.
     path: PathBuf,
     /// Whether the output is a terminal.
     is_terminal: bool,
-    /// Hits so far; of that session, if only their number is printed.
+    /// Number of hits: in all sessions so far, or in the current session if hits are not printed.
     hits: u64,
 }
 
@@ -71,8 +71,8 @@ impl HitPrinter {
         })
     }
 
-    /// Sets the session of the hits that follow.
-    pub(crate) fn session(
+    /// Starts a session; its hits follow.
+    pub(crate) fn start_session(
         &mut self,
         session: ListedSession,
         parent: Option<ParentSession>,
@@ -88,9 +88,8 @@ impl HitPrinter {
             let parent = self.parent.as_ref();
             let parent = parent.map(|parent| parent.title.as_ref().unwrap_or(&parent.id).as_str());
             let gap = if self.hits == 0 { "" } else { "\n" };
-            let head = hits_heading(&about, parent, self.style);
-            let head = format!("{gap}{head}");
-            self.writer.echo(head.as_bytes())?;
+            let heading = hits_heading(&about, parent, self.style);
+            self.writer.echo(format!("{gap}{heading}").as_bytes())?;
         }
         self.about = Some(about);
         Ok(())
@@ -117,8 +116,8 @@ impl HitPrinter {
         self.writer.record(&SessionPathRecord::new(about, matches))
     }
 
-    /// Prints a hit in the session, or counts it.
-    pub(crate) fn hit(&mut self, found: SearchHit) -> WriteResult {
+    /// Prints a hit in the current session, or only counts it.
+    pub(crate) fn add_hit(&mut self, found: SearchHit) -> WriteResult {
         self.hits += 1;
         if self.detail != HitDetail::Hits {
             return Ok(());
@@ -142,14 +141,14 @@ impl HitPrinter {
     }
 }
 
-/// Number of sessions, unless `--limit` is given.
+/// Default of `--limit`, a number of sessions.
 const DEFAULT_LIMIT: usize = 10;
 
-/// Prints the best sessions, at most `limit`.
+/// Prints the sessions that match `words` best, at most `limit`.
 ///
 /// # Errors
 /// There are no words, or writing failed.
-pub(crate) fn rank(
+pub(crate) fn print_ranked(
     words: &str,
     matching: &MatchArguments,
     limit: Option<usize>,
@@ -171,7 +170,7 @@ pub(crate) fn rank(
     drop(progress);
     errors.report_all(failed);
     if candidates.is_empty() && form == Form::Text {
-        matching.source.note_none(0, io);
+        matching.source.report_none_found(0, io);
     }
     let status = errors.outcome(Status::negative_if(ranked.is_empty()));
     match form {
@@ -181,9 +180,9 @@ pub(crate) fn rank(
                 session, passage, ..
             } in ranked
             {
-                printer.session(*session, None)?;
+                printer.start_session(*session, None)?;
                 if let Some(passage) = passage {
-                    printer.hit(passage)?;
+                    printer.add_hit(passage)?;
                 }
             }
             printer.finish()?;

@@ -1,5 +1,5 @@
-//! `session stats --limits`: the windows of plans, and what used them. Those of Claude Code are in the input of its status
-//! line only, so the last one is kept in the state directory.
+//! `session stats --limits`: the windows of plans, and the sessions that used them. Claude Code has its windows only in the
+//! input of its status line, so the last input with windows is stored in the state directory.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
@@ -22,11 +22,11 @@ use crate::session::{Agent, Depth, Detail, Prices, Tally, codex_limits};
 /// The file in the state directory.
 const FILE: &str = "plan-limits.json";
 
-/// Keeps the windows in the input of a status line, if there are any.
+/// Stores the windows in the input of a status line, if there are any.
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn keep(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
+pub(super) fn store(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
     let limits = &input["rate_limits"];
     if plan_limits(Agent::Claude, limits, now, now).is_empty() {
         return Ok(());
@@ -35,33 +35,36 @@ pub(super) fn keep(input: &Value, state: &Path, now: Timestamp) -> io::Result<()
         .recursive(true)
         .mode(0o700)
         .create(state)?;
-    let kept = json!({ "read_at": format!("{now:.3}"), "rate_limits": limits }).to_string();
-    let write = |mut file: &File| file.write_all(kept.as_bytes());
+    let stored = json!({ "read_at": format!("{now:.3}"), "rate_limits": limits }).to_string();
+    let write = |mut file: &File| file.write_all(stored.as_bytes());
     replace_below(state, Path::new(FILE), Mode::RWXU, write, |error| error).map(drop)
 }
 
-/// Returns the windows that were kept.
-fn read_kept(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
+/// Returns the stored windows of Claude Code.
+fn read_stored(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
     // Without a status line there is no file.
-    let kept = fs::read_to_string(state.join(FILE)).unwrap_or_default();
-    let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
-    let read_at = kept["read_at"].as_str().and_then(|time| time.parse().ok());
-    let limits = &kept["rate_limits"];
+    let json = fs::read_to_string(state.join(FILE)).unwrap_or_default();
+    let stored: Value = serde_json::from_str(&json).unwrap_or_default();
+    let read_at = stored["read_at"]
+        .as_str()
+        .and_then(|time| time.parse().ok());
+    let limits = &stored["rate_limits"];
     let all = |time| plan_limits(Agent::Claude, limits, time, now);
     read_at.map_or_else(Vec::new, all)
 }
 
-/// Returns the windows of the plans of Claude Code and Codex, and what the sessions used in them.
-pub(super) fn limits(
+/// Lists the windows of the plans of Claude Code and Codex, with the costs of the sessions in each.
+pub(super) fn list_windows(
     mut source: SourceArguments,
-    (prices, zone): (&Prices, &TimeZone),
+    prices: &Prices,
+    zone: &TimeZone,
     state: &Path,
     errors: &mut InputErrors,
     io: &Io,
 ) -> Vec<PlanLimitRecord> {
     let now = io.clock.now();
     let named = source.agent.as_ref().and_then(AgentName::known_agent);
-    let mut found = Vec::new();
+    let mut windows = Vec::new();
     for agent in [Agent::Claude, Agent::Codex] {
         if named.is_some_and(|named| named != agent) {
             continue;
@@ -69,7 +72,7 @@ pub(super) fn limits(
         source.agent = Some(AgentName::Known(agent));
         let candidates = source.candidates(&io.environment);
         let mut limits = match agent {
-            Agent::Claude => read_kept(state, now),
+            Agent::Claude => read_stored(state, now),
             _ => codex_limits(&candidates, now),
         };
         for limit in &mut limits {
@@ -86,7 +89,7 @@ pub(super) fn limits(
             let users = &mut limit.used_by;
             users.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
         }
-        found.extend(limits);
+        windows.extend(limits);
     }
-    found
+    windows
 }

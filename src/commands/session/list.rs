@@ -80,7 +80,7 @@ impl Run for SessionListArguments {
         let form = self.form.form(io.terminal);
         let source = &self.selection.matching.source;
         let candidates = source.candidates(&io.environment);
-        let progress = reading(candidates.len(), &mut listing, io);
+        let progress = start_progress(candidates.len(), &mut listing, io);
         let (listed, failed) = match &self.state {
             None => list(&candidates, &listing),
             Some(wanted) => list_in_states(&candidates, &listing, wanted, io.clock.now().into()),
@@ -91,11 +91,11 @@ impl Run for SessionListArguments {
                 listed.into_iter().map(ListedSession::serialize).collect();
             return print_records(&texts?, failed, errors, io);
         }
-        let has_none = listed.is_empty() && failed.is_empty();
+        let found_nothing = listed.is_empty() && failed.is_empty();
         errors.report_all(failed);
         if listed.is_empty() {
-            if has_none {
-                source.note_none(candidates.len(), io);
+            if found_nothing {
+                source.report_none_found(candidates.len(), io);
             }
             return Ok(errors.outcome(Status::Done));
         }
@@ -123,8 +123,8 @@ impl Run for SessionListArguments {
     }
 }
 
-/// Shows the number of files read so far.
-fn reading(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
+/// Starts to show the number of files read so far.
+fn start_progress(count: usize, listing: &mut Listing, io: &mut Io) -> ProgressLine {
     let progress = ProgressLine::for_sessions("reading", count, io);
     listing.examined = progress.counter();
     progress

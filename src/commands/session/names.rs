@@ -52,12 +52,12 @@ impl SourceArguments {
     ) -> anyhow::Result<Vec<NamedSession>> {
         let mut sessions = Vec::new();
         for name in names {
-            // A pattern of names matches it too.
+            // A glob of the shell also matches the list of an export.
             if names.len() > 1 && is_export_list(Path::new(name)) {
                 continue;
             }
             if name != "-" {
-                sessions.push(self.session(name, self.find(name, listing, io)));
+                sessions.push(self.new_session(name, self.find(name, listing, io)));
                 continue;
             }
             match self.read_stdin(io)? {
@@ -87,9 +87,9 @@ impl SourceArguments {
         sessions.map(NamedSession::for_reading).collect()
     }
 
-    /// Returns the files of these sessions, or without names all files and those of their subagents. The last
-    /// changed is last, so that a call counts for the session that made it first. The sessions own the files of
-    /// pipes. Unusable ones are reported.
+    /// Returns the named sessions and their files, or without names all files and the files of their subagents. Files are
+    /// in order of their last change, so that a copied call counts for the session that made it first. The sessions own
+    /// copies of pipes. Reports unusable sessions.
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.
@@ -114,18 +114,18 @@ impl SourceArguments {
     }
 
     /// Returns the sessions in these files.
-    pub(crate) fn at(&self, sessions: Vec<SessionFiles>) -> Vec<NamedSession> {
+    pub(crate) fn name_files(&self, sessions: Vec<SessionFiles>) -> Vec<NamedSession> {
         let sessions = sessions.into_iter();
         sessions
-            .map(|files| self.session(&files.path.display().to_string(), Ok(files)))
+            .map(|files| self.new_session(&files.path.display().to_string(), Ok(files)))
             .collect()
     }
 
-    /// Returns the one session of this name.
+    /// Returns the session of this name.
     ///
     /// # Errors
     /// No session or several sessions have this name, or standard input cannot be read.
-    pub(crate) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
+    pub(crate) fn resolve_one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
         let mut sessions = self.resolve(&[name.to_owned()], io)?;
         match sessions.pop() {
             Some(session) if sessions.is_empty() => Ok(session),
@@ -133,16 +133,18 @@ impl SourceArguments {
         }
     }
 
-    /// Opens the one session of this name, or the latest, for reading.
+    /// Opens the session of this name, by default the latest, for reading.
     ///
     /// # Errors
-    /// See [`Self::one`]; or the session does not exist or cannot be read.
+    /// See [`Self::resolve_one`]; or the session does not exist or cannot be read.
     pub(crate) fn open_one(&self, name: Option<&str>, io: &mut Io) -> anyhow::Result<Session> {
-        let named = self.one(name.unwrap_or(LATEST), io)?.for_reading()?;
+        let named = self
+            .resolve_one(name.unwrap_or(LATEST), io)?
+            .for_reading()?;
         Ok(named.open().map_err(|error| named.explain(&error))?)
     }
 
-    /// Returns the sessions that this one continues, oldest first. Reports one that is not found.
+    /// Returns the sessions that this session continues, oldest first. Warns of sessions that are not found.
     pub(crate) fn ancestors(
         &self,
         session: &Session,
@@ -151,18 +153,23 @@ impl SourceArguments {
         messages: &Messages,
     ) -> Vec<Session> {
         let candidates = || self.candidates(environment);
-        let missing = |path: &Path, base: &CopiedHistory| {
+        let warn_of_missing = |path: &Path, base: &CopiedHistory| {
             let (path, end, id) = (path.display(), base.end, &base.session_id);
             messages.warn(&format!(
                 "{path}: continues the first {end} bytes of session {id}, which are not found in another file"
             ));
         };
-        session.ancestors(facts, &self.listing(Depth::Ends), &candidates, &missing)
+        session.ancestors(
+            facts,
+            &self.listing(Depth::Ends),
+            &candidates,
+            &warn_of_missing,
+        )
     }
 
     fn find(&self, name: &str, listing: &Listing, io: &Io) -> Result<SessionFiles, UsageError> {
         let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
-        // `opencode.db#ses_1` is no file. A title may have a slash as well.
+        // `opencode.db#ses_1` is not a file, and a title may contain a slash too.
         let has_slash = name.contains('/');
         let is_path = || has_slash && Path::new(name).parent().is_some_and(Path::exists);
         if is_file || is_path() {
@@ -203,7 +210,7 @@ impl SelectionArguments {
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
         let source = &self.matching.source;
-        Ok(source.at(source.sessions(&listing, io)))
+        Ok(source.name_files(source.sessions(&listing, io)))
     }
 }
 
@@ -214,7 +221,7 @@ pub(crate) struct NamedSession {
     files: Result<SessionFiles, UsageError>,
     /// The agents of the configuration.
     named_roots: NamedRoots,
-    /// A list on standard input names it.
+    /// Whether a list on standard input names the session.
     pub(crate) is_listed: bool,
     /// A copy of standard input, or of a pipe.
     temporary: Option<TempPath>,
@@ -242,8 +249,7 @@ impl NamedSession {
         Ok(self)
     }
 
-    /// Returns a session file read from a pipe. It is copied, because it must be read from both
-    /// ends.
+    /// Copies a session file from a pipe to a temporary file, because it must be read from both ends.
     fn store_input(
         name: String,
         mut input: impl Read,
@@ -282,7 +288,7 @@ impl NamedSession {
         }
     }
 
-    /// Returns all files of the session, the earlier ones first.
+    /// Returns all files of the session, oldest first.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.files
             .as_ref()
@@ -290,10 +296,10 @@ impl NamedSession {
             .unwrap_or_default()
     }
 
-    /// Returns the session, opened.
+    /// Opens the session.
     ///
     /// # Errors
-    /// It does not exist, or cannot be read.
+    /// The session does not exist, or cannot be read.
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
         let session = Session::open_with(self.path()?, &self.named_roots);
         let mut session = self.with_files(session.map_err(UsageError::reason)?);
@@ -303,7 +309,7 @@ impl NamedSession {
         Ok(session)
     }
 
-    /// Returns the session with its other files.
+    /// Adds the other files of the session.
     pub(crate) fn with_files(&self, mut session: Session) -> Session {
         if let Ok(files) = &self.files {
             session.others.clone_from(&files.others);
@@ -312,20 +318,20 @@ impl NamedSession {
         session
     }
 
-    /// Returns an error with the session's name in front.
+    /// Adds the name of the session to an error.
     pub(crate) fn explain(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
 }
 
-/// Returns the path of a session for output: the name that the user gave it, if it is a copy of a pipe.
+/// Returns the path of a session for output: for a copy of a pipe, the name that the user gave.
 pub(crate) fn display_path_of(path: PathBuf, sessions: &[NamedSession]) -> PathBuf {
     let mut sessions = sessions.iter();
     let copied = sessions.find(|session| session.temporary.as_deref() == Some(&path));
     copied.map_or(path, |session| PathBuf::from(&session.name))
 }
 
-/// Returns the files of the sessions that can be opened. The others are reported.
+/// Returns the files of the sessions that can be opened. Reports other sessions.
 pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for session in sessions {
@@ -368,7 +374,7 @@ impl InputErrors {
 
 /// The content of standard input.
 pub(crate) enum StandardInput {
-    /// Records of `session list`; nothing if it is empty.
+    /// Records of `session list`; no sessions if the input is empty.
     List(Vec<NamedSession>),
     /// One conversation.
     Conversation(BufReader<InputStream>),
@@ -383,7 +389,7 @@ struct ListRecord {
 }
 
 impl ListRecord {
-    fn of(line: &[u8]) -> Option<Self> {
+    fn parse(line: &[u8]) -> Option<Self> {
         let record: Self = serde_json::from_slice(line).ok()?;
         let kinds = ["session", "session_error", "session_path"];
         kinds.contains(&record.r#type.as_str()).then_some(record)
@@ -391,16 +397,16 @@ impl ListRecord {
 }
 
 impl SourceArguments {
-    /// Reads standard input as a list if one of its first lines is a record of one.
+    /// Reads standard input as a list if one of its first lines is a record of `session list`.
     ///
     /// # Errors
-    /// It is a terminal, or reading failed.
+    /// Standard input is a terminal, or reading failed.
     pub(crate) fn read_stdin(&self, io: &mut Io) -> anyhow::Result<StandardInput> {
         let mut stdin = BufReader::new(take_stdin(io)?);
         let start = stdin.fill_buf().context("cannot read standard input")?;
-        // The lines of a list are short.
+        // Lines of a list are short, so the first buffer contains one.
         let mut lines = start.split(|byte| *byte == b'\n');
-        if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
+        if !start.is_empty() && !lines.any(|line| ListRecord::parse(line).is_some()) {
             return Ok(StandardInput::Conversation(stdin));
         }
         let mut sessions = Vec::new();
@@ -409,7 +415,7 @@ impl SourceArguments {
             if line.trim().is_empty() {
                 continue;
             }
-            let Some(record) = ListRecord::of(line.as_bytes()) else {
+            let Some(record) = ListRecord::parse(line.as_bytes()) else {
                 let error = UsageError::new("not a record of `session list`");
                 sessions.push(self.listed_session("", Err(error)));
                 continue;
@@ -423,7 +429,7 @@ impl SourceArguments {
         Ok(StandardInput::List(sessions))
     }
 
-    fn session(&self, name: &str, files: Result<SessionFiles, UsageError>) -> NamedSession {
+    fn new_session(&self, name: &str, files: Result<SessionFiles, UsageError>) -> NamedSession {
         NamedSession {
             name: name.to_owned(),
             files,
@@ -436,7 +442,7 @@ impl SourceArguments {
     fn listed_session(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
         NamedSession {
             is_listed: true,
-            ..self.session(path, found.map(SessionFiles::from))
+            ..self.new_session(path, found.map(SessionFiles::from))
         }
     }
 }

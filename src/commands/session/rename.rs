@@ -41,7 +41,7 @@ impl Run for SessionRenameArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
-        let named = self.source.one(&self.session, io)?;
+        let named = self.source.resolve_one(&self.session, io)?;
         let path = named
             .permanent_path()
             .map_err(|error| named.explain(&error))?;

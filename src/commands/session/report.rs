@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use globset::{Glob, GlobBuilder};
 
-use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::gates::{parse_amount, report_failed_gates};
 use crate::commands::session::names::display_path_of;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
@@ -106,7 +106,7 @@ impl Run for SessionReportArguments {
         };
         let outputs = open(&self.github_output, OpenOptions::new().append(true))?;
         let test_cases = open(&self.junit, OpenOptions::new().write(true))?;
-        let (listing, period) = self.matching.listing_of_calls(io.clock.as_ref());
+        let (listing, period) = self.matching.call_listing(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
         let (named, candidates) = source.resolve_or_all(&self.sessions, &mut errors, io)?;
@@ -126,8 +126,10 @@ impl Run for SessionReportArguments {
                 CallEvent::Call(call) => builder.add_call(&call),
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
-            let goes_on = failure.is_none().then_some(ControlFlow::Continue(()));
-            goes_on.unwrap_or(ControlFlow::Break(()))
+            match failure {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
         });
         if let Some(error) = failure {
             return Err(error.into());
@@ -144,7 +146,7 @@ impl Run for SessionReportArguments {
                 Err(UsageError::new("no sessions found").into())
             };
         }
-        report.gates = self.gates.results(&report, &costs);
+        report.gates = self.gates.check(&report, &costs);
         report.passed = report.gates.iter().all(|gate| gate.passed);
         if self.json || self.output == ReportForm::Jsonl {
             let mut writer = output::record_writer(io)?;
@@ -153,16 +155,16 @@ impl Run for SessionReportArguments {
         } else {
             output::page(&report_as_markdown(&report), globals, io)?;
         }
-        write_to(outputs, &report_as_github_output(&report))?;
+        write_output(outputs, &report_as_github_output(&report))?;
         if let Some(file) = &test_cases {
             file.set_len(0)?;
         }
-        write_to(test_cases, &report_as_junit(&report))?;
-        Ok(errors.outcome(gate_status(&report.gates, io)))
+        write_output(test_cases, &report_as_junit(&report))?;
+        Ok(errors.outcome(report_failed_gates(&report.gates, io)))
     }
 }
 
-fn write_to(file: Option<File>, text: &str) -> anyhow::Result<()> {
+fn write_output(file: Option<File>, text: &str) -> anyhow::Result<()> {
     file.map_or(Ok(()), |mut file| file.write_all(text.as_bytes()))
         .context("cannot write a file of the report")
 }
@@ -171,7 +173,7 @@ fn write_to(file: Option<File>, text: &str) -> anyhow::Result<()> {
 #[derive(Debug, Args)]
 pub(crate) struct GateArguments {
     /// Fail if the sessions cost more than this many US dollars
-    #[arg(long, value_name = "AMOUNT", value_parser = amount, hide_short_help = true)]
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Fail if the sessions used more tokens, cached ones included
     #[arg(long, value_name = "N", hide_short_help = true)]
@@ -188,18 +190,18 @@ pub(crate) struct GateArguments {
     ///
     /// For example `src/**`, relative to the directory of the session. Several globs add up. What shell commands changed
     /// is unknown.
-    #[arg(long, value_name = "GLOB", value_parser = glob, hide_short_help = true)]
+    #[arg(long, value_name = "GLOB", value_parser = parse_glob, hide_short_help = true)]
     only: Vec<Glob>,
 }
 
 /// Parses a glob. `*` does not match `/`.
-fn glob(text: &str) -> Result<Glob, globset::Error> {
+fn parse_glob(text: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text).literal_separator(true).build()
 }
 
 impl GateArguments {
-    /// Returns the results of the gates for a report on sessions that spent this.
-    pub(crate) fn results(
+    /// Checks the gates of a report on sessions with these costs.
+    pub(crate) fn check(
         &self,
         report: &SessionReportRecord,
         costs: &[SessionCostRecord],

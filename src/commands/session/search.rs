@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
-use super::hits::{HitDetail, HitPrinter, rank};
+use super::hits::{HitDetail, HitPrinter, print_ranked};
 use super::names::{NamedSession, display_path_of, usable_paths};
 use super::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
@@ -144,7 +144,7 @@ impl Run for SessionSearchArguments {
             let words: Vec<&str> = words.map(String::as_str).collect();
             let limit = self.limit.map(NonZeroUsize::get);
             let form = self.form.form(io.terminal);
-            return rank(&words.join(" "), &self.matching, limit, form, globals, io);
+            return print_ranked(&words.join(" "), &self.matching, limit, form, globals, io);
         }
         let query = self.query()?;
         let source = &self.matching.source;
@@ -156,7 +156,7 @@ impl Run for SessionSearchArguments {
         let form = self.form.form(io.terminal);
         if form == Form::Text {
             if candidates.is_empty() && sessions.is_empty() {
-                source.note_none(0, io);
+                source.report_none_found(0, io);
                 return Ok(errors.outcome(Status::Negative));
             }
             output::use_pager(globals, io);
@@ -170,7 +170,7 @@ impl Run for SessionSearchArguments {
         };
         let mut printer = HitPrinter::new(form, detail, globals, io)?;
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
-        let mut any = false;
+        let mut has_hits = false;
         let mut failure: Option<WriteError> = None;
         let messages = &io.messages;
         search_all(&candidates, &listing, &query, &mut |event| {
@@ -178,12 +178,12 @@ impl Run for SessionSearchArguments {
                 SearchEvent::Session(mut listed) => {
                     listed.path = display_path_of(listed.path, &sessions);
                     let parent = ParentSession::find(&listed, &candidates, &source.named_roots);
-                    printer.session(*listed, parent)
+                    printer.start_session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
-                    any = true;
+                    has_hits = true;
                     left -= 1;
-                    printer.hit(*found)
+                    printer.add_hit(*found)
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
@@ -208,7 +208,7 @@ impl Run for SessionSearchArguments {
         }
         printer.finish()?;
         drop(progress);
-        if !any && form == Form::Text && self.places.is_empty() {
+        if !has_hits && form == Form::Text && self.places.is_empty() {
             let case = if self.ignore_case {
                 ""
             } else {
@@ -217,7 +217,7 @@ impl Run for SessionSearchArguments {
             let hint = format!("`--in all` also searches thinking, calls and results{case}");
             io.messages.hint(&hint);
         }
-        Ok(errors.outcome(Status::negative_if(!any)))
+        Ok(errors.outcome(Status::negative_if(!has_hits)))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::render::{
 };
 use crate::session::{CallEdits, format_patch};
 use crate::session::{Scope, Session, session_description};
-use crate::summaries::builtin::group_label;
+use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
 /// Show the dialog of a session
@@ -94,7 +94,7 @@ impl Run for SessionShowArguments {
         }
         let about = session_description(path.clone(), session.agent(), facts.clone());
         let form = self.form(io.terminal);
-        let known = match form {
+        let head = match form {
             DialogForm::Jsonl => Vec::new(),
             DialogForm::Text | DialogForm::Md | DialogForm::Html => {
                 let prices = globals.prices(None, io)?;
@@ -135,7 +135,7 @@ impl Run for SessionShowArguments {
             output::use_pager(globals, io);
             output::take_sink(io)?
         };
-        let mut printer = DialogPrinter::new(look, grouping, group_label, Writer::new(sink));
+        let mut printer = DialogPrinter::new(look, grouping, label_group, Writer::new(sink));
         if look.selection.tools == ToolDetail::Edits {
             let mut edits = CallEdits::default();
             for part in &parts {
@@ -148,8 +148,8 @@ impl Run for SessionShowArguments {
                 message.origin == Origin::Prompt && message.thread == Thread::Main
             }));
         }
-        printer.print_head(&about, known, Vec::new())?;
-        let left_out = print_dialog(&parts, scope, range, about.session_id, &mut printer)
+        printer.print_head(&about, head, Vec::new())?;
+        let omitted = print_dialog(&parts, scope, range, about.session_id, &mut printer)
             .map_err(UsageError::of_print_error)?;
         let number = printer.number;
         // Waits for the pager.
@@ -160,8 +160,8 @@ impl Run for SessionShowArguments {
                 "the range is beyond the end: the session has {messages}"
             ));
         }
-        if left_out > 0 {
-            let omission = omission_text(left_out);
+        if omitted > 0 {
+            let omission = omission_text(omitted);
             io.messages
                 .hint(&format!("{omission}: `--all-branches` shows them"));
         }

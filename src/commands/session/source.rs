@@ -56,7 +56,7 @@ pub(crate) struct SourceArguments {
     user_home: Option<PathBuf>,
 }
 
-/// Filters of commands for many sessions.
+/// Filters of commands that take several sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `today`, or an age like 2d)
@@ -97,7 +97,7 @@ pub(crate) struct MatchArguments {
     pub(crate) filter: FilterArguments,
 }
 
-/// The limit of commands for many sessions.
+/// The limit of commands that take several sessions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LimitArguments {
     /// At most N sessions, the most recently active ones
@@ -147,7 +147,7 @@ impl SourceArguments {
         Err(UsageError::new(format!("unknown home `{home}`")).with_hint(hint))
     }
 
-    /// Whether there is a directory or a filter.
+    /// Whether a directory or a filter is given.
     fn selects(&self) -> bool {
         !self.root.is_empty() || self.agent.is_some() || self.cwd.is_some() || self.home.is_some()
     }
@@ -194,20 +194,20 @@ impl SourceArguments {
             self.agent
                 .as_ref()
                 .is_none_or(|agent| agent.may_be_in(root, &self.named_roots))
-                && self.is_at_home(root)
+                && self.may_be_at_home(root)
         });
         roots
     }
 
-    /// Whether a directory to search may be in the wanted home. One that the user names may contain it.
-    fn is_at_home(&self, root: &Root) -> bool {
+    /// Whether a directory to search may be in the home of `--home`. A directory of `--root` may contain that home.
+    fn may_be_at_home(&self, root: &Root) -> bool {
         self.home.as_ref().is_none_or(|wanted| {
             let home = self.named_roots.home_at(&root.path);
             !self.root.is_empty() || home.is_some_and(|home| home.name == *wanted)
         })
     }
 
-    /// Returns the settings to list the files with.
+    /// Returns the settings of a listing without filters of commands.
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
@@ -240,13 +240,13 @@ impl SourceArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Reports that none of this many files is a session.
-    pub(crate) fn note_none(&self, files: usize, io: &Io) {
+    /// Reports that no session was found among `files` files.
+    pub(crate) fn report_none_found(&self, files: usize, io: &Io) {
         io.messages.warn("no sessions found");
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
-        } else if let Some(reason) = self.refusal(io) {
+        } else if let Some(reason) = self.find_refusal(io) {
             io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
@@ -254,8 +254,8 @@ impl SourceArguments {
         }
     }
 
-    /// Returns why the first file that is not a session cannot be read, if its agent is known.
-    fn refusal(&self, io: &Io) -> Option<String> {
+    /// Returns why the first unreadable file of a known agent cannot be read.
+    fn find_refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
         let errors =
             files.filter_map(|file| Session::open_with(&file.path, &self.named_roots).err());
@@ -263,16 +263,16 @@ impl SourceArguments {
         reasons.find(|reason| reason.starts_with("sessions of "))
     }
 
-    /// Reports the roots that cannot be read. A root may be a single session file.
+    /// Reports unreadable roots. A root may be a directory, a single session file or a database.
     pub(crate) fn check_roots(&self, errors: &mut InputErrors) {
         for root in &self.root {
             let problem = if root.is_dir() {
                 std::fs::read_dir(root).err().map(UsageError::reason)
             } else if discover_paths(std::iter::once(root.clone()))
                 .iter()
-                .any(|one| one.path != *root)
+                .any(|candidate| candidate.path != *root)
             {
-                // A database with sessions.
+                // The root is a database with sessions.
                 None
             } else {
                 Session::open_with(&absolute(root), &self.named_roots)
@@ -352,15 +352,15 @@ impl MatchArguments {
         self.filter.is_set() || self.source.cwd.is_some() || self.source.home.is_some()
     }
 
-    /// Returns the settings to list the selected sessions with. Includes empty sessions.
+    /// Returns the settings of a listing of the selected sessions, including empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
         listing
     }
 
-    /// Returns the settings to list the sessions with whose calls to read, and the period of the calls.
-    pub(crate) fn listing_of_calls(&self, clock: &dyn Clock) -> (Listing, Range<Timestamp>) {
+    /// Returns the settings to list sessions whose calls are read, and the period of the calls.
+    pub(crate) fn call_listing(&self, clock: &dyn Clock) -> (Listing, Range<Timestamp>) {
         let mut listing = self.listing(Depth::Ends, clock);
         let since = listing.selection.since.unwrap_or(Timestamp::MIN);
         let until = listing.selection.until.unwrap_or(Timestamp::MAX);
@@ -388,7 +388,7 @@ pub(crate) struct SelectionArguments {
 }
 
 impl SelectionArguments {
-    /// Returns the settings to list the selected sessions with.
+    /// Returns the settings of a listing of the selected sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
         self.limit.apply(&mut listing.selection);

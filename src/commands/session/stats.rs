@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::commands::inputs::take_stdin;
 use crate::commands::session::agent_name::AgentName;
-use crate::commands::session::gates::{amount, gate_status};
+use crate::commands::session::gates::{parse_amount, report_failed_gates};
 use crate::commands::session::limits;
 use crate::commands::session::names::NamedSession;
 use crate::commands::session::source::{MatchArguments, SourceArguments};
@@ -62,14 +62,14 @@ pub(crate) struct SessionStatsArguments {
     by: Vec<Dimension>,
     /// Time zone of days, weeks, months, `--since` and `--until`, e.g. Europe/Berlin
     /// [default: the system's zone]
-    #[arg(long, value_name = "ZONE", value_parser = zone, hide_short_help = true)]
+    #[arg(long, value_name = "ZONE", value_parser = parse_zone, hide_short_help = true)]
     tz: Option<TimeZone>,
     /// Prices that take precedence over the built-in ones; `data/prices.toml` in the source shows the
     /// format
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     prices: Option<PathBuf>,
     /// Print one line, and exit with 6 if the cost is unknown or more than this many US dollars
-    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount, hide_short_help = true)]
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = parse_amount, hide_short_help = true)]
     max_cost: Option<f64>,
     /// Print how much of each window of the plan is used, when it ends, and what the sessions used in it
     ///
@@ -101,7 +101,7 @@ enum StatsForm {
     Csv,
 }
 
-fn zone(name: &str) -> Result<TimeZone, &'static str> {
+fn parse_zone(name: &str) -> Result<TimeZone, &'static str> {
     TimeZone::get(name).map_err(|_| "not a time zone, such as Europe/Berlin or UTC")
 }
 
@@ -119,12 +119,12 @@ impl Run for SessionStatsArguments {
         let (since, until) = self.matching.filter.period(now, &zone);
         let prices = globals.prices(self.prices.as_deref(), io)?;
         if self.statusline {
-            let line = statusline(self.matching.source, &prices, &zone, globals, io)?;
+            let line = format_statusline(self.matching.source, &prices, &zone, globals, io)?;
             output::print(io, &line)?;
             return Ok(Status::Done);
         }
         if self.limits {
-            return print_limits(self.matching.source, (&prices, &zone), form, globals, io);
+            return print_limits(self.matching.source, &prices, &zone, form, globals, io);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
@@ -150,7 +150,7 @@ impl Run for SessionStatsArguments {
         }
         let count = candidates.len() + named.len();
         if count == 0 && (form == StatsForm::Text || self.max_cost.is_some()) {
-            self.matching.source.note_none(count, io);
+            self.matching.source.report_none_found(count, io);
             if self.max_cost.is_none() {
                 return Ok(errors.outcome(Status::Done));
             }
@@ -188,7 +188,7 @@ impl Run for SessionStatsArguments {
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
             let gate = check_cost(&tally.sum_costs(&[Dimension::Session], &zone), limit);
-            return Ok(errors.outcome(gate_status(&[gate], io)));
+            return Ok(errors.outcome(report_failed_gates(&[gate], io)));
         }
         if is_about_tools {
             let tools = tally.sum_tools(&self.by, &zone);
@@ -214,9 +214,9 @@ impl Run for SessionStatsArguments {
 impl SessionStatsArguments {
     /// Returns the part of each record to read.
     fn detail(&self) -> Detail {
-        // Calls state the types of subagents.
+        // The types of subagents are in calls.
         let of_calls = [Dimension::Tool, Dimension::Subagent, Dimension::AgentType];
-        if of_calls.iter().any(|one| self.by.contains(one)) {
+        if of_calls.iter().any(|dimension| self.by.contains(dimension)) {
             Detail::Full
         } else if self.by.is_empty() && self.max_cost.is_none() {
             Detail::Activity
@@ -226,7 +226,7 @@ impl SessionStatsArguments {
     }
 }
 
-/// Names the models without a price, and counts the sessions whose sums are in the period only in part.
+/// Warns of models without a price, and of sessions whose only sum of tokens is partly outside of the period.
 fn warn_of_gaps(spending: &Spending, partial_sums: u64, messages: &Messages) {
     if partial_sums > 0 {
         let sessions = format_count(partial_sums, "session", "sessions");
@@ -249,22 +249,23 @@ fn warn_of_gaps(spending: &Spending, partial_sums: u64, messages: &Messages) {
 /// Prints the windows of plans.
 fn print_limits(
     source: SourceArguments,
-    (prices, zone): (&Prices, &TimeZone),
+    prices: &Prices,
+    zone: &TimeZone,
     form: StatsForm,
     globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<Status> {
     let mut errors = InputErrors::new(&io.messages);
     let state = state_root(globals, io)?;
-    let found = limits::limits(source, (prices, zone), &state, &mut errors, io);
-    if found.is_empty() {
+    let windows = limits::list_windows(source, prices, zone, &state, &mut errors, io);
+    if windows.is_empty() {
         io.messages.hint(
             "no limits found: Codex records them, and Claude Code tells `stats --statusline`",
         );
     }
     let now = io.clock.now();
-    let page = |found: &[_]| limits_page(found, zone, now);
-    print(form, &found, page, globals, io)?;
+    let page = |windows: &[_]| limits_page(windows, zone, now);
+    print(form, &windows, page, globals, io)?;
     Ok(errors.outcome(Status::Done))
 }
 
@@ -292,11 +293,11 @@ fn print<Record: Serialize>(
 /// Maximum size of the input, in bytes.
 const MAX_INPUT: u64 = 1024 * 1024;
 
-/// Returns the line for the input on standard input.
+/// Formats the status line for the input on standard input.
 ///
 /// # Errors
 /// The input cannot be read, or is not JSON.
-fn statusline(
+fn format_statusline(
     mut source: SourceArguments,
     prices: &Prices,
     zone: &TimeZone,
@@ -308,8 +309,8 @@ fn statusline(
     stdin
         .read_to_end(&mut bytes)
         .context("cannot read standard input")?;
-    // Claude Code writes control characters of names as they are.
-    let text = String::from_utf8_lossy(&bytes).replace(|one: char| one.is_ascii_control(), " ");
+    // Claude Code does not escape control characters in names.
+    let text = String::from_utf8_lossy(&bytes).replace(|sign: char| sign.is_ascii_control(), " ");
     let input = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| {
         UsageError::new("standard input is not the input of a status line").with_hint(
             "set it up in Claude Code's settings: \
@@ -321,7 +322,7 @@ fn statusline(
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
     let state = state_root(globals, io)?;
-    if let Err(error) = limits::keep(&input, &state, now) {
+    if let Err(error) = limits::store(&input, &state, now) {
         let state = state.display();
         io.messages
             .warn(&format!("cannot write to {state}: {error}"));

@@ -27,7 +27,7 @@ use crate::session::{
     SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages, open_safely,
     open_to_follow, start_of_last_records,
 };
-use crate::summaries::builtin::group_label;
+use crate::summaries::builtin::label_group;
 
 /// Show the end of a session file of any size
 ///
@@ -97,7 +97,7 @@ impl Run for SessionTailArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self
             .source
-            .one(self.session.as_deref().unwrap_or(LATEST), io)?
+            .resolve_one(self.session.as_deref().unwrap_or(LATEST), io)?
             .for_reading()?;
         let path = named.path().map_err(|error| named.explain(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
@@ -133,9 +133,9 @@ impl Run for SessionTailArguments {
             }
             if is_read_once && !(has_ends && earlier.is_empty()) {
                 let mut printer = self.printer(globals, io)?;
-                let said = self.whole(earlier.iter().chain([session]))?;
-                printer.messages(said, &self.options().read_context(session)?)?;
-                printer.cursor(&session.file.path, session.file.size, 0)?;
+                let messages = self.read_last_messages(earlier.iter().chain([session]))?;
+                printer.print_messages(messages, &self.options().read_context(session)?)?;
+                printer.print_cursor(&session.file.path, session.file.size, 0)?;
                 return Ok(Status::Done);
             }
             if session.is_document() {
@@ -145,7 +145,7 @@ impl Run for SessionTailArguments {
             }
         }
         let printer = self.printer(globals, io)?;
-        self.lines_of(session, printer, io)
+        self.print_end(session, printer, io)
     }
 }
 
@@ -161,7 +161,10 @@ impl SessionTailArguments {
     }
 
     /// Returns the last messages of a session whose files must be read as a whole.
-    fn whole<'a>(&self, files: impl Iterator<Item = &'a Session>) -> anyhow::Result<Vec<Message>> {
+    fn read_last_messages<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Session>,
+    ) -> anyhow::Result<Vec<Message>> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = VecDeque::new();
         for file in files {
@@ -179,7 +182,7 @@ impl SessionTailArguments {
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
-        // Only programs use raw lines and cursors.
+        // Raw lines and cursors are for programs.
         let (form, dialog_form) = match self.form.form(io.terminal) {
             Form::Text if !self.raw && !self.cursor => (Form::Text, DialogForm::Text),
             _ => (Form::Jsonl, DialogForm::Jsonl),
@@ -201,12 +204,13 @@ impl SessionTailArguments {
         };
         Ok(Printer {
             prints_cursors: self.cursor,
-            dialog: DialogPrinter::new(look, grouping, group_label, output::writer(form, io)?),
+            dialog: DialogPrinter::new(look, grouping, label_group, output::writer(form, io)?),
             speaker: None,
         })
     }
 
-    fn lines_of(
+    /// Prints the end of a session or of a file without a known format, and follows it with `--follow`.
+    fn print_end(
         &self,
         session: Result<Session, SessionFile>,
         mut printer: Printer,
@@ -214,9 +218,9 @@ impl SessionTailArguments {
     ) -> anyhow::Result<Status> {
         let options = self.options();
         if let Ok(session) = &session
-            && let Some(said) = self.last_messages(session)?
+            && let Some(messages) = self.last_messages(session)?
         {
-            printer.messages(said, &options.read_context(session)?)?;
+            printer.print_messages(messages, &options.read_context(session)?)?;
             return Ok(Status::Done);
         }
         let start = match (&session, self.offset) {
@@ -250,10 +254,10 @@ impl SessionTailArguments {
         Ok(Status::negative_if(is_time_up && self.exit_status))
     }
 
-    /// Returns the last messages, unless other output is requested or they are large.
+    /// Returns the last messages; `None` if they are large, or if the output is more than messages.
     fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
-        let is_more = self.raw || self.follow || self.cursor || self.offset.is_some();
-        if is_more {
+        let has_other_output = self.raw || self.follow || self.cursor || self.offset.is_some();
+        if has_other_output {
             return Ok(None);
         }
         let mut bytes = session.bytes(self.source.file_mapping());
@@ -282,9 +286,9 @@ impl Printer {
     }
 
     /// Prints messages that have already been read.
-    fn messages(&mut self, said: Vec<Message>, about: &MessageContext) -> WriteResult {
+    fn print_messages(&mut self, messages: Vec<Message>, about: &MessageContext) -> WriteResult {
         let mut merger = MessageMerger::default();
-        for message in said {
+        for message in messages {
             if let Some(whole) = merger.push(message) {
                 self.write_message(whole, about)?;
             }
@@ -295,8 +299,8 @@ impl Printer {
         self.dialog.finish()
     }
 
-    /// Writes a cursor: everything before `offset` has been printed.
-    fn cursor(&mut self, path: &Path, offset: u64, pending: u64) -> WriteResult {
+    /// Prints a cursor with `--cursor`: everything before `offset` has been printed.
+    fn print_cursor(&mut self, path: &Path, offset: u64, pending: u64) -> WriteResult {
         if self.prints_cursors {
             self.dialog.writer.record(&SessionCursorRecord {
                 subtype: CursorSubtype::Only,
@@ -345,6 +349,6 @@ impl FollowOutput for Printer {
         if !is_last && !self.dialog.writer.has_buffered() {
             return Ok(());
         }
-        self.cursor(follower.path(), follower.offset(), follower.pending_bytes())
+        self.print_cursor(follower.path(), follower.offset(), follower.pending_bytes())
     }
 }

@@ -13,9 +13,8 @@ use crate::commands::inputs::report_foreign_stream;
 use crate::commands::model_arguments::{
     Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price, nothing_to_send,
 };
-use crate::commands::session::gates::{amount, gate_status};
-use crate::commands::session::names::LATEST;
-use crate::commands::session::names::{NamedSession, StandardInput};
+use crate::commands::session::gates::{parse_amount, report_failed_gates};
+use crate::commands::session::names::{LATEST, NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
 use crate::io::{Clock, Io, MessageLevel, Messages, Moment};
@@ -26,8 +25,9 @@ use crate::render::ProgressLine;
 use crate::session::record::RecordOutcome;
 use crate::session::{Depth, ManualTitle, Prices, Selection, process_in_order};
 use crate::summaries::{
-    Asker, Auto, CostLimit, Driver, Estimate, Generator, Kind, Language, LanguageChoice, NoText,
-    Reason, SessionExcerpt, StreamedConversation, TextEngine, Written, format_amount,
+    Asker, Auto, CostLimit, Driver, Estimate, GeneratedText, Generator, Kind, Language,
+    LanguageChoice, NoText, Reason, SessionExcerpt, StreamedConversation, TextEngine,
+    format_amount,
 };
 use crate::text::format_count;
 
@@ -47,7 +47,7 @@ pub(crate) struct PerSessionArguments {
     ///
     /// Exits with 6 before the first request if the estimate is above it, and once the tokens that the server reports
     /// cost more. What is written by then stays. `--dry-run` prints the estimate, and so does a batch at a terminal.
-    #[arg(long, value_name = "AMOUNT", value_parser = amount, help_heading = MODEL_OPTIONS, hide_short_help = true)]
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, help_heading = MODEL_OPTIONS, hide_short_help = true)]
     max_cost: Option<f64>,
     #[command(flatten)]
     pub(super) side: SideArguments,
@@ -90,7 +90,7 @@ pub(crate) struct SessionOutput {
     pub(crate) is_alone: bool,
     pub(crate) path: Option<String>,
     pub(crate) session_id: Option<SessionId>,
-    pub(crate) result: Result<Written, NoText>,
+    pub(crate) result: Result<GeneratedText, NoText>,
 }
 
 /// A command that is ready to read its first session.
@@ -122,6 +122,29 @@ impl PerSessionArguments {
     pub(super) fn apply(&self, selection: &mut Selection, clock: &dyn Clock) {
         self.filter.apply(selection, clock);
         self.limit.apply(selection);
+    }
+
+    /// Returns the sessions that the arguments name or select, else standard input.
+    fn find_input(&self, inputs: &mut InputErrors, io: &mut Io) -> anyhow::Result<StandardInput> {
+        let source = &self.source;
+        match self.sessions.as_slice() {
+            [] if self.selects() => {
+                source.check_roots(inputs);
+                let paths = source.select_files(&self.filter, &self.limit, io);
+                if paths.is_empty() && !inputs.any {
+                    source.report_none_found(0, io);
+                }
+                Ok(StandardInput::List(source.name_files(paths)))
+            }
+            [] => source.read_stdin(io),
+            [name] if name == "-" => source.read_stdin(io),
+            names => {
+                let mut listing = source.listing(Depth::Ends);
+                self.filter.apply(&mut listing.selection, io.clock.as_ref());
+                let sessions = source.resolve_in(&listing, names, io)?;
+                Ok(StandardInput::List(sessions))
+            }
+        }
     }
 
     /// Prepares the command; `None` with `--print-prompt`.
@@ -180,7 +203,7 @@ impl PerSessionArguments {
 }
 
 impl Runner {
-    /// Makes the text of each session, and passes it to `print`.
+    /// Generates the text about each session, and passes it to `print`.
     ///
     /// # Errors
     /// The arguments are invalid, or reading or writing failed.
@@ -191,25 +214,7 @@ impl Runner {
         print: impl Fn(SessionOutput, &mut RecordWriter) -> WriteResult,
     ) -> anyhow::Result<Status> {
         let mut inputs = InputErrors::new(&self.messages);
-        let input = match arguments.sessions.as_slice() {
-            [] if arguments.selects() => {
-                let source = &arguments.source;
-                source.check_roots(&mut inputs);
-                let paths = source.select_files(&arguments.filter, &arguments.limit, io);
-                if paths.is_empty() && !inputs.any {
-                    source.note_none(0, io);
-                }
-                StandardInput::List(source.at(paths))
-            }
-            [] => arguments.source.read_stdin(io)?,
-            [name] if name == "-" => arguments.source.read_stdin(io)?,
-            names => {
-                let mut listing = arguments.source.listing(Depth::Ends);
-                let clock = io.clock.as_ref();
-                arguments.filter.apply(&mut listing.selection, clock);
-                StandardInput::List(arguments.source.resolve_in(&listing, names, io)?)
-            }
-        };
+        let input = arguments.find_input(&mut inputs, io)?;
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(input, &mut writer, io);
@@ -232,7 +237,7 @@ impl Runner {
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {
             not_paid: 0,
-            made: 0,
+            written: 0,
             failed: 0,
             inputs,
             model: ModelFailures::new(&self.messages),
@@ -242,12 +247,12 @@ impl Runner {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
                 let read = StreamedConversation::read(stream, copy)?;
                 report_foreign_stream(read.understanding, &self.messages);
-                let text = self.driver.of_stream(&read.excerpt);
+                let text = self.driver.write_for_stream(&read.excerpt);
                 let output = SessionOutput {
                     is_alone: true,
                     path: None,
                     session_id: read.session_id,
-                    result: text.map(|text| (text, None)),
+                    result: text.map(GeneratedText::from),
                 };
                 summary.note(&output);
                 self.log(&output);
@@ -260,7 +265,7 @@ impl Runner {
                     arguments.source.waiting_jobs(),
                     |session| SessionOutput {
                         is_alone: sessions.len() == 1,
-                        ..self.output(session)
+                        ..self.generate(session)
                     },
                     |index, output| -> anyhow::Result<()> {
                         progress.advance();
@@ -306,7 +311,7 @@ impl Runner {
         estimate
     }
 
-    /// Prints an estimate if it `is_wanted`. Returns a status if it is above `--max-cost`.
+    /// Prints an estimate if it `is_wanted`. Returns the exit status if it is above `--max-cost`.
     pub(super) fn check_estimate(
         &self,
         estimate: &Estimate,
@@ -324,31 +329,31 @@ impl Runner {
             return None;
         };
         let gate = cost_gate(limit, format!("estimate: {estimate}"));
-        let status = gate_status(&[gate], io);
-        let enough = format_amount(dollars).replace(['$', ','], "");
+        let status = report_failed_gates(&[gate], io);
+        let sufficient = format_amount(dollars).replace(['$', ','], "");
         let hint =
-            format!("nothing was sent; `--max-cost {enough}` permits it, `-n N` takes fewer");
+            format!("nothing was sent; `--max-cost {sufficient}` permits it, `-n N` takes fewer");
         self.messages.hint(&hint);
         Some(status)
     }
 
-    /// Returns a status if this many sessions have no text because `--max-cost` was reached.
+    /// Returns the exit status if `--max-cost` was exceeded, which left `not_paid` sessions without a text.
     fn check_spending(&self, not_paid: u64, io: &Io) -> Option<Status> {
         let TextEngine::Model(asker) = &self.driver.generator.engine else {
             return None;
         };
-        let limit = asker.limit.as_ref().filter(|limit| limit.is_reached())?;
+        let limit = asker.limit.as_ref().filter(|limit| limit.is_exceeded())?;
         let spent = format_amount(limit.spent());
-        let rest = format_count(not_paid, "session was", "sessions were");
+        let unasked = format_count(not_paid, "session was", "sessions were");
         let gate = cost_gate(
             limit.dollars,
-            format!("{spent} spent, {rest} not asked about"),
+            format!("{spent} spent, {unasked} not asked about"),
         );
-        Some(gate_status(&[gate], io))
+        Some(report_failed_gates(&[gate], io))
     }
 
-    /// Makes the text of a session.
-    pub(crate) fn output(&self, session: &NamedSession) -> SessionOutput {
+    /// Generates the text about a session.
+    pub(crate) fn generate(&self, session: &NamedSession) -> SessionOutput {
         let path = match session.permanent_path() {
             Ok(path) => path.display().to_string(),
             Err(_) => session.name.clone(),
@@ -360,7 +365,7 @@ impl Runner {
             is_alone: true,
             path: Some(path).filter(|path| !path.is_empty()),
             session_id: id.map(SessionId),
-            result: read.and_then(|(path, excerpt)| self.driver.of_session(path, &excerpt)),
+            result: read.and_then(|(path, excerpt)| self.driver.write_for_session(path, &excerpt)),
         }
     }
 
@@ -378,14 +383,14 @@ impl Runner {
             && self.messages.is_printed(MessageLevel::All)
         {
             let reason = no_text.reason.name();
-            let why = no_text.error.clone();
-            let why = why.unwrap_or_else(|| no_text.reason.to_string());
-            let message = format!("[{}] {}{reason}: {why}", self.tag, output.prefix());
+            let error = no_text.error.clone();
+            let cause = error.unwrap_or_else(|| no_text.reason.to_string());
+            let message = format!("[{}] {}{reason}: {cause}", self.tag, output.prefix());
             self.messages.error(&message);
         }
     }
 
-    /// Prints why a session has no text on standard error, unless that has been reported, or a hint says it for all.
+    /// Prints the reason for a missing text on standard error, unless it was reported already or a hint covers all sessions.
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = match no_text.reason {
             Reason::Unreadable
@@ -445,7 +450,7 @@ impl Runner {
                             let error = no_text.error.unwrap_or_default();
                             errors.report(&session.name, &UsageError::new(error));
                         }
-                        // None is sent.
+                        // No request would be sent for this session.
                         Err(_) => {}
                     }
                 }
@@ -461,7 +466,7 @@ impl Runner {
 struct Summary {
     /// Number of texts that `--max-cost` prevented.
     not_paid: u64,
-    made: usize,
+    written: usize,
     failed: usize,
     inputs: InputErrors,
     model: ModelFailures,
@@ -472,9 +477,9 @@ impl Summary {
     /// of the model.
     fn note(&mut self, output: &SessionOutput) {
         match &output.result {
-            Ok((_, recorded)) => {
-                self.made += 1;
-                if let Some(RecordOutcome::NotShown(reason)) = recorded {
+            Ok(generated) => {
+                self.written += 1;
+                if let Some(RecordOutcome::NotShown(reason)) = generated.record_outcome {
                     let error = UsageError::new(format!("not written: {reason}"));
                     let path = output.path.as_deref().unwrap_or_default();
                     self.inputs.report(path, &error);
@@ -493,7 +498,7 @@ impl Summary {
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = Status::negative_if(exit_status && self.failed > 0);
         let outcome = self.inputs.outcome(outcome);
-        self.model.outcome(self.made, false, outcome)
+        self.model.outcome(self.written, false, outcome)
     }
 }
 

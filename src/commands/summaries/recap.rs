@@ -16,7 +16,7 @@ use crate::records::RecapRecord;
 use crate::render::Style;
 use crate::session::ManualTitle;
 use crate::summaries::recap::{PERIOD_PROMPT, PROMPT, watch_terminal};
-use crate::summaries::{Auto, Kind, Reason, SessionExcerpt, extension};
+use crate::summaries::{Auto, GeneratedText, Kind, Reason, SessionExcerpt, extension};
 
 /// Summarize where a session left off
 ///
@@ -60,10 +60,10 @@ pub(crate) struct RecapArguments {
     common: PerSessionArguments,
 }
 
-/// How recaps are printed.
+/// The form of printed recaps.
 struct RecapForm {
-    /// Whether recaps are automatic; missing ones are then not reported.
-    auto: bool,
+    /// Whether recaps are automatic. Missing automatic recaps are not reported.
+    is_automatic: bool,
     /// The style of text.
     style: Style,
 }
@@ -85,12 +85,12 @@ impl RecapArguments {
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         self.common.name_latest(io);
-        let is_of_period = self.common.selects() && !self.write && !self.auto && !self.watch;
+        let covers_period = self.common.selects() && !self.write && !self.auto && !self.watch;
         let away = Duration::from_mins(self.away_minutes);
         let plan = Plan {
             tag: "SESSION_RECAP",
             work: "writing a recap",
-            prompt: if is_of_period { PERIOD_PROMPT } else { PROMPT },
+            prompt: if covers_period { PERIOD_PROMPT } else { PROMPT },
             kind: Kind::Recap,
             fallback: Fallback::MainModel,
             no_model: if self.auto {
@@ -112,10 +112,10 @@ impl RecapArguments {
             return Ok(Status::Done);
         };
         let form = RecapForm {
-            auto: self.auto,
+            is_automatic: self.auto,
             style: globals.style(io),
         };
-        if is_of_period {
+        if covers_period {
             runner.recap_period(&self.common, form.style, io)
         } else if self.watch {
             self.watch(&runner, &form, terminal, io)
@@ -140,7 +140,7 @@ impl RecapArguments {
         if !io.terminal.stdin || !io.terminal.stdout {
             return Err(UsageError::new("--watch: needs a terminal").into());
         }
-        let session = self.common.source.one(name, io)?;
+        let session = self.common.source.resolve_one(name, io)?;
         let path = session
             .permanent_path()
             .map_err(|error| session.explain(&error))?;
@@ -156,9 +156,9 @@ impl RecapArguments {
             &runner.stop.stop,
             &mut || read().map(|session| session.excerpt),
             &mut || {
-                let output = runner.output(&session);
-                let is_made = output.result.is_ok();
-                (output, is_made)
+                let output = runner.generate(&session);
+                let is_written = output.result.is_ok();
+                (output, is_written)
             },
             &mut |output| -> anyhow::Result<()> {
                 runner.log(&output);
@@ -181,11 +181,11 @@ fn print_recap(
         return writer.record(&recap_record(output, runner));
     }
     match &output.result {
-        Ok((recap, _)) => {
-            let line = form.style.recap_line(&recap.text);
+        Ok(GeneratedText { text, .. }) => {
+            let line = form.style.recap_line(&text.text);
             writer.echo(format!("{}{line}\n", output.text_prefix()).as_bytes())
         }
-        Err(_) if form.auto => Ok(()),
+        Err(_) if form.is_automatic => Ok(()),
         Err(no_text) => {
             let why: &dyn Display = match &no_text.reason {
                 Reason::EmptyResult => &"there is nothing to recap",
@@ -199,26 +199,29 @@ fn print_recap(
 
 /// Returns the record of a recap.
 pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
-    let of_session = RecapRecord {
+    let session_fields = RecapRecord {
         session_id: output.session_id,
         path: output.path,
         ..RecapRecord::default()
     };
     match output.result {
-        Ok((recap, recorded)) => RecapRecord {
+        Ok(GeneratedText {
+            text: recap,
+            record_outcome,
+        }) => RecapRecord {
             ok: true,
             turnpipe: extension(Some(recap.model), recap.cost.as_ref()),
             recap: Some(recap.text),
-            written: recorded.map(|_| true),
+            written: record_outcome.map(|_| true),
             uuid: Some(runner.driver.moment.uuid()),
             timestamp: Some(runner.driver.moment.now()),
-            ..of_session
+            ..session_fields
         },
         Err(no_text) => RecapRecord {
             turnpipe: extension(None, no_text.cost.as_deref()),
             reason: Some(no_text.reason.name().to_owned()),
             error: no_text.error,
-            ..of_session
+            ..session_fields
         },
     }
 }

@@ -1,4 +1,4 @@
-//! The recap of a period or a project: one over all selected sessions.
+//! The recap of a period or a project: one text about all selected sessions.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::io::Io;
 use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
 use crate::render::{ProgressLine, Style, recap_page, recap_sums};
 use crate::session::{CallEvent, Depth, discover_paths, visit_all_calls};
-use crate::summaries::{Asker, Estimate, ReportBuilder, Text, TextEngine};
+use crate::summaries::{Asker, Estimate, GeneratedText, ReportBuilder, Text, TextEngine};
 
 impl Runner {
-    /// Prints one recap over the sessions that the arguments select, of what happened in the period.
+    /// Prints one recap of the period over the sessions that the arguments select.
     ///
     /// # Errors
     /// The arguments are invalid, or reading or writing failed.
@@ -37,7 +37,7 @@ impl Runner {
         let report = self.report_on_period(arguments, &mut errors, io)?;
         if report.sessions.is_empty() || self.stop.stop.is_cancelled() {
             if !errors.any && report.sessions.is_empty() {
-                arguments.source.note_none(0, io);
+                arguments.source.report_none_found(0, io);
             }
             return Ok(self.stop.or(errors.outcome(Status::Done)));
         }
@@ -55,7 +55,7 @@ impl Runner {
                 self.driver.generator.period_text(&digest)
             }
         };
-        let made = usize::from(text.is_ok());
+        let written = usize::from(text.is_ok());
         if let Err(no_text) = &text
             && let Some(failure) = &no_text.failure
         {
@@ -66,7 +66,7 @@ impl Runner {
                 is_alone: true,
                 path: None,
                 session_id: None,
-                result: text.map(|text| (text, None)),
+                result: text.map(GeneratedText::from),
             };
             let record = RecapRecord {
                 sessions: report.sessions,
@@ -74,18 +74,18 @@ impl Runner {
             };
             output::records(&[record], io)?;
         } else {
-            let told = text.ok().filter(|_| asker.is_some());
-            let told = told.map(|text| format!("{}\n\n", style.recap_line(&text.text)));
+            let recap = text.ok().filter(|_| asker.is_some());
+            let line = recap.map(|text| format!("{}\n\n", style.recap_line(&text.text)));
             let page = recap_page(&report, &zone, io.terminal.columns);
-            output::print(io, &(told.unwrap_or_default() + &page))?;
+            output::print(io, &(line.unwrap_or_default() + &page))?;
         }
-        let outcome = Status::negative_if(arguments.side.exit_status && made == 0);
+        let outcome = Status::negative_if(arguments.side.exit_status && written == 0);
         Ok(self
             .stop
-            .or(failures.outcome(made, false, errors.outcome(outcome))))
+            .or(failures.outcome(written, false, errors.outcome(outcome))))
     }
 
-    /// Reads the sessions of a period, sorted by project and time. Only what happened in it counts.
+    /// Reports on the sessions of a period, sorted by project and time. Only messages, calls and requests in it count.
     fn report_on_period(
         &self,
         arguments: &PerSessionArguments,
@@ -119,16 +119,18 @@ impl Runner {
                 CallEvent::Call(call) => builder.add_call(&call),
                 CallEvent::Failed { path, error } => errors.report_all(vec![(path, error)]),
             }
-            let goes_on = !self.stop.stop.is_cancelled();
-            let goes_on = goes_on.then_some(ControlFlow::Continue(()));
-            goes_on.unwrap_or(ControlFlow::Break(()))
+            if self.stop.stop.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         let (mut report, _) = builder.finish(&self.prices);
         let sessions = &mut report.sessions;
         sessions.sort_by(|one, other| {
-            let key = |of: &ReportedSession| {
-                let project = of.project.clone();
-                let (started, path) = (of.started.clone(), of.about.path.clone());
+            let key = |session: &ReportedSession| {
+                let project = session.project.clone();
+                let (started, path) = (session.started.clone(), session.about.path.clone());
                 (project.is_none(), project, started, path)
             };
             key(one).cmp(&key(other))
@@ -136,7 +138,7 @@ impl Runner {
         Ok(report)
     }
 
-    /// Prints the request with `--dry-run`, and its estimate. Returns a status if it is not to be sent.
+    /// Prints the request with `--dry-run`, and its estimate. Returns the exit status if the request must not be sent.
     fn announce_period(
         &self,
         asker: &Asker,

@@ -31,7 +31,7 @@ use crate::summaries::label::{
 };
 use crate::summaries::{Text, TextEngine, extension};
 
-/// Needles of lines with texts of the model and labels. Lines about calls have other needles.
+/// Needles of lines with texts of the model or with labels, in addition to the needles of lines with calls.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// Default of `--hold-ms`.
@@ -273,7 +273,7 @@ fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Res
     }
 }
 
-/// The part of the output that is printed.
+/// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printing {
     /// The input and our records.
@@ -391,7 +391,7 @@ impl LabelPrinter {
         self.flush()
     }
 
-    /// Records one of our records if it is new, then prints it.
+    /// Appends a record of turnpipe to the side file if it is new, then prints it.
     fn write_own(&mut self, record: &impl serde::Serialize, is_new: bool) -> io::Result<()> {
         if let Some(recorder) = self.recorder.as_mut().filter(|_| is_new) {
             let record = serde_json::to_value(record)?;

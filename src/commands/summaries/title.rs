@@ -13,7 +13,7 @@ use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::RecordOutcome;
 use crate::summaries::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
-use crate::summaries::{Auto, Kind, extension};
+use crate::summaries::{Auto, GeneratedText, Kind, extension};
 
 /// Write titles for sessions
 ///
@@ -114,8 +114,8 @@ impl Run for TitleArguments {
         };
         runner.run(&self.common, io, |output, writer| match runner.form {
             Form::Text => match &output.result {
-                Ok((title, _)) => {
-                    writer.echo(format!("{}{}\n", output.text_prefix(), title.text).as_bytes())
+                Ok(GeneratedText { text, .. }) => {
+                    writer.echo(format!("{}{}\n", output.text_prefix(), text.text).as_bytes())
                 }
                 Err(no_text) => {
                     runner.note_no_text(&output, no_text, &no_text.reason);
@@ -129,13 +129,16 @@ impl Run for TitleArguments {
 
 /// Returns the record of a title. `replaces` says whether titles of the user are replaced.
 fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
-    let of_session = TitleRecord {
+    let session_fields = TitleRecord {
         session_id: output.session_id,
         path: output.path,
         ..TitleRecord::default()
     };
     match output.result {
-        Ok((title, recorded)) => TitleRecord {
+        Ok(GeneratedText {
+            text: title,
+            record_outcome,
+        }) => TitleRecord {
             ok: true,
             title_source: Some("auto".to_owned()),
             turnpipe: SideExtension {
@@ -144,22 +147,22 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
             },
             title: Some(title.text),
             model: Some(title.model),
-            error: why_hidden(recorded).map(str::to_owned),
-            written: recorded.map(|_| why_hidden(recorded).is_none()),
-            ..of_session
+            error: why_hidden(record_outcome).map(str::to_owned),
+            written: record_outcome.map(|_| why_hidden(record_outcome).is_none()),
+            ..session_fields
         },
         Err(no_text) => TitleRecord {
             reason: Some(no_text.reason.name().to_owned()),
             error: no_text.error,
             turnpipe: extension(None, no_text.cost.as_deref()),
-            ..of_session
+            ..session_fields
         },
     }
 }
 
 /// Returns the reason why the agent does not show a title.
-fn why_hidden(recorded: Option<RecordOutcome>) -> Option<&'static str> {
-    match recorded {
+fn why_hidden(outcome: Option<RecordOutcome>) -> Option<&'static str> {
+    match outcome {
         Some(RecordOutcome::NotShown(reason)) => Some(reason),
         _ => None,
     }

@@ -16,7 +16,7 @@ pub(super) fn clean(text: &str) -> String {
     let mut safe = redact(&safe).into_owned();
     if safe.contains('@') {
         let mask = |found: &Captures<'_>| match &found[0] {
-            // The user of all repositories of a host.
+            // The same user for all repositories of a host.
             host if host.starts_with("git@") => host.to_owned(),
             _ => "[email]".to_owned(),
         };
@@ -32,15 +32,15 @@ pub(super) fn clean(text: &str) -> String {
 
 /// Lowers the first letter, unless the first word is an identifier.
 pub(super) fn lower_first(text: &str) -> String {
-    with_first(text, char::to_lowercase)
+    change_first(text, char::to_lowercase)
 }
 
 /// Capitalises the first letter, unless the first word is an identifier.
 pub(super) fn upper_first(text: &str) -> String {
-    with_first(text, char::to_uppercase)
+    change_first(text, char::to_uppercase)
 }
 
-fn with_first<Letters: Iterator<Item = char>>(text: &str, change: fn(char) -> Letters) -> String {
+fn change_first<Letters: Iterator<Item = char>>(text: &str, change: fn(char) -> Letters) -> String {
     let mut letters = text.chars();
     match letters.next().filter(|_| {
         let word = text.split([' ', ',']).next();

@@ -6,16 +6,16 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::prose::{is_east_asian, puts_verb_last};
 use crate::text::display_width;
 
-/// Marks a cut.
+/// Mark of a cut.
 pub(super) const MORE: char = '…';
 
 /// Signs at the end of a sentence that titles and recaps omit.
 pub(super) const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 
-/// Maximum length of words that do not end a cut text: articles, prepositions.
+/// Maximum number of letters of a short word, which should not end a cut text: an article or a preposition.
 const MAX_LETTERS: usize = 3;
 
-/// Maximum number of such words.
+/// Maximum number of short words that are removed from the end of a cut text.
 const MAX_SHORT_WORDS: usize = 2;
 
 /// The signs between clauses.
@@ -46,7 +46,7 @@ pub(super) fn cut_end(text: &str, cells: usize) -> String {
     let fit = prefix(text, cells);
     let is_spaced = !is_east_asian(text);
     let words = whole_words(text, fit);
-    // An address or a path may take all of it.
+    // A long address or path at the end is cut itself.
     let kept = if is_spaced && words.len() * 3 > fit.len() {
         words
     } else {
@@ -72,7 +72,8 @@ fn whole_words<'a>(text: &str, start: &'a str) -> &'a str {
     kept
 }
 
-/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
+/// Joins the first sentences that fit into `cells`. Cuts the last one, unless less than a quarter of the width is left for
+/// it.
 pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {

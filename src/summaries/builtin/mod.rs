@@ -13,7 +13,7 @@ mod recap;
 mod request;
 mod title;
 
-pub(crate) use label::group_label;
-pub use label::{FinishedCall, is_look, label, needed_of_result};
-pub use recap::{last_report, recap, recap_below};
-pub use title::{title, topic};
+pub(crate) use label::label_group;
+pub use label::{FinishedCall, is_lookup, max_result_bytes, write_label};
+pub use recap::{write_last_report, write_recap, write_recap_below};
+pub use title::{quote_topic, write_title};

@@ -17,7 +17,7 @@ const MAX_FILES_CELLS: usize = 50;
 /// Maximum width of an address, and of a search with its place, in cells.
 const MAX_PLACE_CELLS: usize = 44;
 
-/// The stems of files that are shown with their directory.
+/// Generic stems of files, in lower case. Such files are shown with their directory.
 const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readme claude agents qwen gemini changelog \
                        skill package cargo go pyproject tsconfig page layout route types utils config settings \
                        makefile dockerfile build pom cmakelists styles constants tests";
@@ -25,14 +25,14 @@ const GENERIC: &str = "mod lib main index __init__ __main__ conftest setup readm
 /// Maximum number of names in a list: more do not fit.
 const MAX_NAMES: usize = 20;
 
-/// Removes repeated items.
+/// Removes repeated items; keeps the order.
 pub(super) fn distinct<Item: Clone + Eq + Hash>(items: impl Iterator<Item = Item>) -> Vec<Item> {
     let mut seen = HashSet::new();
     items.filter(|item| seen.insert(item.clone())).collect()
 }
 
 /// Returns a path relative to the working directory if it is inside.
-pub(super) fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+pub(super) fn relative_path<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
     let below = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| {
         let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
         rest.strip_prefix('/').filter(|rest| !rest.is_empty())
@@ -41,15 +41,15 @@ pub(super) fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
 }
 
 /// Returns the parts of a path, relative to the working directory or a home directory.
-pub(super) fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
-    let path = relative(path, cwd);
+pub(super) fn path_parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
+    let relative = relative_path(path, cwd);
     let mut homes = ["/home/", "/Users/", "C:\\Users\\"].into_iter();
     let below_home = homes.find_map(|root| {
-        let rest = path.strip_prefix(root)?;
+        let rest = relative.strip_prefix(root)?;
         let below = rest.find(['/', '\\']).map_or("~", |at| &rest[at..]);
         Some(below).filter(|_| !rest.is_empty())
     });
-    let path = below_home.unwrap_or(path);
+    let path = below_home.unwrap_or(relative);
     let parts = path.split(['/', '\\']);
     parts
         .filter(|part| !part.is_empty() && *part != ".")
@@ -62,9 +62,10 @@ pub(super) fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// Returns the name of a file, with its directory if it says little; of a directory if the path ends with a slash.
+/// Returns the name of a file, with its directory if the name is generic or a pattern. Returns the name of a directory if
+/// the path ends with a slash.
 pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
-    let parts = parts(path, cwd);
+    let parts = path_parts(path, cwd);
     let [parents @ .., base] = parts.as_slice() else {
         return directory_name(path, cwd);
     };
@@ -86,7 +87,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
 
 /// Returns the name of a directory, with a slash.
 pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
-    match parts(path, cwd).last() {
+    match path_parts(path, cwd).last() {
         None => "working directory".to_owned(),
         Some(&"~") => "home directory".to_owned(),
         Some(&"..") => "parent directory".to_owned(),
@@ -94,7 +95,7 @@ pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// Cuts a part of a path to the maximum width, before its extension.
+/// Cuts a part of a path to the maximum width; keeps its extension.
 fn shorten(part: &str) -> String {
     if display_width(part) <= MAX_CELLS {
         return part.to_owned();
@@ -104,35 +105,37 @@ fn shorten(part: &str) -> String {
     cut_end(stem, MAX_CELLS.saturating_sub(display_width(extension))) + extension
 }
 
-/// Names several distinct files in up to `cells`.
-pub(super) fn file_names(paths: &[impl AsRef<str>], cwd: Option<&str>, cells: usize) -> String {
+/// Lists the names of several files in up to `cells`. Files with the same name are listed by their paths.
+pub(super) fn list_files(paths: &[impl AsRef<str>], cwd: Option<&str>, cells: usize) -> String {
     let paths = || paths.iter().map(AsRef::as_ref);
     let mut names: Vec<String> = paths().map(|path| file_name(path, cwd)).collect();
     if distinct(names.iter()).len() < names.len() {
-        names = paths().map(|path| parts(path, cwd).join("/")).collect();
+        names = paths()
+            .map(|path| path_parts(path, cwd).join("/"))
+            .collect();
     }
     list_within(&names, cells.min(MAX_FILES_CELLS))
 }
 
-/// Joins distinct items as `a, b and c`: as many as fit into `cells`, and the number of the others: `a and 2 more`.
+/// Joins distinct items as `a, b and c`. If not all fit into `cells`, counts the others: `a and 2 more`.
 pub(super) fn list_within(items: &[String], cells: usize) -> String {
     let names = distinct(items.iter().cloned());
     let phrase = |count: usize| {
         let others = items.iter().filter(|item| !names[..count].contains(item));
         match others.count() {
-            0 => (list(&names[..count]), String::new()),
+            0 => (join_names(&names[..count]), String::new()),
             others => (names[..count].join(", "), format!(" and {others} more")),
         }
     };
     let fits = |(shown, more): &(String, String)| display_width(shown) + more.len() <= cells;
     let counts = (1..=names.len().min(MAX_NAMES)).rev();
-    let whole = counts.map(phrase).find(fits);
-    let (shown, more) = whole.unwrap_or_else(|| phrase(names.len().min(1)));
+    let longest = counts.map(phrase).find(fits);
+    let (shown, more) = longest.unwrap_or_else(|| phrase(names.len().min(1)));
     cut_end(&shown, cells.saturating_sub(more.len())) + &more
 }
 
-/// Joins items as `a, b and c`. Items that are lists themselves are joined by commas.
-fn list(items: &[String]) -> String {
+/// Joins items as `a, b and c`. If an item is a list itself, joins all items by commas.
+fn join_names(items: &[String]) -> String {
     match items {
         [several @ .., last]
             if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
@@ -150,7 +153,7 @@ pub(super) fn is_file(path: &str) -> bool {
 }
 
 /// Names the searched text and, if it is short, the searched file or directory.
-pub(super) fn search_noun(noun: &str, place: &str, cwd: Option<&str>) -> String {
+pub(super) fn name_search(noun: &str, place: &str, cwd: Option<&str>) -> String {
     let name = file_name(place, cwd);
     let is_whole = matches!(place.trim_end_matches('/'), "" | ".") || cwd == Some(place);
     let is_short = display_width(noun) + display_width(&name) < MAX_PLACE_CELLS;
@@ -165,13 +168,13 @@ pub(super) fn search_noun(noun: &str, place: &str, cwd: Option<&str>) -> String 
 const PATTERN_CELLS: usize = 34;
 
 /// Quotes a pattern on one line.
-pub(super) fn pattern_noun(text: &str) -> String {
+pub(super) fn quote_pattern(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     cut_end(&words.join(" "), PATTERN_CELLS)
 }
 
-/// Shortens an address to its host and the end of its path. Pull requests and issues are `repository#1`.
-pub(super) fn address(text: &str) -> String {
+/// Shortens a URL to its host and the end of its path; a pull request or an issue to `repository#1`.
+pub(super) fn shorten_url(text: &str) -> String {
     let url = Url::parse(text).ok();
     let Some(host) = url.as_ref().and_then(Url::host_str) else {
         return cut_end(text, MAX_PLACE_CELLS);
@@ -182,11 +185,10 @@ pub(super) fn address(text: &str) -> String {
     let named = match parts.as_slice() {
         [_, repository, "pull" | "issues", number] => format!("{repository}#{number}"),
         [] => host.to_owned(),
-        [one] => format!("{host}/{one}"),
+        [part] => format!("{host}/{part}"),
         [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    let fits = display_width(&named) <= MAX_PLACE_CELLS;
-    if fits {
+    if display_width(&named) <= MAX_PLACE_CELLS {
         named
     } else {
         cut_end(host, MAX_PLACE_CELLS)
@@ -231,7 +233,7 @@ mod tests {
             ),
         ];
         for (paths, expected) in table {
-            assert_eq!(file_names(paths, None, 60), expected);
+            assert_eq!(list_files(paths, None, 60), expected);
         }
     }
 
@@ -248,16 +250,16 @@ mod tests {
             ("docs.rs", "docs.rs"),
         ];
         for (url, expected) in table {
-            assert_eq!(address(url), expected, "{url}");
+            assert_eq!(shorten_url(url), expected, "{url}");
         }
     }
 
     proptest! {
         #[test]
         fn any_name_can_be_shortened(text in "\\PC{0,80}") {
-            let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
-            let _ = address(&text);
-            let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"), 40);
+            let _ = (file_name(&text, None), directory_name(&text, Some("/")), quote_pattern(&text));
+            let _ = shorten_url(&text);
+            let _ = list_files(&[&text, "a/b", "a/c"], Some("/w"), 40);
         }
     }
 }

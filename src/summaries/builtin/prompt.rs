@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::clean::clean;
-use super::prose::{Kind, is_item, lines, split};
+use super::prose::{Kind, is_item, read_lines, split_sentences};
 use super::quotation::{Aim, Place, Quotation, STOPS, is_goal, strip_marks};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
 use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
 
-/// The ends of lines that announce others.
+/// Signs at the end of a line that announces the next ones.
 const COLONS: [char; 2] = [':', '：'];
 
 /// A line of a form: `Description: the page is empty`.
@@ -48,7 +48,7 @@ static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A word before a prompt that makes Claude Code think more.
+/// A word before a prompt that raises the thinking effort of Claude Code.
 const KEYWORD: &str = "ultrathink";
 
 /// The start of the task of an agent in a team.
@@ -79,44 +79,44 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
     let template = TEMPLATE.captures(text.trim());
     let typed = |template: Captures<'_>| {
         let parts = [2, 1].map(|part| template.get(part).map_or("", |part| part.as_str().trim()));
-        let said = parts.into_iter().find(|part| !part.is_empty());
-        said.unwrap_or_default().to_owned()
+        let first = parts.into_iter().find(|part| !part.is_empty());
+        first.unwrap_or_default().to_owned()
     };
     let text = template.map_or_else(|| text.trim().to_owned(), typed);
     let is_name = text.starts_with('/') && !text.contains(char::is_whitespace);
-    let says = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
-    // A part of a secret is not recognisable.
-    says.then(|| redact(&text).into_owned())
+    let is_prompt = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
+    // Before any cut: a part of a secret is not recognisable.
+    is_prompt.then(|| redact(&text).into_owned())
 }
 
-/// Quotes the sentences of a prompt: of the section with the request if there is one; of pasted text only if there
-/// is nothing else.
-pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
-    // Behind a cut is a part of a line.
-    let whole = prompt.split_once(TRUNCATED).map(|(start, end)| {
-        let rest = end.split_once('\n').map_or("", |(_, rest)| rest);
-        format!("{start}\n\n{rest}")
+/// Quotes the sentences of a prompt: if a section contains the request, only of this section. Pasted text is quoted if
+/// there is nothing else, or if the request is about it.
+pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
+    // After a cut, the first line is incomplete.
+    let uncut = prompt.split_once(TRUNCATED).map(|(start, end)| {
+        let whole_lines = end.split_once('\n').map_or("", |(_, rest)| rest);
+        format!("{start}\n\n{whole_lines}")
     });
-    let prompt = strip_marks(whole.as_deref().unwrap_or(prompt)).trim_start();
-    let asked = prompt.strip_prefix(KEYWORD);
-    let prompt = asked
-        .filter(|asked| asked.starts_with(' '))
+    let prompt = strip_marks(uncut.as_deref().unwrap_or(prompt)).trim_start();
+    let without_keyword = prompt.strip_prefix(KEYWORD);
+    let typed = without_keyword
+        .filter(|rest| rest.starts_with(' '))
         .unwrap_or(prompt);
-    let prompt = ATTACHED.replace_all(prompt, "\n```\n$0\n```\n");
-    let text = TAG.replace_all(&prompt, "\n\n###### $1\n\n");
+    let fenced = ATTACHED.replace_all(typed, "\n```\n$0\n```\n");
+    let text = TAG.replace_all(&fenced, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
     let mut is_announced = false;
     let paragraphs = text.split("\n\n").map(|paragraph| {
         let opens = paragraph.trim_end().ends_with(COLONS);
         let is_announced = std::mem::replace(&mut is_announced, opens);
-        as_sections(paragraph, is_form, is_announced)
+        mark_sections(paragraph, is_form, is_announced)
     });
-    let lines = lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
+    let lines = read_lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
     for (at, line) in lines.iter().enumerate() {
         place.is_item = !matches!(line.kind, Kind::Text);
         match line.kind {
-            // Apart from both neighbours, which no title joins.
+            // Titles do not join sentences that are two paragraphs apart.
             Kind::Code => place.paragraph += 2,
             Kind::Text if line.text.is_empty() => place.paragraph += 1,
             Kind::Heading => {
@@ -124,11 +124,11 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                 place.is_in_goal = is_goal(&line.text);
                 // The name of a document at the start tells what it is about.
                 place.is_item = at > 0 || !text.starts_with("# ");
-                let heading = Quotation::of(&line.text, place);
+                let heading = Quotation::parse(&line.text, place);
                 let heading = heading.filter(|one| !place.is_in_goal && one.has_topic());
                 place.paragraph += 2;
                 match (&found[..], heading) {
-                    // It says more than `Implement the following plan:`.
+                    // The heading says more than `Implement the following plan:`.
                     ([one], Some(heading)) if !one.place.is_item && one.text.ends_with(COLONS) => {
                         return vec![heading];
                     }
@@ -136,11 +136,11 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
                 }
             }
             Kind::Text | Kind::Item => {
-                let sentences = split(&line.text);
+                let sentences = split_sentences(&line.text);
                 found.extend(
                     sentences
                         .iter()
-                        .filter_map(|text| Quotation::of(text, place)),
+                        .filter_map(|text| Quotation::parse(text, place)),
                 );
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
                 let pasted = next.filter(|next| !matches!(next.kind, Kind::Text | Kind::Item));
@@ -154,41 +154,44 @@ pub(super) fn quotations(prompt: &str) -> Vec<Quotation> {
             }
         }
     }
-    if found.iter().any(|one| one.place.is_in_goal) {
-        found.retain(|one| one.place.is_in_goal);
+    if found.iter().any(|sentence| sentence.place.is_in_goal) {
+        found.retain(|sentence| sentence.place.is_in_goal);
     }
     let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
     let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
     let has_error = |line: &&str| line.to_lowercase().contains("error");
-    let mut pasted = pasted.clone().filter(has_error).chain(pasted);
-    let pasted = pasted.find_map(|line| Quotation::of(line, place));
-    let Some(at) = found.iter().position(|one| one.aim != Aim::Greeting) else {
+    let mut errors_first = pasted.clone().filter(has_error).chain(pasted);
+    let pasted = errors_first.find_map(|line| Quotation::parse(line, place));
+    let Some(at) = found
+        .iter()
+        .position(|sentence| sentence.aim != Aim::Greeting)
+    else {
         found.extend(pasted);
         return found;
     };
-    // `fix this` is about what follows: a text, else pasted lines.
+    // `fix this` is about the next sentence, or else about pasted lines.
     if !found[at].has_topic() && !found[at].place.is_item {
-        let rest = found.drain(at + 1..).collect::<Vec<_>>();
-        let mut rest = rest.into_iter().peekable();
-        let is_alone = rest.peek().is_none_or(|one| one.aim == Aim::Greeting);
-        let text = rest.next_if(|_| !is_alone && found[at].aim <= Aim::Command);
-        if let Some(subject) = text.or_else(|| pasted.filter(|_| is_alone)) {
+        let later = found.drain(at + 1..).collect::<Vec<_>>();
+        let mut later = later.into_iter().peekable();
+        let is_alone = later.peek().is_none_or(|next| next.aim == Aim::Greeting);
+        let next = later.next_if(|_| !is_alone && found[at].aim <= Aim::Command);
+        if let Some(subject) = next.or_else(|| pasted.filter(|_| is_alone)) {
             found[at].text = append_subject(&found[at].text, &subject.text);
         }
-        found.extend(rest);
+        found.extend(later);
     }
     found
 }
 
 /// Appends what a request is about: `Fix this: TypeError`.
-fn append_subject(asked: &str, subject: &str) -> String {
-    let colon = if asked.ends_with(STOPS) { "" } else { ":" };
-    format!("{}{colon} {subject}", asked.trim_end_matches(COLONS))
+fn append_subject(request: &str, subject: &str) -> String {
+    let colon = if request.ends_with(STOPS) { "" } else { ":" };
+    format!("{}{colon} {subject}", request.trim_end_matches(COLONS))
 }
 
-/// Turns the lines of a form, which starts the prompt, into sections. Another form, and several lines that are
-/// announced or pasted, are no text.
-fn as_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
+/// Turns the lines of a form at the start of a prompt into sections. Other forms, and several lines that are announced or
+/// pasted, are marked as quotations.
+fn mark_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
     let mut fields = FIELD.captures_iter(paragraph);
     if is_form && fields.any(|field| is_goal(&field[1])) {
         let section = |field: &Captures<'_>| format!("###### {}\n{}\n", &field[1], &field[2]);

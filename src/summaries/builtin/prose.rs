@@ -9,7 +9,7 @@ use crate::text::pattern;
 /// Minimum width of a line that may continue on the next one, in bytes.
 const WRAPPED_BYTES: usize = 50;
 
-/// The signs after which a sentence goes on.
+/// Signs after which a sentence continues.
 const COMMAS: [char; 3] = [',', '，', '、'];
 
 /// Code, a table, a quotation, a mark of a template (`[[ ## input ## ]]`), or a drawing.
@@ -53,7 +53,7 @@ pub(super) struct Sentence {
 
 /// Returns the non-blank sentences outside of code, tables, quotations and drawings.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let lines = lines(text, |_| false).into_iter().enumerate();
+    let lines = read_lines(text, |_| false).into_iter().enumerate();
     let typed = lines.filter(|(_, line)| line.kind != Kind::Code);
     let split = typed.flat_map(|(at, line)| {
         let sentence = move |text| Sentence {
@@ -61,15 +61,15 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
             line: at,
             kind: line.kind,
         };
-        split(&line.text).into_iter().map(sentence)
+        split_sentences(&line.text).into_iter().map(sentence)
     });
     split.collect()
 }
 
-/// Reads the lines of a text. `is_pasted` tells lines that are kept as code, with the indented ones below them.
-pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
+/// Reads the lines of a text. Lines for which `is_pasted` is true count as code, and so do indented lines below them.
+pub(super) fn read_lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let (mut depth, mut follows_pasted, mut item) = (0, false, usize::MAX);
+    let (mut depth, mut follows_pasted, mut item_indent) = (0, false, usize::MAX);
     let indent = |line: &str| line.len() - line.trim_start().len();
     for whole in text.lines() {
         let line = whole.trim();
@@ -102,20 +102,20 @@ pub(super) fn lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Line> {
             _ if depth.min(before) > 0 || follows_pasted || CODE.is_match(line) => Kind::Code,
             _ if HEADING.is_match(line) => Kind::Heading,
             _ if is_item(line) => Kind::Item,
-            // It belongs to the item above.
-            _ if indent(whole) > item && !line.is_empty() => Kind::Item,
+            // An indented line belongs to the item above.
+            _ if indent(whole) > item_indent && !line.is_empty() => Kind::Item,
             _ => Kind::Text,
         };
         if !line.is_empty() {
-            item = match kind {
-                Kind::Item => item.min(indent(whole)),
+            item_indent = match kind {
+                Kind::Item => item_indent.min(indent(whole)),
                 _ => usize::MAX,
             };
         }
         let text = if kind == Kind::Code {
             line.to_owned()
         } else {
-            plain(line)
+            strip_markup(line)
         };
         let continues = line.starts_with(|letter: char| letter.is_lowercase() || letter == '$');
         let is_wrapped = |last: &&mut Line| {
@@ -141,33 +141,33 @@ pub(super) fn is_item(line: &str) -> bool {
 }
 
 /// Removes bullets, emphasis and link targets from a line.
-fn plain(line: &str) -> String {
-    let line = ITEM.replace(line.trim_start_matches(['#', ' ']), "");
-    let line = LINK.replace_all(&line, "$1");
-    let plain = line.replace("**", "").replace('’', "'");
+fn strip_markup(line: &str) -> String {
+    let content = ITEM.replace(line.trim_start_matches(['#', ' ']), "");
+    let unlinked = LINK.replace_all(&content, "$1");
+    let plain = unlinked.replace("**", "").replace('’', "'");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Splits a line into sentences. Code and quotations are not split.
-pub(super) fn split(line: &str) -> Vec<String> {
-    let mut found = vec![String::new()];
+pub(super) fn split_sentences(line: &str) -> Vec<String> {
+    let mut sentences = vec![String::new()];
     for part in line.split_inclusive([' ', '。', '！', '？', '।']) {
-        match found.last_mut().filter(|last| !is_sentence(last)) {
+        match sentences.last_mut().filter(|last| !is_sentence(last)) {
             Some(last) => last.push_str(part),
-            None => found.push(part.to_owned()),
+            None => sentences.push(part.to_owned()),
         }
     }
-    found.retain(|text| text.contains(char::is_alphanumeric));
-    found
+    sentences.retain(|text| text.contains(char::is_alphanumeric));
+    sentences
         .iter()
         .map(|text| text.replace('`', "").trim().to_owned())
         .collect()
 }
 
-/// Whether the start of a line is a sentence: `e.g. `, `git add . ` and half a quotation are not.
+/// Whether the start of a line is a whole sentence, unlike `e.g. `, `git add . ` and half a quotation.
 fn is_sentence(text: &str) -> bool {
     const QUOTES: [&str; 6] = ["``", "「」", "『』", "“”", "«»", "\"\""];
-    // As many marks open as close; the same mark does both.
+    // An odd number of marks leaves a quotation open, whether the two marks differ or not.
     let is_open = |marks: &&str| text.matches(|sign| marks.contains(sign)).count() % 2 == 1;
     let word = text
         .trim_end()
@@ -189,11 +189,11 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     };
     let east = letters().filter(is_east).count();
     let all = letters().filter(|letter| letter.is_alphabetic()).count();
-    // One such letter counts as three others.
+    // One East Asian letter counts as three others.
     east * 4 >= all && east > 0
 }
 
-/// Whether a letter is of a language whose sentences end with the verb: kana or hangul.
+/// Whether a letter belongs to a language whose sentences end with the verb: kana or hangul.
 pub(super) fn puts_verb_last(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}')
 }

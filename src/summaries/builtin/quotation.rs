@@ -1,4 +1,4 @@
-//! A sentence of a prompt, and what its words tell about its purpose.
+//! A sentence of a prompt, and its purpose as its words tell it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -28,17 +28,17 @@ const QUOTES: [char; 8] = ['"', '\'', '“', '”', '「', '」', '«', '»'];
 static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let sections = include_str!("words/prompt.txt").split("\n\n");
     let sections = sections.filter_map(|section| section.trim().split_once("]\n"));
-    // Scripts without spaces have no ends of words.
+    // Scripts without spaces have no word boundaries.
     let end = |line: &str| if is_east_asian(line) { "" } else { r"\b" };
-    let whole = |line: &str| format!("{0}(?:{line}){0}", end(line));
-    let joined = |lines: &str| lines.lines().map(whole).collect::<Vec<_>>().join("|");
+    let bounded = |line: &str| format!("{0}(?:{line}){0}", end(line));
+    let joined = |lines: &str| lines.lines().map(bounded).collect::<Vec<_>>().join("|");
     sections
         .map(|(name, lines)| (name.trim_start_matches('['), joined(lines)))
         .collect()
 });
 
-/// Compiles the words of a section.
-fn words(before: &str, section: &str, after: &str) -> Regex {
+/// Compiles the words of a section, between two patterns.
+fn compile_words(before: &str, section: &str, after: &str) -> Regex {
     let words = WORDS.get(section).map_or("", String::as_str);
     pattern(&format!("(?i){before}(?:{words}){after}"))
 }
@@ -46,46 +46,46 @@ fn words(before: &str, section: &str, after: &str) -> Regex {
 /// Greetings with up to one more word, as in `Hi Claude,`.
 static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     let end = r"(?: [\w']+)?(?:\s*[,.:;!?،–—-]+(?:\s+|$)|[，。！、]|\s*$))+";
-    words("^(?:", "greetings", end)
+    compile_words("^(?:", "greetings", end)
 });
-static CLOSING: LazyLock<Regex> = LazyLock::new(|| words("", "greetings", r"[\s.!]*$"));
-static PERSON: LazyLock<Regex> = LazyLock::new(|| words("^", "persons", ""));
-/// `You are debugging a test` tells what it is about, `you are acting as` does not.
+static CLOSING: LazyLock<Regex> = LazyLock::new(|| compile_words("", "greetings", r"[\s.!]*$"));
+static PERSON: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "persons", ""));
+/// A description of the situation: `You are debugging a test`, but not `you are acting as`.
 static SCENE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing (?:[^a]|a[^s]|as\w)"));
 static ASIDE: LazyLock<Regex> =
-    LazyLock::new(|| words("^(?:please |bitte |por favor,? )?", "asides", ""));
-static STATEMENT: LazyLock<Regex> = LazyLock::new(|| words("^", "statements", ""));
+    LazyLock::new(|| compile_words("^(?:please |bitte |por favor,? )?", "asides", ""));
+static STATEMENT: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "statements", ""));
 /// Words at the start of a sentence; anywhere in scripts without spaces.
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    words(
+    compile_words(
         r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])",
         "requests",
         "",
     )
 });
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| words("^", "commands", ""));
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| words("", "references", ""));
-static GOAL_MARK: LazyLock<Regex> = LazyLock::new(|| words("^", "goals", " ?[:：]"));
-static GOAL: LazyLock<Regex> = LazyLock::new(|| words("", "goals", ""));
+static COMMAND: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "commands", ""));
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| compile_words("", "references", ""));
+static GOAL_MARK: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "goals", " ?[:：]"));
+static GOAL: LazyLock<Regex> = LazyLock::new(|| compile_words("", "goals", ""));
 
 /// The purpose of a sentence, as far as its words tell it, the most likely request first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Aim {
     Question,
-    /// It asks for something in so many words.
+    /// Asks for something in so many words.
     Request,
-    /// It starts with a verb that tells to do something.
+    /// Starts with an imperative.
     Command,
-    /// Its words tell nothing.
+    /// No words that tell the purpose.
     Open,
-    /// It starts like a statement: `I`, `the`.
+    /// Starts like a statement: `I`, `the`.
     Statement,
     /// An instruction about how to work.
     Aside,
-    /// It announces pasted text, whose first line follows.
+    /// An announcement of pasted text, with the first line of that text.
     Lead,
-    /// It tells who the model or the user is.
+    /// A description of the model or the user.
     Person,
     Greeting,
 }
@@ -102,15 +102,15 @@ pub(super) struct Quotation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) paragraph: usize,
-    /// Whether it is in a list or a heading.
+    /// Whether the sentence is in a list or a heading.
     pub(super) is_item: bool,
-    /// Whether it is in a section with the name of a request.
+    /// Whether the sentence is in a section whose name announces a request.
     pub(super) is_in_goal: bool,
 }
 
 impl Quotation {
-    /// Quotes a sentence without the greeting before it; `None` if it has no words.
-    pub(super) fn of(sentence: &str, place: Place) -> Option<Self> {
+    /// Quotes a sentence without the greeting at its start, and finds its aim. `None` if there are no words.
+    pub(super) fn parse(sentence: &str, place: Place) -> Option<Self> {
         let whole = clean(sentence);
         let text = GREETING.replace(&whole, "");
         let is_greeted = text.len() < whole.len();
@@ -131,26 +131,26 @@ impl Quotation {
             .then_some(Self { text, aim, place })
     }
 
-    /// Whether it is more than `go on` or `fix it`.
+    /// Whether the sentence names a topic, unlike `go on` or `fix it`.
     pub(super) fn has_topic(&self) -> bool {
         let has_words = self.text.contains([' ', ',']) || is_east_asian(&self.text);
         has_words && self.width() >= TOPIC_CELLS
     }
 
-    /// Whether it hardly says enough alone.
+    /// Whether the sentence hardly says enough alone.
     pub(super) fn is_short(&self) -> bool {
         self.width() < ENOUGH_CELLS
     }
 
-    /// Whether it goes on about what was said before: `It covers the menu`.
+    /// Whether the sentence starts with a reference to an earlier one: `It covers the menu`.
     pub(super) fn opens_with_reference(&self) -> bool {
         REFERENCE
             .find(&self.text)
             .is_some_and(|word| word.start() == 0)
     }
 
-    /// Whether it refers to something outside of it.
-    pub(super) fn refers(&self) -> bool {
+    /// Whether the sentence refers to something outside of it.
+    pub(super) fn has_reference(&self) -> bool {
         REFERENCE.is_match(&self.text)
     }
 

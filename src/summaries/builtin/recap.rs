@@ -8,10 +8,10 @@ use serde_json::{Deserializer, Value};
 
 use super::clean::{clean, lower_first};
 use super::cut::{ENDS, cut, fill};
-use super::label::label_of_answered;
+use super::label::label_answered_calls;
 use super::prompt::prompt;
 use super::prose::{Kind, Sentence, is_east_asian, sentences};
-use super::title::{latest_request, open_request};
+use super::title::{quote_latest_request, quote_open_request};
 use crate::message::{
     Call, Message, Origin, Role, Thread, is_interruption, is_remark, without_injected,
 };
@@ -37,14 +37,14 @@ const REPORT_CELLS: usize = 160;
 /// Minimum width of the report, in cells.
 const MIN_REPORT_CELLS: usize = 40;
 
-/// Number of bytes by which a goal is recognised in a heading.
-const SAME_START: usize = 24;
+/// Number of bytes at the start of a heading that are compared with the goal.
+const HEADING_BYTES: usize = 24;
 
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
 
-/// Beginnings of texts that agents write instead of the model.
-const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
+/// Beginnings of texts that agents write in place of a reply of the model.
+const PLACEHOLDERS: [&str; 2] = ["No response requested", "(no content)"];
 
 /// One language per line; a comment in the file describes the columns.
 const FRAMES: &str = include_str!("words/frames.txt");
@@ -56,7 +56,7 @@ static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The start of a sentence about what follows, or about the user's message.
+/// The start of a sentence that does not report on the work: about the next sentences, or about the message of the user.
 static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |got it\.?$|thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
@@ -70,7 +70,7 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words of a sentence, a list or a section about what is not done yet.
+/// Words of a sentence, a list or a section about work that is not done yet.
 static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:i|we)(?:'ll| will)\b|\b(?:am|are|'m|'re) going to\b|\bplans?\b|next steps?|\bto ?do\b|\bwerde\b|\bwerden\b",
@@ -79,7 +79,7 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The heading of a section with the next steps. A plan may be what was done.
+/// The heading of a section with the next steps, unlike `Plan`, which may be about finished work.
 static STEPS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)\bnext (?:steps?|up)\b|nächste|próximos|prochaines|prossimi|следующ|次の|다음|接下来|下一步",
@@ -95,19 +95,20 @@ enum Next {
 
 /// The parts of a recap, not yet cut.
 struct Parts {
-    open: Option<String>,
+    /// The request after the last reply.
+    open_request: Option<String>,
     goal: String,
-    /// The statements of the last reply with any.
-    told: Vec<String>,
+    /// The statements of the last reply that has any.
+    statements: Vec<String>,
     /// The label of the calls after the last reply.
-    done: String,
+    calls_label: String,
     was_interrupted: bool,
     next: Option<Next>,
     language: Option<Language>,
     is_below_heading: bool,
 }
 
-/// The statements of a reply.
+/// The statements and the plan of a reply.
 #[derive(Debug, Default)]
 struct Reply {
     /// Statements about the work: those under a heading such as `Summary` if there are any.
@@ -118,18 +119,18 @@ struct Reply {
 
 /// Writes the recap of a conversation in `language`, by default the language of the user. Empty without a
 /// request.
-pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    parts(messages).map_or_else(String::new, |parts| parts.fit(language))
+pub fn write_recap(messages: &[Message], language: Option<Language>) -> String {
+    collect_parts(messages).map_or_else(String::new, |parts| parts.fit(language))
 }
 
-/// Writes the recap of a conversation below this heading: without a goal that starts the same, and with the next step
-/// before the report, which may be cut.
-pub fn recap_below(heading: &str, messages: &[Message]) -> String {
-    let Some(mut parts) = parts(messages) else {
+/// Writes the recap of a conversation below `heading`: without a goal that starts like the heading, and with the next step
+/// before the report, because the end may be cut.
+pub fn write_recap_below(heading: &str, messages: &[Message]) -> String {
+    let Some(mut parts) = collect_parts(messages) else {
         return String::new();
     };
-    let heading = heading.trim_end_matches(ENDS).to_lowercase();
-    let start = &heading[..heading.floor_char_boundary(SAME_START)];
+    let lowered = heading.trim_end_matches(ENDS).to_lowercase();
+    let start = &lowered[..lowered.floor_char_boundary(HEADING_BYTES)];
     if parts.goal.to_lowercase().starts_with(start) {
         let latest = parts
             .goal
@@ -140,54 +141,53 @@ pub fn recap_below(heading: &str, messages: &[Message]) -> String {
     parts.is_below_heading = true;
     parts.fit(None)
 }
-/// Returns what the model reported last, in up to `REPORT_CELLS`, and the calls after it; empty if there
-/// is neither.
-pub fn last_report(messages: &[Message]) -> String {
-    let Some(parts) = parts(messages) else {
+
+/// Returns the last report of the model, in up to `REPORT_CELLS`, and the label of the calls after it. Empty if there is
+/// neither.
+pub fn write_last_report(messages: &[Message]) -> String {
+    let Some(parts) = collect_parts(messages) else {
         return String::new();
     };
-    let told = fill(parts.told.iter().map(String::as_str), REPORT_CELLS);
-    let said = [told.as_str(), parts.done.as_str()].into_iter();
-    clean(&fill(
-        said.filter(|said| !said.is_empty()),
-        2 * REPORT_CELLS,
-    ))
+    let report = fill(parts.statements.iter().map(String::as_str), REPORT_CELLS);
+    let texts = [report.as_str(), parts.calls_label.as_str()].into_iter();
+    let texts = texts.filter(|text| !text.is_empty());
+    clean(&fill(texts, 2 * REPORT_CELLS))
 }
 
-fn parts(messages: &[Message]) -> Option<Parts> {
+fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let end = messages.iter().rposition(is_reply).map_or(0, |at| at + 1);
     let (before, after) = messages.split_at(end);
-    let open = open_request(after, REQUEST_CELLS);
-    let goal = latest_request(before, REQUEST_CELLS);
-    let text = before.last().map_or(String::new(), read_reply);
+    let open_request = quote_open_request(after, REQUEST_CELLS);
+    let goal = quote_latest_request(before, REQUEST_CELLS);
+    let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
-    let was_interrupted = open.is_none() && after.iter().any(is_stopped);
-    let said = sentences(&text);
-    let opens_work = text.trim_end().ends_with(':');
-    let done = label_calls(after);
+    let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);
+    let last_sentences = sentences(&last_reply);
+    let opens_work = last_reply.trim_end().ends_with(':');
+    let calls_label = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
     let mut is_in_turn = true;
     let replies = before.iter().rev().filter_map(|message| {
         is_in_turn &= message.origin != Origin::Prompt;
-        let reply = || Reply::of(&sentences(&without_injected(&read_reply(message))));
+        let reply = || Reply::parse(&sentences(&without_injected(&read_reply(message))));
         is_reply(message).then(|| (is_in_turn, reply()))
     });
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
-    let next = next(&said, opens_work).or(planned.map(Next::Step));
-    let next = next.filter(|_| open.is_none() && !was_interrupted && !is_working);
-    // What was reported before the work that goes on has another goal.
-    let goes_on = next.is_some() || is_working;
-    let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !goes_on);
-    let mut told = replies.map(|(_, reply)| reply.statements);
-    let told = told.find(|told| !told.is_empty()).unwrap_or_default();
-    let language = language_of_user(messages, &text);
-    let has_request = open.is_some() || !goal.is_empty();
+    let next = find_next(&last_sentences, opens_work).or(planned.map(Next::Step));
+    let next = next.filter(|_| open_request.is_none() && !was_interrupted && !is_working);
+    // While work continues, reports of earlier turns are about another goal.
+    let is_unfinished = next.is_some() || is_working;
+    let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !is_unfinished);
+    let mut reports = replies.map(|(_, reply)| reply.statements);
+    let report = reports.find(|statements| !statements.is_empty());
+    let language = language_of_user(messages, &last_reply);
+    let has_request = open_request.is_some() || !goal.is_empty();
     has_request.then_some(Parts {
-        open,
+        open_request,
         goal,
-        told,
-        done,
+        statements: report.unwrap_or_default(),
+        calls_label,
         was_interrupted,
         next,
         language,
@@ -195,13 +195,17 @@ fn parts(messages: &[Message]) -> Option<Parts> {
     })
 }
 
-/// Returns the language of the prompts, or of the prompts and the reply if the prompts may be in it.
+/// Returns the language of the prompts. If it is not certain, the language of the prompts together with the reply, if the
+/// prompts may be in that language.
 fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
-    let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
-    let prompts = prompts.join("\n");
+    let prompts = messages
+        .iter()
+        .filter_map(prompt)
+        .collect::<Vec<_>>()
+        .join("\n");
     let both = certain_language(&format!("{prompts}\n{reply}"));
     let both = both.filter(|language| language.is_plausible(&prompts));
-    // The words of a recap in another script would be out of place.
+    // In another script even a likely language is better than English words.
     let likely = || dominant_language(&prompts).filter(|language| !language.is_latin());
     certain_language(&prompts).or(both).or_else(likely)
 }
@@ -210,38 +214,44 @@ impl Parts {
     /// Writes the recap in `language`, by default the language of the user, with as much of the report as fits.
     fn fit(&self, language: Option<Language>) -> String {
         let language = language.or(self.language);
-        let frame = frame(language.map_or("en", Language::code));
+        let frame = find_frame(language.map_or("en", Language::code));
         let fits = |recap: &String| {
             recap.split_whitespace().count() <= MAX_WORDS
                 && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
         };
         let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-        let recap = widths.map(|cells| self.within(frame, cells)).find(fits);
-        let recap = recap.unwrap_or_else(|| self.within(frame, MIN_REPORT_CELLS));
+        let recap = widths
+            .map(|cells| self.write_within(frame, cells))
+            .find(fits);
+        let recap = recap.unwrap_or_else(|| self.write_within(frame, MIN_REPORT_CELLS));
         let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
         words.join(" ")
     }
 
     /// Writes the recap with a report of up to `cells`.
-    fn within(&self, frame: [&str; 9], cells: usize) -> String {
+    fn write_within(&self, frame: [&str; 9], cells: usize) -> String {
         let [code, colon, stop, names @ ..] = frame;
-        let [opened, aim, told, interrupted, following, question] = names;
-        let report = fill(self.told.iter().map(String::as_str), cells);
-        let (ahead, next) = match &self.next {
-            Some(Next::Step(what)) => (following, what.as_str()),
-            Some(Next::Question(asked)) => (question, asked.as_str()),
+        let [opened, aim, done, interrupted, following, question] = names;
+        let report = fill(self.statements.iter().map(String::as_str), cells);
+        let (next_name, next) = match &self.next {
+            Some(Next::Step(work)) => (following, work.as_str()),
+            Some(Next::Question(text)) => (question, text.as_str()),
             None => ("", ""),
         };
         let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
-        let done = if code == "en" { self.done.as_str() } else { "" };
+        let calls_label = if code == "en" {
+            self.calls_label.as_str()
+        } else {
+            ""
+        };
         let mut parts = [
-            (opened, self.open.as_deref().unwrap_or_default()),
+            (opened, self.open_request.as_deref().unwrap_or_default()),
             (aim, &self.goal),
-            (told, &report),
-            ("", done),
+            (done, &report),
+            ("", calls_label),
             ("", interrupted.unwrap_or_default()),
-            (ahead, next),
+            (next_name, next),
         ];
         if self.is_below_heading {
             parts[2..].rotate_right(1);
@@ -264,11 +274,11 @@ fn label_calls(steps: &[Message]) -> String {
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
     let answered = calls.filter_map(|call| Some((call, answer(call)?)));
-    label_of_answered(&answered.collect::<Vec<_>>(), None)
+    label_answered_calls(&answered.collect::<Vec<_>>(), None)
 }
 
-/// The line of a language in `FRAMES`.
-fn frame(code: &str) -> [&'static str; 9] {
+/// Returns the columns of a language in `FRAMES`, by default of the line `*`.
+fn find_frame(code: &str) -> [&'static str; 9] {
     let of = |line: &&str, code| line.split('|').next() == Some(code);
     let line = |code| FRAMES.lines().find(|line| of(line, code));
     let words = line(code).or_else(|| line("*")).unwrap_or_default();
@@ -284,11 +294,11 @@ fn is_reply(message: &Message) -> bool {
         && message.role == Role::Assistant
         && matches!(message.origin, Origin::Reply | Origin::Error)
         && !text.is_empty()
-        && !NOT_SAID.iter().any(|start| text.starts_with(start))
+        && !PLACEHOLDERS.iter().any(|start| text.starts_with(start))
         && !is_remark(text)
 }
 
-/// Returns the text of a reply; for an error of an API, what the JSON in it says.
+/// Returns the text of a reply; for an error of an API, the message in its JSON.
 fn read_reply(reply: &Message) -> String {
     let text = reply.text();
     let json = text
@@ -298,16 +308,17 @@ fn read_reply(reply: &Message) -> String {
         let mut values = Deserializer::from_str(&text[start.len()..]).into_iter::<Value>();
         values.next()?.ok()
     });
-    let said = json.and_then(|json| Some(json["error"]["message"].as_str()?.to_owned()));
-    said.map_or(text, |said| format!("The request failed: {said}"))
+    let error = json.and_then(|json| Some(json["error"]["message"].as_str()?.to_owned()));
+    error.map_or(text, |error| format!("The request failed: {error}"))
 }
 
 impl Reply {
-    /// Tells statements from plans. A sentence that opens a list is joined with the heads of the items.
-    fn of(found: &[Sentence]) -> Self {
+    /// Finds the statements and the plan in the sentences of a reply. A sentence that opens a list is joined with the heads
+    /// of the items.
+    fn parse(sentences: &[Sentence]) -> Self {
         let (mut statements, mut plan) = (Vec::new(), None);
         let (mut is_summary, mut is_plan) = (false, false);
-        let mut rest = found;
+        let mut rest = sentences;
         while let [sentence, after @ ..] = rest {
             rest = after;
             let mut text = sentence.text.clone();
@@ -325,7 +336,7 @@ impl Reply {
                 let is_item =
                     |next: &&Sentence| next.kind == Kind::Item && next.line > sentence.line;
                 let items = after.iter().take_while(is_item).count();
-                let heads = heads(&after[..items]);
+                let heads = item_heads(&after[..items]);
                 rest = &after[items..];
                 if PLAN.is_match(&text) && !heads.is_empty() {
                     plan = Some(cut(&heads.join("; "), NEXT_CELLS));
@@ -354,7 +365,7 @@ impl Reply {
 
 /// Returns the items of a section about the next steps, or its first sentence.
 fn section_plan(section: &[Sentence]) -> Option<String> {
-    let heads = heads(section);
+    let heads = item_heads(section);
     let first = section.first()?.text.clone();
     let steps = if heads.is_empty() {
         first
@@ -365,11 +376,11 @@ fn section_plan(section: &[Sentence]) -> Option<String> {
 }
 
 /// Returns the head of each item.
-fn heads(found: &[Sentence]) -> Vec<&str> {
+fn item_heads(sentences: &[Sentence]) -> Vec<&str> {
     let mut line = None;
-    let items = found.iter().filter(|next| next.kind == Kind::Item);
+    let items = sentences.iter().filter(|next| next.kind == Kind::Item);
     let first = items.filter(|item| line.replace(item.line) != Some(item.line));
-    first.map(|item| head(&item.text)).collect()
+    first.map(|item| item_head(&item.text)).collect()
 }
 
 fn is_long(text: &str, words: usize) -> bool {
@@ -377,11 +388,11 @@ fn is_long(text: &str, words: usize) -> bool {
 }
 
 /// Returns the part of an item before its explanation; the whole item if this part is only a name.
-fn head(item: &str) -> &str {
+fn item_head(item: &str) -> &str {
     let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
-    let is_said = |end: &usize| item[..*end].contains(' ');
-    let said = ends.into_iter().filter(is_said);
-    item[..said.min().unwrap_or(item.len())].trim_end_matches(ENDS)
+    let is_phrase = |end: &usize| item[..*end].contains(' ');
+    let phrases = ends.into_iter().filter(is_phrase);
+    item[..phrases.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
 /// Whether a sentence reports on the work.
@@ -389,20 +400,21 @@ fn is_report(text: &str) -> bool {
     !text.ends_with(['?', '？']) && !ANNOUNCEMENT.is_match(text) && !NO_REPORT.is_match(text)
 }
 
-/// Returns the step that the last sentence announces, or the question near the end.
-fn next(found: &[Sentence], opens_work: bool) -> Option<Next> {
-    let last = &found.last()?.text;
+/// Returns the step that the last sentence announces, or a question in the last two sentences. `opens_work` says whether
+/// the reply ends with a colon.
+fn find_next(sentences: &[Sentence], opens_work: bool) -> Option<Next> {
+    let last = &sentences.last()?.text;
     let announced = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]);
     let opened = last.strip_suffix(':').filter(|_| opens_work);
-    let opened = opened.map(|what| what.strip_prefix("Now ").unwrap_or(what));
-    if let Some(what) = announced.or(opened) {
-        let is_step = !["know ", "be "].iter().any(|start| what.starts_with(start));
-        let step = cut(what.trim_end_matches(ENDS), NEXT_CELLS);
+    let opened = opened.map(|work| work.strip_prefix("Now ").unwrap_or(work));
+    if let Some(work) = announced.or(opened) {
+        let is_step = !["know ", "be "].iter().any(|start| work.starts_with(start));
+        let step = cut(work.trim_end_matches(ENDS), NEXT_CELLS);
         return is_step.then(|| Next::Step(lower_first(&step)));
     }
     let asks =
         |sentence: &&Sentence| sentence.kind != Kind::Item && sentence.text.ends_with(['?', '？']);
-    let question = found.iter().rev().take(2).find(asks)?;
+    let question = sentences.iter().rev().take(2).find(asks)?;
     Some(Next::Question(cut(&question.text, NEXT_CELLS)))
 }
 

@@ -14,7 +14,7 @@ fn recap_of(talk: &[(Role, &str)]) -> String {
             ..Message::new(*role, origin)
         }
     });
-    recap(&messages.collect::<Vec<_>>(), None)
+    write_recap(&messages.collect::<Vec<_>>(), None)
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn every_frame_has_all_words() {
         let code = line.split('|').next().unwrap();
         assert_eq!(line.split('|').count(), 9, "{line}");
         assert!(code == "*" || Language::named(code).is_some(), "{line}");
-        assert_eq!(frame(code).join("|"), line);
+        assert_eq!(find_frame(code).join("|"), line);
     }
 }
 
@@ -339,9 +339,12 @@ fn a_step_with_results_is_not_the_next_one() {
         call("Bash", r#"{"command":"lint"}"#),
     ];
     let goal = "Goal: Port the config parser. Last report: The tests pass.";
-    assert_eq!(recap(&talk, None), format!("{goal} Next: run the linter."));
+    assert_eq!(
+        write_recap(&talk, None),
+        format!("{goal} Next: run the linter.")
+    );
     talk.push(result("0 issues", false));
-    assert_eq!(recap(&talk, None), format!("{goal} Ran lint."));
+    assert_eq!(write_recap(&talk, None), format!("{goal} Ran lint."));
 }
 
 #[test]
@@ -354,13 +357,16 @@ fn an_announcement_is_no_report() {
         reply("We need to run the linter."),
     ];
     let goal = "Goal: Port the config parser. Last report: The parser is ported.";
-    assert_eq!(recap(&talk, None), format!("{goal} Next: run the linter."));
+    assert_eq!(
+        write_recap(&talk, None),
+        format!("{goal} Next: run the linter.")
+    );
     talk.extend([call("Bash", r#"{"command":"lint"}"#), result("", false)]);
-    assert_eq!(recap(&talk, None), format!("{goal} Ran lint."));
+    assert_eq!(write_recap(&talk, None), format!("{goal} Ran lint."));
     // What was reported before the request is about another one.
     talk.extend([ask, reply("Let's look at the tests.")]);
     let expected = "Goal: Port the config parser. Next: look at the tests.";
-    assert_eq!(recap(&talk, None), expected);
+    assert_eq!(write_recap(&talk, None), expected);
 }
 
 #[test]
@@ -375,12 +381,12 @@ fn a_rejected_plan_is_named() {
     ];
     let expected = "Goal: Port the config parser. Last report: The plan is ready. \
                     Plan \"Port it to Rust\" declined. Interrupted by the user.";
-    assert_eq!(recap(&talk, None), expected);
+    assert_eq!(write_recap(&talk, None), expected);
     assert_eq!(
-        last_report(&talk),
+        write_last_report(&talk),
         "The plan is ready. Plan \"Port it to Rust\" declined"
     );
-    assert_eq!(last_report(&talk[..1]), "");
+    assert_eq!(write_last_report(&talk[..1]), "");
 }
 
 #[test]

@@ -1,55 +1,62 @@
-//! The choice of the sentence of a prompt that is quoted as the request.
+//! Chooses the sentence of a prompt that is quoted as the request.
 
 use super::quotation::{Aim, Quotation, STOPS};
 
-/// Minimum width of a role with a task in it, in cells.
+/// Minimum width of a description of a role that contains a task, in cells.
 const TASK_CELLS: usize = 60;
 
-/// Finds the first sentence of a prompt about its subject: in a text rather than in a heading or a list. After a
-/// statement, that is a later sentence that asks in so many words, or a paragraph that starts with a command, if it
-/// says enough alone.
-pub(super) fn request(found: &[Quotation]) -> Option<usize> {
-    let best = found.iter().filter_map(rank).min()?;
-    let in_level = || (0..found.len()).filter(|at| rank(&found[*at]) == Some(best));
-    let topic = in_level().find(|at| found[*at].has_topic());
-    let first = topic.or_else(|| in_level().next())?;
-    let one = &found[first];
+/// Finds the request among the sentences of a prompt: the first one of the best rank, if possible with a topic. Two rules
+/// may move it:
+///
+/// - A sentence directly before it that leads to it is the request instead.
+/// - After a statement, a later sentence that asks in so many words, or a paragraph that starts with a command, is the
+///   request instead if it says enough alone.
+///
+/// Returns its index.
+pub(super) fn find_request(sentences: &[Quotation]) -> Option<usize> {
+    let best = sentences.iter().filter_map(rank).min()?;
+    let mut candidates = (0..sentences.len()).filter(|at| rank(&sentences[*at]) == Some(best));
+    let topic = candidates.clone().find(|at| sentences[*at].has_topic());
+    let first = topic.or_else(|| candidates.next())?;
+    let request = &sentences[first];
     let leads = |at: &usize| {
-        let before = &found[*at];
+        let before = &sentences[*at];
         match before.aim {
-            Aim::Lead => one.is_short() && one.refers(),
-            _ if one.place.paragraph != before.place.paragraph => false,
-            Aim::Aside => one.opens_with_reference(),
+            Aim::Lead => request.is_short() && request.has_reference(),
+            _ if request.place.paragraph != before.place.paragraph => false,
+            Aim::Aside => request.opens_with_reference(),
             aim => aim == Aim::Open && !before.has_topic() && before.text.ends_with(STOPS),
         }
     };
     if let Some(before) = first.checked_sub(1).filter(leads) {
         return Some(before);
     }
-    // A role below a statement was pasted.
-    let rest = first + 1..found.len();
-    let mut rest = rest.take_while(|at| found[*at].aim < Aim::Person && !found[*at].place.is_item);
-    let asked = rest.find(|at| {
-        let one = &found[*at];
-        let opens = one.place.paragraph != found[at - 1].place.paragraph;
-        (one.aim == Aim::Request || one.aim == Aim::Command && opens)
-            && !one.is_short()
-            && !one.refers()
+    let is_typed = |sentence: &Quotation| {
+        // A role below a statement was pasted.
+        sentence.aim < Aim::Person && !sentence.place.is_item
+    };
+    let mut later = (first + 1..sentences.len()).take_while(|at| is_typed(&sentences[*at]));
+    let explicit = later.find(|at| {
+        let sentence = &sentences[*at];
+        let opens = sentence.place.paragraph != sentences[at - 1].place.paragraph;
+        (sentence.aim == Aim::Request || sentence.aim == Aim::Command && opens)
+            && !sentence.is_short()
+            && !sentence.has_reference()
     });
-    asked
-        .filter(|_| one.aim == Aim::Statement && !one.place.is_item)
+    explicit
+        .filter(|_| request.aim == Aim::Statement && !request.place.is_item)
         .or(Some(first))
 }
 
-/// Ranks a sentence by its place and its purpose, the best first; `None` if it says nothing.
-fn rank(one: &Quotation) -> Option<u8> {
-    match one.aim {
+/// Ranks a sentence by its place and its aim. Lower is better; `None` for a greeting.
+fn rank(sentence: &Quotation) -> Option<u8> {
+    match sentence.aim {
         Aim::Greeting => None,
-        Aim::Person if one.width() < TASK_CELLS => Some(4),
-        // A role that long has the task in it; an aside behind it is about every task.
+        Aim::Person if sentence.width() < TASK_CELLS => Some(4),
+        // A role of this width contains the task. An aside after it is about every task.
         Aim::Person | Aim::Aside => Some(3),
         Aim::Lead => Some(2),
-        _ => Some(u8::from(one.place.is_item)),
+        _ => Some(u8::from(sentence.place.is_item)),
     }
 }
 

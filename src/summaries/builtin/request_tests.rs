@@ -1,4 +1,4 @@
-use super::super::title::title;
+use super::super::title::write_title;
 use crate::message::{Block, Message, Origin, Role};
 
 const ROWS: &[(&[&str], &str)] = &[
@@ -116,7 +116,7 @@ fn the_request_is_what_opens_the_prompt() {
             blocks: vec![Block::Text((*prompt).to_owned())],
             ..Message::new(Role::User, Origin::Prompt)
         });
-        title(&messages.collect::<Vec<_>>())
+        write_title(&messages.collect::<Vec<_>>())
     };
     for (prompts, expected) in ROWS {
         assert_eq!(title_of(prompts), *expected, "{prompts:?}");

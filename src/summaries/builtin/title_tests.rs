@@ -6,7 +6,7 @@ fn title_of(prompts: &[&str]) -> String {
         blocks: vec![Block::Text((*prompt).to_owned())],
         ..Message::new(Role::User, Origin::Prompt)
     });
-    title(&messages.collect::<Vec<_>>())
+    write_title(&messages.collect::<Vec<_>>())
 }
 
 const ROWS: &[(&[&str], &str)] = &[
@@ -807,7 +807,7 @@ fn the_task_of_an_agent_in_a_team_is_its_request() {
             blocks: vec![Block::Text(text)],
             ..Message::new(Role::User, Origin::Injected)
         };
-        title(&[message])
+        write_title(&[message])
     };
     assert_eq!(title_of("team-lead"), "Write tests for the importer");
     assert_eq!(title_of("tester"), "");

@@ -7,7 +7,7 @@ use super::question::json_excerpt;
 use crate::api::ResultBody;
 use crate::assemble::ToolCall;
 use crate::message::{SessionId, ToolUseId};
-use crate::summaries::builtin::{FinishedCall, needed_of_result};
+use crate::summaries::builtin::{FinishedCall, max_result_bytes};
 use crate::summaries::excerpt::{TRUNCATED, beginning_and_end, bound_input};
 use crate::text::sha256;
 
@@ -34,12 +34,12 @@ pub(super) enum Need {
 /// The calls of one message.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
-    /// Its number in the stream, from 0.
+    /// The number of the batch in the stream, from 0.
     pub(super) number: u64,
-    /// In the order of the message.
+    /// The calls, in the order of the message.
     pub(super) calls: Vec<BatchCall>,
     /// The part of the model's last text that prompts show.
-    pub(super) said: String,
+    pub(super) model_text: String,
     /// The session.
     pub(super) session: Option<SessionId>,
     /// The working directory, if the stream contains it.
@@ -70,7 +70,7 @@ pub(super) struct BatchResult {
     pub(super) shown: String,
     /// Whether the call failed.
     pub(super) failed: bool,
-    /// The exit status of its process, if that is stated apart from the text.
+    /// The exit status of its process, if it is recorded apart from the text.
     status: Option<i64>,
 }
 
@@ -100,7 +100,7 @@ impl Batch {
         (shown.into_iter().map(|(call, _)| call).collect(), ended)
     }
 
-    /// Returns a digest of these calls. Servers reuse the ids of calls.
+    /// Returns a digest of the calls with these ids, which identifies them although servers reuse ids.
     pub(super) fn digest(&self, ids: &[ToolUseId]) -> String {
         let calls = self.calls.iter().filter(|call| ids.contains(&call.id));
         let shown = calls.map(|call| match &*call.input_shown {
@@ -137,7 +137,7 @@ impl BatchCall {
     /// Creates a call without a result.
     pub(super) fn new(call: ToolCall, need: Need) -> Self {
         let empty = || RawValue::from_string("{}".to_owned());
-        // Arguments that are not JSON name nothing.
+        // Arguments that are not JSON count as empty.
         let input = call.input.or_else(|_| empty()).unwrap_or_default();
         let input_shown = match need {
             Need::Rules => String::new(),
@@ -158,12 +158,12 @@ impl BatchCall {
 }
 
 impl BatchResult {
-    /// Keeps the parts of a result that are needed.
+    /// Creates a result with the parts that are needed.
     pub(super) fn new(content: &ResultBody<'_>, tool: &str, need: Need) -> Self {
         let text = match need {
             Need::Model => String::new(),
             Need::Rules | Need::Both => {
-                let text = content.text(needed_of_result(tool));
+                let text = content.text(max_result_bytes(tool));
                 beginning_and_end(&text, KEPT_BYTES, TRUNCATED).into_owned()
             }
         };
@@ -183,7 +183,7 @@ impl BatchResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summaries::builtin::label;
+    use crate::summaries::builtin::write_label;
 
     /// Returns the label of a call with this result.
     fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
@@ -200,11 +200,11 @@ mod tests {
         let batch = Batch {
             number: 0,
             calls: vec![call],
-            said: String::new(),
+            model_text: String::new(),
             session: None,
             cwd: None,
         };
-        label(&batch.finished_calls(), None)
+        write_label(&batch.finished_calls(), None)
     }
 
     #[test]

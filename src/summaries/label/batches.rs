@@ -16,20 +16,21 @@ pub(super) struct Batches {
     open: Vec<Open>,
     /// The number of the next batch.
     next: u64,
-    said: String,
+    model_text: String,
     session: Option<SessionId>,
     cwd: Option<String>,
 }
 
+/// A batch that may still change, or whose label has no position yet.
 #[derive(Debug)]
-struct Open {
-    batch: Batch,
+pub(super) struct Open {
+    pub(super) batch: Batch,
     /// Whether the message is the last one.
     is_current: bool,
     /// Whether the message has ended, so that no further call follows.
     is_ended: bool,
-    /// Whether it was returned. Further calls of the message are another batch.
-    is_returned: bool,
+    /// Whether the batch was returned. Further calls of the message are another batch.
+    pub(super) is_returned: bool,
 }
 
 impl Open {
@@ -45,7 +46,7 @@ impl Batches {
             need,
             open: Vec::new(),
             next: 0,
-            said: String::new(),
+            model_text: String::new(),
             session: None,
             cwd: None,
         }
@@ -72,28 +73,28 @@ impl Batches {
         } else {
             Vec::new()
         };
-        self.events(events, &results);
+        self.process(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
-            self.assistant_text(source);
+            self.add_model_text(source);
         }
     }
 
     /// Processes the events of the end of the input.
     pub(super) fn finish(&mut self, events: Vec<Event>) {
-        self.events(events, &[]);
+        self.process(events, &[]);
     }
 
-    fn events(&mut self, events: Vec<Event>, results: &[ResultBody<'_>]) {
+    fn process(&mut self, events: Vec<Event>, results: &[ResultBody<'_>]) {
         let mut results = results.iter();
         for event in events {
             match event {
                 Event::Session(id) => self.session = Some(id),
                 Event::Message(_) => self.leave_message(),
-                Event::Call(call) => self.call(call),
+                Event::Call(call) => self.add_call(call),
                 Event::Result(id) => {
                     if let Some(content) = results.next() {
-                        self.result(&id, content);
+                        self.add_result(&id, content);
                     }
                 }
                 Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
@@ -106,14 +107,13 @@ impl Batches {
         }
     }
 
-    /// Removes the batches of these calls: the stream has labels for them.
+    /// Removes the batches of calls that the stream itself labels.
     pub(super) fn remove_labeled(&mut self, calls: &[ToolUseId]) {
         let is_labeled = |open: &Open| open.batch.calls.iter().any(|call| calls.contains(&call.id));
         self.open.retain(|open| !is_labeled(open));
     }
 
-    /// Returns the complete batches to which no further call can be added, and if `idle`, all complete batches,
-    /// each once.
+    /// Returns each complete batch once: when no further call can be added, or if the input is `idle`.
     pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in self.open.iter_mut().filter(|open| open.is_unsettled()) {
@@ -130,11 +130,10 @@ impl Batches {
         self.open.iter().any(Open::is_unsettled)
     }
 
-    /// Removes and returns the batches whose labels belong here, in order: those with a result. The flag
-    /// is true if the batch was returned before.
-    pub(super) fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
+    /// Removes and returns the batches with a result, in order. Their labels belong before the boundary.
+    pub(super) fn take_before_boundary(&mut self) -> Vec<Open> {
         let due = self.open.extract_if(.., |open| open.batch.has_results());
-        due.map(|open| (open.batch, open.is_returned)).collect()
+        due.collect()
     }
 
     /// Whether the position of a batch's label is still ahead.
@@ -151,7 +150,7 @@ impl Batches {
         }
     }
 
-    fn call(&mut self, call: ToolCall) {
+    fn add_call(&mut self, call: ToolCall) {
         let call = BatchCall::new(call, self.need);
         let current = self.open.iter_mut().rfind(|open| open.is_current);
         if let Some(open) = current.filter(|open| !open.is_returned) {
@@ -166,7 +165,7 @@ impl Batches {
         let batch = Batch {
             number: self.next,
             calls: vec![call],
-            said: intent(&self.said),
+            model_text: intent(&self.model_text),
             session: self.session.clone(),
             cwd: self.cwd.clone(),
         };
@@ -179,7 +178,7 @@ impl Batches {
         });
     }
 
-    fn result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
+    fn add_result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
         // The result of a repeated id belongs to the last message with that id.
         let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
         let mut calls = batches.flatten();
@@ -188,26 +187,26 @@ impl Batches {
         }
     }
 
-    fn assistant_text(&mut self, source: &Source<'_>) {
+    fn add_model_text(&mut self, source: &Source<'_>) {
         match source.assistant_text() {
-            Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
+            Some(AssistantText::Whole(text)) if !text.trim().is_empty() => self.model_text = text,
             Some(AssistantText::Part(more)) => {
-                if self.text_is_old() {
-                    self.said.clear();
+                if self.is_text_old() {
+                    self.model_text.clear();
                 }
-                if self.said.len() < 4096 {
-                    self.said.push_str(&more);
+                if self.model_text.len() < 4096 {
+                    self.model_text.push_str(&more);
                 }
             }
             _ => return,
         }
         if let Some(open) = self.open.iter_mut().rfind(|open| open.is_current) {
-            open.batch.said = intent(&self.said);
+            open.batch.model_text = intent(&self.model_text);
         }
     }
 
     /// Whether the last text belongs to an earlier message than the current deltas.
-    fn text_is_old(&self) -> bool {
+    fn is_text_old(&self) -> bool {
         !self.open.iter().any(|open| open.is_current)
             && self.open.iter().any(|open| open.batch.has_results())
     }

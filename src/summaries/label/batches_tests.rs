@@ -1,14 +1,14 @@
 use super::*;
 use crate::assemble::Decoder;
-use crate::summaries::builtin::label;
+use crate::summaries::builtin::write_label;
 
 fn batches(lines: &[&str]) -> Vec<Vec<String>> {
     let mut decoder = Decoder::with_detection();
     let mut batches = Batches::new(Need::Both);
     let mut found = Vec::new();
     let take = |batches: &mut Batches, found: &mut Vec<Vec<String>>| {
-        for (batch, _) in batches.take_before_boundary() {
-            let calls = batch.calls.iter().filter(|call| call.result.is_some());
+        for open in batches.take_before_boundary() {
+            let calls = open.batch.calls.iter().filter(|call| call.result.is_some());
             found.push(calls.map(|call| call.id.0.clone()).collect());
         }
     };
@@ -91,7 +91,7 @@ fn the_items_of_codex_are_told_as_its_calls() {
             });
         }
         let due = batches.take_before_boundary();
-        label(&due[0].0.finished_calls(), None)
+        write_label(&due[0].batch.finished_calls(), None)
     };
     let command = |script: &str, status: &str, code: &str| {
         label_of(&format!(
@@ -139,7 +139,7 @@ fn a_result_belongs_to_the_last_call_of_a_repeated_id() {
         });
     }
     let due = batches.take_before_boundary();
-    let numbers: Vec<u64> = due.iter().map(|(batch, _)| batch.number).collect();
+    let numbers: Vec<u64> = due.iter().map(|open| open.batch.number).collect();
     assert_eq!(numbers, [1]);
 }
 
@@ -168,5 +168,5 @@ fn a_batch_is_settled_when_nothing_can_follow() {
     assert!(batches.take_settled(false).is_empty());
     assert_eq!(batches.take_settled(true).len(), 1);
     assert!(batches.take_settled(true).is_empty());
-    assert!(batches.take_before_boundary()[0].1);
+    assert!(batches.take_before_boundary()[0].is_returned);
 }

@@ -31,7 +31,7 @@ pub enum Labeler {
         /// Whether rules label a single call that reads, lists, finds or searches.
         shortcuts: bool,
     },
-    /// The bodies of the requests are written instead.
+    /// Writes the bodies of requests instead of labels.
     DryRun {
         /// The model.
         provider: Arc<dyn Provider>,
@@ -43,11 +43,11 @@ pub enum Labeler {
 /// The label of a batch.
 #[derive(Debug, Clone)]
 pub struct Label {
-    /// The calls that it describes.
+    /// The described calls.
     pub ids: Vec<ToolUseId>,
-    /// The text, or the reason for having none; `None` if there is nothing to label.
+    /// The text, or the reason for a missing text; `None` if there is nothing to label.
     pub result: Option<Result<Text, NoText>>,
-    /// Whether it is new.
+    /// The origin of the label.
     pub source: LabelSource,
 }
 
@@ -84,7 +84,7 @@ impl Labeler {
         }
     }
 
-    /// Whether the label of this batch takes no time.
+    /// Whether the label of a batch needs no request.
     pub(super) fn is_immediate(&self, batch: &Batch) -> bool {
         match self {
             Self::Rules | Self::DryRun { .. } => true,
@@ -108,21 +108,21 @@ impl Labeler {
                 instructions,
             } => Label::new(
                 Vec::new(),
-                request(batch, instructions)
+                build_request(batch, instructions)
                     .map(|request| Ok(Text::builtin(provider.body(&request, Delivery::Whole)))),
             ),
             Self::Model {
                 asker,
                 instructions,
                 ..
-            } if !self.is_immediate(batch) => by_model(batch, asker, instructions),
-            Self::Rules | Self::Model { .. } => by_rules(batch),
+            } if !self.is_immediate(batch) => label_by_model(batch, asker, instructions),
+            Self::Rules | Self::Model { .. } => label_by_rules(batch),
         }
     }
 }
 
-fn by_rules(batch: &Batch) -> Label {
-    let label = builtin::label(&batch.finished_calls(), batch.cwd.as_deref());
+fn label_by_rules(batch: &Batch) -> Label {
+    let label = builtin::write_label(&batch.finished_calls(), batch.cwd.as_deref());
     let ids = batch.calls.iter().filter(|call| call.result.is_some());
     Label::new(
         ids.map(|call| call.id.clone()).collect(),
@@ -130,15 +130,15 @@ fn by_rules(batch: &Batch) -> Label {
     )
 }
 
-fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
+fn label_by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
     let (calls, ended) = batch.shown_calls();
     Label::new(
         calls.iter().map(|call| call.id.clone()).collect(),
-        request(batch, instructions).map(|request| {
+        build_request(batch, instructions).map(|request| {
             asker.text(&request, |reply, extent| {
                 let text = match extent {
                     ReplyExtent::Whole => &reply.text,
-                    // A label that is cut within its line may say anything.
+                    // The last line may be cut, and then mean something else.
                     ReplyExtent::UpToLimit => reply.text.rsplit_once('\n').unwrap_or_default().0,
                 };
                 Ok(clean_label(text, ended)?)
@@ -148,7 +148,7 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
 }
 
 /// Returns the request for a label; `None` if there is nothing to ask.
-fn request(batch: &Batch, instructions: &str) -> Option<Request> {
+fn build_request(batch: &Batch, instructions: &str) -> Option<Request> {
     let (calls, _) = batch.shown_calls();
     let shown = calls.into_iter().filter_map(|call| {
         Some(ShownCall {
@@ -158,22 +158,22 @@ fn request(batch: &Batch, instructions: &str) -> Option<Request> {
         })
     });
     let calls: Vec<ShownCall<'_>> = shown.collect();
-    let question = (!calls.is_empty()).then(|| label_question(&calls, &batch.said))?;
+    let question = (!calls.is_empty()).then(|| label_question(&calls, &batch.model_text))?;
     Some(label_request(question, instructions))
 }
 
 fn is_trivial(batch: &Batch) -> bool {
     let (shown, ended) = batch.shown_calls();
     let is_single = batch.calls.len() == 1 && ended == CallsEnded::Well;
-    is_single && shown.iter().all(|only| builtin::is_look(&only.name))
+    is_single && shown.iter().all(|only| builtin::is_lookup(&only.name))
 }
 
-/// Bytes of pieces that are sent together: sending each alone takes longer than processing it.
+/// Bytes of pieces to send together, because sending a piece takes longer than processing it.
 const CHUNK_BYTES: usize = 128 * 1024;
 
 /// An event for the main thread.
 pub(super) enum Event {
-    /// Pieces, and the time since which they wait to be read, if they do.
+    /// Pieces, and the time since which the input waits to be read, if it does.
     Pieces(Vec<Piece>, Option<Instant>),
     End,
     Failed(io::Error),
@@ -230,7 +230,7 @@ pub(super) fn start_reading(
         loop {
             let closed = gate.pass();
             since = since.or(closed).filter(|_| is_waiting());
-            let event = match chunk(&mut reader) {
+            let event = match read_chunk(&mut reader) {
                 Ok(pieces) if pieces.is_empty() => Event::End,
                 Ok(pieces) => Event::Pieces(pieces, since),
                 Err(error) => Event::Failed(error),
@@ -244,8 +244,8 @@ pub(super) fn start_reading(
     Builder::new().spawn(read).map(drop)
 }
 
-/// Returns the next pieces that are available without waiting: at least one, or none at the end.
-fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
+/// Reads the pieces that are available without waiting, but at least one. Empty at the end of the input.
+fn read_chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;
     while bytes < CHUNK_BYTES && (pieces.is_empty() || reader.has_piece()) {
@@ -261,7 +261,7 @@ fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
 /// Starts the threads that ask the model, if there is one.
 ///
 /// # Errors
-/// Not even one thread can be started.
+/// No thread can be started.
 pub(super) fn start_labeling(
     labeler: &Labeler,
     is_recorded: bool,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Number of consecutive late labels after which lines wait no longer.
+/// Number of consecutive late labels after which lines stop waiting.
 const MAX_LATE: usize = 3;
 
-/// Maximum number of labels that are requested and not yet there.
+/// Maximum number of labels that are requested and not ready.
 pub(super) const MAX_REQUESTED: usize = 256;
 
 /// The observed speed of a model.
@@ -19,7 +19,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Starts with patience.
+    /// Creates the state of a model that is fast enough so far.
     pub(super) fn new(hold: Duration) -> Self {
         Self {
             hold,
@@ -28,22 +28,23 @@ impl Patience {
         }
     }
 
-    /// Whether another label may be requested while so many are. After three late ones, one at a time.
-    pub(super) fn permits(&self, requested: usize) -> bool {
+    /// Whether another label may be requested while `requested` labels are not ready. After three late labels, one label
+    /// at a time is requested.
+    pub(super) fn may_request(&self, requested: usize) -> bool {
         requested < if self.is_lost { 1 } else { MAX_REQUESTED }
     }
 
-    /// Whether lines wait for labels.
-    pub(super) fn waits(&self) -> bool {
+    /// Whether lines may wait for labels.
+    pub(super) fn may_wait(&self) -> bool {
         !self.is_lost
     }
 
     /// Whether the last label was late.
-    pub(super) fn is_tried(&self) -> bool {
+    pub(super) fn was_late(&self) -> bool {
         self.late > 0
     }
 
-    /// Notes a label that was not ready in time. Returns whether that was one too many.
+    /// Notes a label that was not ready in time. Returns whether lines stop waiting because of it.
     pub(super) fn note_late(&mut self) -> bool {
         self.late += 1;
         // Without a wait, late labels do not indicate a slow model.
@@ -52,7 +53,7 @@ impl Patience {
         is_too_late
     }
 
-    /// Notes a label that is there, this long after its request.
+    /// Notes a label that became ready, and the time since its request.
     pub(super) fn note_label(&mut self, is_in_time: bool, after: Duration) {
         if is_in_time || self.is_lost && after <= self.hold {
             self.late = 0;
@@ -71,14 +72,14 @@ mod tests {
     fn a_slow_model_is_asked_for_one_label_at_a_time_until_it_is_fast() {
         let mut patience = Patience::new(HOLD);
         for is_lost in [false, false, true] {
-            assert!(patience.waits() && patience.permits(8));
+            assert!(patience.may_wait() && patience.may_request(8));
             assert_eq!(patience.note_late(), is_lost);
         }
         patience.note_label(false, 2 * HOLD);
-        assert!(!patience.waits() && patience.permits(0) && !patience.permits(1));
+        assert!(!patience.may_wait() && patience.may_request(0) && !patience.may_request(1));
         assert!(!patience.note_late());
         patience.note_label(false, HOLD);
-        assert!(patience.waits() && patience.permits(8) && !patience.is_tried());
+        assert!(patience.may_wait() && patience.may_request(8) && !patience.was_late());
     }
 
     #[test]
@@ -87,6 +88,6 @@ mod tests {
         for _ in 0..9 {
             assert!(!patience.note_late());
         }
-        assert!(patience.permits(8) && !patience.permits(MAX_REQUESTED));
+        assert!(patience.may_request(8) && !patience.may_request(MAX_REQUESTED));
     }
 }

@@ -47,7 +47,7 @@ impl<Label> Queue<Label> {
         self.slots.push_back(Slot::Bytes(bytes));
     }
 
-    /// Keeps a place for the label of a batch that is not ready.
+    /// Reserves a position for the label of a batch that is not ready.
     pub(super) fn push_waiting(&mut self, batch: u64, now: Instant) {
         self.slots.push_back(Slot::Waiting(batch, now + self.hold));
     }
@@ -57,8 +57,8 @@ impl<Label> Queue<Label> {
         self.slots.push_back(Slot::Ready(label));
     }
 
-    /// Sets the label of a batch. One that the queue does not wait for is late, and is appended. Returns whether
-    /// it was in time.
+    /// Sets the label of a batch at its position, or appends it if the queue no longer waits for it. Returns whether the
+    /// label was in time.
     pub(super) fn add(&mut self, batch: u64, label: Label) -> bool {
         let slot = self
             .slots
@@ -114,7 +114,7 @@ impl<Label> Queue<Label> {
         self.slots.is_empty()
     }
 
-    /// Waits for no label any longer.
+    /// Stops waiting for labels.
     pub(super) fn drop_waiting(&mut self) {
         self.slots.retain(|slot| !matches!(slot, Slot::Waiting(..)));
     }

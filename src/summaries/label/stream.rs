@@ -363,7 +363,7 @@ impl<'a> LabelStream<'a> {
             // All calls have a recorded label.
         } else if self.labeler.is_immediate(&batch) {
             labels.push(self.labeler.label(&batch, self.recorded.is_some()));
-        } else if self.patience.permits(self.requested.len())
+        } else if self.patience.may_request(self.requested.len())
             && let Some(work) = &self.work
         {
             let requested = Requested {
@@ -391,15 +391,15 @@ impl<'a> LabelStream<'a> {
         if when_ready {
             self.settle(true);
         }
-        for (batch, has_begun) in self.batches.take_before_boundary() {
-            let number = batch.number;
-            if !has_begun {
-                self.begin(batch);
+        for open in self.batches.take_before_boundary() {
+            let number = open.batch.number;
+            if !open.is_returned {
+                self.begin(open.batch);
             }
             self.push_early(number);
-            if !when_ready && self.patience.waits() && self.requested.contains_key(&number) {
+            if !when_ready && self.patience.may_wait() && self.requested.contains_key(&number) {
                 // The wait for a late label also counts for lines that could not be read meanwhile.
-                let since = self.waiting_since.filter(|_| self.patience.is_tried());
+                let since = self.waiting_since.filter(|_| self.patience.was_late());
                 let since = since.unwrap_or_else(Instant::now);
                 self.queue.push_waiting(number, since);
             }

@@ -103,10 +103,11 @@ impl RecapGate {
     }
 
     /// Checks that a recap is due `now`, after an absence of at least `away` since the last time in
-    /// the file. What is unanswered is only awaited while an agent works on the session.
+    /// the file. Unanswered prompts and calls count only while an agent
+    /// works on the session.
     ///
     /// # Errors
-    /// The recap is not due, for this reason.
+    /// Returns the reason if the recap is not due.
     pub fn decide(
         &self,
         now: Timestamp,

@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(500);
 const QUIT: u8 = b'q';
 
 /// Watches `terminal` until it is closed, `stop` fires, or the user types `q`. `look` reads the session,
-/// `make` makes a recap, and says whether it succeeded, `show` prints it.
+/// `make` generates a recap and returns whether that succeeded, and `show` prints it.
 ///
 /// # Errors
 /// The terminal cannot be read, or `show` failed.
@@ -33,7 +33,7 @@ pub fn watch_terminal<Recap, Error: From<io::Error>>(
     // Number of messages at the last recap.
     let mut recapped = None;
     while !stop.is_cancelled() {
-        let Some(focused) = terminal.poll_focus(TICK, QUIT)? else {
+        let Some(is_focused) = terminal.poll_focus(TICK, QUIT)? else {
             return Ok(());
         };
         let Some(excerpt) = look() else {
@@ -41,17 +41,18 @@ pub fn watch_terminal<Recap, Error: From<io::Error>>(
         };
         let situation = Situation {
             now: clock.now(),
-            focused,
-            idle: excerpt.gate().is_idle(),
-            enough_new: excerpt.gate().has_enough_new() && recapped != Some(excerpt.messages()),
+            is_focused,
+            is_idle: excerpt.gate().is_idle(),
+            has_enough_new: excerpt.gate().has_enough_new()
+                && recapped != Some(excerpt.message_count()),
         };
         if state.observe(situation) {
             let (recap, is_made) = make();
             if is_made {
-                recapped = Some(excerpt.messages());
+                recapped = Some(excerpt.message_count());
             }
-            let idle = look().is_some_and(|after| after.gate().is_idle());
-            if state.finish(idle) {
+            let is_idle = look().is_some_and(|after| after.gate().is_idle());
+            if state.finish(is_idle) {
                 show(recap)?;
             }
         }
@@ -65,11 +66,11 @@ struct Situation {
     /// The time.
     now: Timestamp,
     /// Whether the terminal has the focus.
-    focused: bool,
+    is_focused: bool,
     /// Whether no prompt or call is unanswered.
-    idle: bool,
+    is_idle: bool,
     /// Whether there are enough prompts since the last recap.
-    enough_new: bool,
+    has_enough_new: bool,
 }
 
 /// Decides when a user who was away gets a recap.
@@ -78,6 +79,7 @@ struct Away {
     threshold: Duration,
     /// The time at which the terminal lost the focus.
     since: Option<Timestamp>,
+    /// Whether a recap is being written.
     pending: bool,
 }
 
@@ -94,12 +96,12 @@ impl Away {
     /// Processes the current situation. Returns whether a recap is due.
     fn observe(&mut self, moment: Situation) -> bool {
         let Some(since) = self.since else {
-            if !moment.focused {
+            if !moment.is_focused {
                 self.since = Some(moment.now);
             }
             return false;
         };
-        if !moment.focused {
+        if !moment.is_focused {
             return false;
         }
         if moment.now.duration_since(since).unsigned_abs() < self.threshold {
@@ -107,19 +109,19 @@ impl Away {
             return false;
         }
         // Wait for a running turn, and for the previous recap.
-        if self.pending || !moment.idle {
+        if self.pending || !moment.is_idle {
             return false;
         }
         self.since = None;
-        self.pending = moment.enough_new;
+        self.pending = moment.has_enough_new;
         self.pending
     }
 
     /// Ends the work on a recap. Returns whether the recap may be shown: not if a new turn has
     /// started.
-    fn finish(&mut self, idle: bool) -> bool {
+    fn finish(&mut self, is_idle: bool) -> bool {
         self.pending = false;
-        idle
+        is_idle
     }
 }
 
@@ -131,12 +133,12 @@ mod tests {
 
     const THRESHOLD: Duration = Duration::from_mins(5);
 
-    fn moment(second: i64, focused: bool) -> Situation {
+    fn moment(second: i64, is_focused: bool) -> Situation {
         Situation {
             now: Timestamp::from_second(second).unwrap(),
-            focused,
-            idle: true,
-            enough_new: true,
+            is_focused,
+            is_idle: true,
+            has_enough_new: true,
         }
     }
 
@@ -165,7 +167,7 @@ mod tests {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
         let busy = Situation {
-            idle: false,
+            is_idle: false,
             ..moment(400, true)
         };
         assert!(!away.observe(busy));
@@ -177,7 +179,7 @@ mod tests {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
         let same = Situation {
-            enough_new: false,
+            has_enough_new: false,
             ..moment(400, true)
         };
         assert!(!away.observe(same));
@@ -191,18 +193,18 @@ mod tests {
         ) {
             let mut away = Away::new(THRESHOLD);
             let (mut second, mut left, mut running) = (0, None, false);
-            for (wait, focused, idle, ends) in steps {
+            for (wait, is_focused, is_idle, ends) in steps {
                 second += wait;
                 if ends && running {
-                    away.finish(idle);
+                    away.finish(is_idle);
                     running = false;
                 }
-                let moment = Situation { idle, ..moment(second, focused) };
-                if !focused {
+                let moment = Situation { is_idle, ..moment(second, is_focused) };
+                if !is_focused {
                     left = left.or(Some(second));
                 }
                 if away.observe(moment) {
-                    prop_assert!(focused && idle && !running);
+                    prop_assert!(is_focused && is_idle && !running);
                     prop_assert!(left.is_some_and(|left| second - left >= 300));
                     running = true;
                     left = None;

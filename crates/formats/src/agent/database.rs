@@ -1,4 +1,4 @@
-//! Databases that contain many sessions. A session is named `FILE.db#ID`, and read as rows, each a JSON object.
+//! Databases that contain many sessions. A session has the name `FILE.db#ID`, and is read as rows, which are JSON objects.
 
 use std::io;
 use std::path::Path;
@@ -20,20 +20,20 @@ pub struct DatabaseFormat {
     /// Selects the id, the parent, the time of the last change in milliseconds and the size in bytes of all
     /// sessions.
     pub(super) sessions: &'static str,
-    /// Calls `visit` with the rows of a session. Fails with `QueryReturnedNoRows` if there is none with this id.
-    pub(super) rows: fn(&Connection, &str, ReadExtent, &mut Visit<'_>) -> Result<()>,
+    /// Calls `visit` with the rows of a session. Fails with `QueryReturnedNoRows` if no session has this id.
+    pub(super) visit_rows: fn(&Connection, &str, ReadExtent, &mut Visit<'_>) -> Result<()>,
 }
 
 /// A session in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSession {
-    /// Its id.
+    /// The id of the session.
     pub id: String,
     /// The session that started it, if it belongs to a subagent.
     pub parent: Option<String>,
-    /// The time of its last change.
+    /// The time of the last change.
     pub changed: SystemTime,
-    /// The size of its messages in bytes.
+    /// The size of the messages in bytes.
     pub size: u64,
 }
 
@@ -44,7 +44,7 @@ pub enum ReadExtent {
     Whole,
     /// Enough for a list.
     Ends,
-    /// The messages that will not change; only databases have others.
+    /// Only content that does not change later. In files, all content is of this kind.
     Settled,
 }
 
@@ -59,7 +59,7 @@ pub struct SessionDatabase {
 }
 
 impl SessionDatabase {
-    /// Opens a database that has one of these formats.
+    /// Opens a database, and finds its format among `formats`.
     ///
     /// # Errors
     /// The database cannot be read, or has another format.
@@ -80,12 +80,12 @@ impl SessionDatabase {
         }
     }
 
-    /// Returns the sessions.
+    /// Reads the list of all sessions.
     ///
     /// # Errors
     /// The database cannot be read.
     pub fn sessions(&self) -> io::Result<Vec<StoredSession>> {
-        let stored = |row: &Row<'_>| {
+        let read_session = |row: &Row<'_>| {
             let changed = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::MAX);
             Ok(StoredSession {
                 id: row.get(0)?,
@@ -96,7 +96,7 @@ impl SessionDatabase {
         };
         let read = || -> Result<_> {
             let mut sessions = self.connection.prepare(self.format.sessions)?;
-            sessions.query_map([], stored)?.collect()
+            sessions.query_map([], read_session)?.collect()
         };
         read().map_err(io::Error::other)
     }
@@ -115,7 +115,7 @@ impl SessionDatabase {
         // A transaction reads all rows from one state of the database.
         let mut read = || {
             let transaction = self.connection.transaction()?;
-            (self.format.rows)(&transaction, id, extent, &mut visit)
+            (self.format.visit_rows)(&transaction, id, extent, &mut visit)
         };
         read().map_err(|error| match error {
             rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
@@ -133,7 +133,7 @@ pub struct DatabaseWatch {
 }
 
 impl DatabaseWatch {
-    /// Watches a database.
+    /// Opens a database to watch it.
     ///
     /// # Errors
     /// The database cannot be read.

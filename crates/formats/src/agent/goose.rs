@@ -1,8 +1,8 @@
 //! goose: the database `~/.local/share/goose/sessions/sessions.db`, documents of `goose session export --format json`,
 //! and the lines `<session>.jsonl` that versions before 1.10 wrote.
 //!
-//! All are read as the same rows: one of the session, one of each message, and in newer databases one of each request.
-//! Tokens of the input include what is cached, for all providers.
+//! All three are read as the same rows: a row of the session, a row of each message, and in newer databases a row of each
+//! request. Input tokens include cached tokens, for all providers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,12 +33,12 @@ use turnpipe_core::message::{
 /// The format of goose.
 pub(super) static GOOSE: Format = Format {
     reading: Reading {
-        document: Some(document),
+        document: Some(read_document),
         database: Some(&DATABASE),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
-        // A fork copies messages with their ids and times. Ids of replies are those of the server.
+        // A fork copies messages with their ids and times. The ids of replies come from the server.
         ids: IdScope::Timed,
         tokens: TokenSource::Records,
         ..TokenCounting::REPLIES
@@ -106,7 +106,7 @@ object! {
 }
 
 object! {
-    /// A value, or the error in its place. Results of older versions are arrays of content.
+    /// The value of a call or a result, or an error. In older versions the value of a result is an array of content.
     Outcome { status, value, error }
 }
 object! { Call { name, arguments } }
@@ -122,8 +122,8 @@ const KINDS: &str = "session user assistant request file";
 /// Names of sessions that have no title yet.
 const PLACEHOLDERS: [&str; 3] = ["CLI Session", "New Chat", "New session"];
 
-/// Returns the rows of an export.
-fn document(json: &str) -> Option<Vec<String>> {
+/// Returns the rows of an export: the session, then its messages. `None` for other documents.
+fn read_document(json: &str) -> Option<Vec<String>> {
     let mut session: BTreeMap<String, Box<RawValue>> = serde_json::from_str(json).ok()?;
     let conversation = session.remove("conversation")?;
     if !session.contains_key("working_dir") || !is_array(Some(&conversation)) {
@@ -137,7 +137,7 @@ fn document(json: &str) -> Option<Vec<String>> {
     )
 }
 
-/// Returns the id of a session whose records have none.
+/// Returns a row with the id of a session in lines, which are without an id.
 fn side_rows(session: &Path) -> Vec<String> {
     let is_lines = session.extension().is_some_and(|end| end == "jsonl");
     let stem = session_stem(session).filter(|_| is_lines);
@@ -155,17 +155,17 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         None if row.input.is_some() => "request".to_owned(),
         None => String::new(),
     };
-    let time = [row.stored_created, row.created, row.created_at];
-    let time = time.into_iter().flatten().find_map(parse_time);
+    let times = [row.stored_created, row.created, row.created_at];
+    let time = times.into_iter().flatten().find_map(parse_time);
     let is_message = row.role.is_some();
     let mut entry = Entry {
         is_known: is_in(KINDS, &kind),
         uuid: string(row.uuid.or(row.id)).filter(|_| is_message),
         part: if is_message { Part::Turn } else { Part::Step },
         time: time.map(|time| time.to_string()),
-        facts: facts(&row, &kind, time),
-        title: title(&row).filter(|_| is_session),
-        meters: request(&row, &kind).into_iter().collect(),
+        facts: read_facts(&row, &kind, time),
+        title: read_title(&row).filter(|_| is_session),
+        meters: read_tokens(&row, &kind).into_iter().collect(),
         kind,
         ..Entry::default()
     };
@@ -176,7 +176,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// Parses a time: seconds since 1970, or text that may lack its zone, UTC.
+/// Parses a time: seconds since 1970, or text, by default in UTC.
 fn parse_time(raw: &RawValue) -> Option<Timestamp> {
     if let Some(seconds) = number(Some(raw)) {
         return Timestamp::from_second(i64::try_from(seconds).ok()?).ok();
@@ -185,7 +185,7 @@ fn parse_time(raw: &RawValue) -> Option<Timestamp> {
     timestamp(Some(&time)).or_else(|| timestamp(Some(&format!("{time}Z"))))
 }
 
-fn facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
+fn read_facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
     let is_session = kind == "session";
     let model = row.model.or(row.stored_model).unwrap_or_default();
     let time = time.filter(|_| kind != "request");
@@ -202,7 +202,7 @@ fn facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
     .in_directory(string(row.working_dir))
 }
 
-fn title(row: &Row<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
     let title = non_empty(row.name).or_else(|| non_empty(row.description))?;
     let is_placeholder = PLACEHOLDERS.iter().any(|start| title.starts_with(start));
     let is_named = row.is_named.is_some_and(|raw| is_in("1 true", raw.get()));
@@ -214,8 +214,8 @@ fn title(row: &Row<'_>) -> Option<StoredTitle> {
     (!is_placeholder).then(|| StoredTitle::new(title, source, None, ManualTitle::Keep))
 }
 
-/// Returns the tokens of a request, or else of all requests of the session.
-fn request(row: &Row<'_>, kind: &str) -> Option<Meter> {
+/// Returns the tokens of a request, or the sum of the session.
+fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
     let with_cost = |counts, cost| Usage {
         cost: decimal(cost),
         ..tokens_with_cached_input(counts)
@@ -230,10 +230,8 @@ fn request(row: &Row<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "request" => {
             let counts = [row.input, row.output, row.cache_read, row.cache_write];
-            let id = [row.session, row.id, row.stored_created]
-                .into_iter()
-                .flatten();
-            let id: Vec<&str> = id.map(RawValue::get).collect();
+            let parts = [row.session, row.id, row.stored_created];
+            let id: Vec<&str> = parts.into_iter().flatten().map(RawValue::get).collect();
             Some(Meter::Request {
                 id: id.join(" "),
                 usage: Usage {
@@ -273,7 +271,7 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
     for message in &mut messages {
         message.id = id.cloned();
     }
-    // Older versions.
+    // Older versions note a compaction in a message.
     let compactions = pieces
         .iter()
         .filter(|piece| is(piece.kind, "conversationCompacted"));
@@ -293,13 +291,13 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
             data: string(piece.data),
         })),
         "toolRequest" | "frontendToolRequest" => {
-            let called = piece
+            let call_fields = piece
                 .call
                 .and_then(|call| Call::of(call.value))
                 .unwrap_or_default();
-            let name = string(called.name).unwrap_or_else(|| UNPARSEABLE.to_owned());
+            let name = string(call_fields.name).unwrap_or_else(|| UNPARSEABLE.to_owned());
             let id = string(piece.id).unwrap_or_default();
-            Some(call(id, name, input_of(called.arguments)))
+            Some(call(id, name, input_of(call_fields.arguments)))
         }
         "toolResponse" => Some(Block::Result(read_result(piece))),
         _ => None,
@@ -313,11 +311,11 @@ fn read_result(piece: &Piece<'_>) -> ToolResult {
     let mut blocks: Vec<Block> = content.iter().filter_map(read_block).collect();
     blocks.extend(string(outcome.error).map(Block::Text));
     let end = end_of_exit(returned.shell.and_then(|shell| non_null(shell.status)));
-    let is_good = end.is_none_or(|end| end == CallEnd::Exited(0));
+    let has_exited_well = end.is_none_or(|end| end == CallEnd::Exited(0));
     ToolResult {
         id: string(piece.id).unwrap_or_default(),
         parts: result_parts(blocks),
-        failed: is(outcome.status, "error") || is_true(returned.is_error) || !is_good,
+        failed: is(outcome.status, "error") || is_true(returned.is_error) || !has_exited_well,
         end,
     }
 }

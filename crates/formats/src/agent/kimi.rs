@@ -1,8 +1,8 @@
 //! Kimi Code: `~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl`, a file for the session (`main`)
 //! and one for each subagent, with the title and the parent of a fork in `state.json` of the session.
 //!
-//! The parts of a reply are rows of their own. Events for clients (`agent.message.appended`) repeat them, and are older
-//! than the rows before them.
+//! Each part of a reply is a row. Events for clients (`agent.message.appended`) repeat these parts, with earlier times than
+//! the rows before them.
 
 use std::path::Path;
 
@@ -52,13 +52,13 @@ pub(super) static KIMI: Format = Format {
         session_dirs: &["sessions"],
         side_rows,
         subagents: Subagents::Files(SubagentFiles {
-            directory: |session| Some(Place::of(session)?.session.join("agents")),
-            is_file: |path| Place::of(path).is_some_and(|place| place.agent != MAIN),
-            id: |path| Some(Place::of(path)?.agent.to_owned()),
+            directory: |session| Some(FilePlace::parse(session)?.session.join("agents")),
+            is_file: |path| FilePlace::parse(path).is_some_and(|place| place.agent != MAIN),
+            id: |path| Some(FilePlace::parse(path)?.agent.to_owned()),
             is_reserved: true,
         }),
         belongings: |session, _| {
-            let own = Place::of(session).filter(Place::is_own);
+            let own = FilePlace::parse(session).filter(FilePlace::is_own);
             let own = own.map(|place| place.session.to_owned());
             own.into_iter().collect()
         },
@@ -76,7 +76,7 @@ object! {
     Row {
         kind = "type", form = "kind", time, created = "created_at", agent = "agentId", message: MessageFields<'a>, event: Event<'a>,
         usage: Tokens<'a>, model, alias = "modelAlias", turn = "turnId", first_turn = "fromTurnId", reason,
-        error: Failure<'a>, summary, environment: Surroundings<'a> = "environmentDisclosure",
+        error: Failure<'a>, summary, environment: Environment<'a> = "environmentDisclosure",
         session, state: State<'a>, profile = "profileName",
     }
 }
@@ -119,7 +119,7 @@ object! { Called { id, name, arguments, function: Function<'a> } }
 object! { Function { name, arguments } }
 object! { Outcome { output, is_error = "isError" } }
 object! { Failure { message } }
-object! { Surroundings { cwd } }
+object! { Environment { cwd } }
 
 object! {
     Tokens {
@@ -154,14 +154,14 @@ fn has_marks(row: &Marks<'_>) -> bool {
     is_first || row.is_any("context.append_message context.append_loop_event usage.record")
 }
 
-/// The place of a file among those of its session.
-struct Place<'a> {
+/// The session and the agent that the path of a file names.
+struct FilePlace<'a> {
     session: &'a Path,
     agent: &'a str,
 }
 
-impl<'a> Place<'a> {
-    fn of(file: &'a Path) -> Option<Self> {
+impl<'a> FilePlace<'a> {
+    fn parse(file: &'a Path) -> Option<Self> {
         let agent = file.parent()?;
         let agents = agent.parent()?;
         let is_usual = session_stem(file)? == "wire" && agents.file_name()? == "agents";
@@ -177,16 +177,16 @@ impl<'a> Place<'a> {
         self.session.file_name()?.to_str()
     }
 
-    /// Whether the directory is certainly of one session.
+    /// Whether the directory belongs to this session alone.
     fn is_own(&self) -> bool {
         let id = self.id().and_then(|id| id.strip_prefix("session_"));
         id.is_some_and(|id| is_unique_id(id.as_ref()))
     }
 }
 
-/// Returns the facts in `state.json` and in the path.
+/// Returns a row with the facts in `state.json` and in the path.
 fn side_rows(file: &Path) -> Vec<String> {
-    let row = Place::of(file).map(|place| {
+    let row = FilePlace::parse(file).map(|place| {
         let state = read_regular(&place.session.join("state.json"));
         let state = state.ok().and_then(|json| serde_json::from_str(&json).ok());
         json!({
@@ -217,9 +217,9 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         .find_map(string),
         part: Part::Turn,
         time: parse_time(time).map(|time| time.to_string()),
-        facts: facts(&row, &state, time),
-        title: title(&row, &state),
-        meters: request(&row).into_iter().collect(),
+        facts: read_facts(&row, &state, time),
+        title: read_title(&row, &state),
+        meters: read_tokens(&row).into_iter().collect(),
         subtype,
         kind,
         ..Entry::default()
@@ -235,8 +235,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     })
 }
 
-fn facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Facts {
-    let surroundings = row.environment.unwrap_or_default();
+fn read_facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Facts {
+    let environment = row.environment.unwrap_or_default();
     let forked_from = string(state.forked_from);
     let facts = Facts {
         session_id: string(row.session),
@@ -244,15 +244,15 @@ fn facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Facts {
         subagent: SubagentFacts::of_type(string(row.profile)),
         is_head: forked_from.is_some(),
         forked_from,
-        // Tokens have only the name that the user's configuration gives the model.
+        // Other rows with a model have the name in the configuration of the user.
         model: string(row.model.filter(|_| is(row.kind, "llm.request")))
             .or_else(|| string(row.alias)),
         ..Facts::at(time)
     };
-    facts.in_directory(string(state.cwd.or(surroundings.cwd)))
+    facts.in_directory(string(state.cwd.or(environment.cwd)))
 }
 
-fn title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
     let title = non_empty(state.title).filter(|_| is(row.agent, MAIN))?;
     let source = if is_true(state.is_custom_title) {
         TitleSource::Manual
@@ -262,18 +262,18 @@ fn title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
     Some(StoredTitle::new(title, source, None, ManualTitle::Keep))
 }
 
-/// Returns the tokens of a request. Those of one that was interrupted are zero.
-fn request(row: &Row<'_>) -> Option<Meter> {
-    let spent = row.usage.filter(|_| is(row.kind, "usage.record"))?;
+/// Returns the tokens of a request; `None` for an interrupted request, whose tokens are zero.
+fn read_tokens(row: &Row<'_>) -> Option<Meter> {
+    let fields = row.usage.filter(|_| is(row.kind, "usage.record"))?;
     let counts = [
-        spent.input,
-        spent.output,
-        spent.cache_read,
-        spent.cache_write,
+        fields.input,
+        fields.output,
+        fields.cache_read,
+        fields.cache_write,
     ];
     let usage = tokens(counts);
-    let id = [row.agent, row.time].into_iter().chain(counts);
-    let id: Vec<&str> = id.flatten().map(RawValue::get).collect();
+    let parts = [row.agent, row.time].into_iter().chain(counts);
+    let id: Vec<&str> = parts.flatten().map(RawValue::get).collect();
     usage.is_billable().then(|| Meter::Request {
         id: id.join(" "),
         usage,
@@ -282,13 +282,13 @@ fn request(row: &Row<'_>) -> Option<Meter> {
     })
 }
 
-/// Returns the effect on earlier rows. A turn starts at its prompt, and is undone by its number.
+/// Returns the change of the conversation by a row. A turn starts at its prompt; an undo names the number of a turn.
 fn read_change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
     let turn = |number: Option<&RawValue>| Some(format!("turn {}", number?.get()));
     match kind {
         "turn.prompt" => Change::Put(turn(row.turn).unwrap_or_default()),
         "context.undone" => turn(row.first_turn).map_or(Change::Nothing, Change::RewindTo),
-        // It names the model of the replies that follow.
+        // A request names the model of the next replies.
         "llm.request" => Change::Put(String::new()),
         _ if has_messages => Change::Put(String::new()),
         _ => Change::Nothing,
@@ -296,11 +296,11 @@ fn read_change(row: &Row<'_>, kind: &str, has_messages: bool) -> Change {
 }
 
 fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
-    let one = match kind {
+    let message = match kind {
         "context.append_message" => {
             return row
                 .message
-                .map(|fields| message_of_said(&fields))
+                .map(|fields| read_whole_message(&fields))
                 .unwrap_or_default();
         }
         "context.append_loop_event" => read_event(event),
@@ -322,10 +322,10 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
         }
         _ => None,
     };
-    one.into_iter().collect()
+    message.into_iter().collect()
 }
 
-/// Returns the part of a message in an event of a turn.
+/// Returns the message with one block that an event of a turn contains.
 fn read_event(event: &Event<'_>) -> Option<Message> {
     let block = match text(event.kind)?.as_ref() {
         "content.part" => read_block(&event.part?)?,
@@ -336,7 +336,7 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
         ),
         "tool.result" => {
             let outcome = event.result.unwrap_or_default();
-            return Some(result(
+            return Some(result_message(
                 string(event.call_id)?,
                 outcome.output,
                 outcome.is_error,
@@ -350,7 +350,7 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
     })
 }
 
-fn message_of_said(fields: &MessageFields<'_>) -> Vec<Message> {
+fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
     let source = fields.origin.unwrap_or_default();
     let mut blocks = read_blocks(fields.content);
     match text(fields.role).as_deref() {
@@ -359,11 +359,11 @@ fn message_of_said(fields: &MessageFields<'_>) -> Vec<Message> {
             vec![reply(blocks)]
         }
         Some("tool") => string(fields.call_id)
-            .map(|id| result(id, fields.content, fields.is_error))
+            .map(|id| result_message(id, fields.content, fields.is_error))
             .into_iter()
             .collect(),
         Some("user") => {
-            let typed = typed_command(&source);
+            let command = typed_command(&source);
             let messages = match text(source.kind).as_deref() {
                 None | Some("user") => user_messages(Origin::Prompt, blocks),
                 Some("system_trigger") if is(source.name, "subagent") => {
@@ -372,20 +372,19 @@ fn message_of_said(fields: &MessageFields<'_>) -> Vec<Message> {
                 Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
                 Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
             };
-            let typed = typed.map(|typed| text_message(Role::User, Origin::Prompt, typed));
-            let messages = typed.into_iter().chain(messages);
-            messages
-                .map(|message| Message {
-                    id: string(fields.id),
-                    ..message
-                })
-                .collect()
+            let prompt = command.map(|command| text_message(Role::User, Origin::Prompt, command));
+            let all = prompt.into_iter().chain(messages);
+            all.map(|message| Message {
+                id: string(fields.id),
+                ..message
+            })
+            .collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// Returns the command that the user typed, if the text of a skill or a plugin took its place.
+/// Returns the command of the user that the agent replaced with the text of a skill or a plugin.
 fn typed_command(source: &Source<'_>) -> Option<String> {
     let name =
         text(source.skill.or(source.command)).filter(|_| is(source.trigger, "user-slash"))?;
@@ -402,12 +401,12 @@ fn read_call(called: &Called<'_>) -> Option<Block> {
     Some(call(string(called.id)?, name, input_of(input.as_deref())))
 }
 
-/// Returns content, which is a text or a list of parts.
+/// Returns the blocks of content, which is a text or a list of parts.
 fn read_blocks(content: Option<&RawValue>) -> Vec<Block> {
-    let whole = string(content).map(Block::Text);
+    let text = string(content).map(Block::Text);
     let parts = ContentPart::list(content);
-    let parts = parts.iter().filter_map(read_block);
-    whole.into_iter().chain(parts).collect()
+    let blocks = parts.iter().filter_map(read_block);
+    text.into_iter().chain(blocks).collect()
 }
 
 fn read_block(part: &ContentPart<'_>) -> Option<Block> {
@@ -422,18 +421,20 @@ fn read_block(part: &ContentPart<'_>) -> Option<Block> {
     }
 }
 
-/// Returns the attachment at an address. Most addresses refer to a file.
+/// Returns the attachment at an address; without data unless the address contains it. Most addresses name a file.
 fn read_media(url: &str) -> Media {
-    let held = url
+    let embedded = url
         .strip_prefix("data:")
         .and_then(|data| data.split_once(";base64,"));
     Media {
-        media_type: held.map(|(kind, _)| kind.to_owned()).unwrap_or_default(),
-        data: held.map(|(_, data)| data.to_owned()),
+        media_type: embedded
+            .map(|(kind, _)| kind.to_owned())
+            .unwrap_or_default(),
+        data: embedded.map(|(_, data)| data.to_owned()),
     }
 }
 
-fn result(id: String, output: Option<&RawValue>, is_error: Option<&RawValue>) -> Message {
+fn result_message(id: String, output: Option<&RawValue>, is_error: Option<&RawValue>) -> Message {
     let mut result = ToolResult {
         id,
         parts: result_parts(read_blocks(output)),
@@ -460,14 +461,14 @@ mod tests {
 
     use super::*;
 
-    fn read_said_messages(message: &str) -> Vec<Message> {
+    fn read_appended_message(message: &str) -> Vec<Message> {
         let record = format!(r#"{{"type":"context.append_message","message":{message}}}"#);
         KIMI.messages(&record)
     }
 
     #[test]
     fn a_skill_is_the_command_that_was_typed() {
-        let messages = read_said_messages(
+        let messages = read_appended_message(
             r#"{"role":"user","id":"m","content":[{"type":"text","text":"Review it."}],"toolCalls":[],
             "origin":{"kind":"skill_activation","trigger":"user-slash","skillName":"review","skillArgs":"src"}}"#,
         );
@@ -487,7 +488,7 @@ mod tests {
             r#"{"type":"function","id":"c","name":"Bash","arguments":"{\"command\":\"ls\"}"}"#,
             r#"{"type":"function","id":"c","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}"#,
         ] {
-            let messages = read_said_messages(&format!(
+            let messages = read_appended_message(&format!(
                 r#"{{"role":"assistant","content":[],"toolCalls":[{called}]}}"#
             ));
             let call = messages[0].calls().next().unwrap();
@@ -496,7 +497,7 @@ mod tests {
                 ("Bash", r#"{"command":"ls"}"#)
             );
         }
-        let messages = read_said_messages(
+        let messages = read_appended_message(
             r#"{"role":"tool","toolCallId":"c","content":[{"type":"text","text":"a"}],"toolCalls":[]}"#,
         );
         assert_eq!(messages[0].results().next().unwrap().text(), "a");

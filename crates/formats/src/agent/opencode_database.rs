@@ -8,7 +8,7 @@ use super::database::{DatabaseFormat, ReadExtent, Visit};
 pub(super) static DATABASE: DatabaseFormat = DatabaseFormat {
     tables: &TABLES,
     sessions: SESSIONS,
-    rows,
+    visit_rows,
 };
 
 /// The tables and columns that are read.
@@ -52,7 +52,12 @@ const ENDS: &str = "SELECT id, data FROM message WHERE id IN (
 
 const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
 
-fn rows(database: &Connection, id: &str, extent: ReadExtent, write: &mut Visit<'_>) -> Result<()> {
+fn visit_rows(
+    database: &Connection,
+    id: &str,
+    extent: ReadExtent,
+    write: &mut Visit<'_>,
+) -> Result<()> {
     let (session, query) = match extent {
         ReadExtent::Ends => (SESSION, ENDS),
         ReadExtent::Whole => (SESSION, MESSAGES),

@@ -2,7 +2,7 @@
 
 use crate::summaries::builtin::clean::upper_first;
 use crate::summaries::builtin::cut::cut_end;
-use crate::summaries::builtin::names::{file_names, relative};
+use crate::summaries::builtin::names::{list_files, relative_path};
 
 /// Maximum width of a subject, in cells.
 const SUBJECT_CELLS: usize = 40;
@@ -14,14 +14,14 @@ pub(super) enum Effect {
     Notes,
     /// Nothing.
     Nothing,
-    /// A program ran, which may change anything.
+    /// Unknown, because a program ran.
     Unknown,
     /// Files or a repository.
     Changed,
 }
 
-/// Declares the kinds of acts: what they change, and the words before the object of an act that succeeded, and of one
-/// that did not. For programs the latter are empty: the name of the program is enough.
+/// Declares the kinds of acts: their effect, and the words before the object of a success and of a failure. The words of a
+/// failure are empty if the object says enough, such as the name of a program.
 macro_rules! verbs {
     ($($verb:ident $effect:ident $past:literal $attempt:literal)*) => {
         /// The kind of an act.
@@ -78,7 +78,7 @@ verbs! {
 pub(super) enum Object {
     /// Files, by their paths relative to the working directory.
     Files(Vec<String>),
-    /// A name; empty if the verb says all.
+    /// A name; empty if the verb is enough.
     Named(String),
 }
 
@@ -87,27 +87,29 @@ pub(super) enum Object {
 pub(super) struct Act {
     pub(super) verb: Verb,
     pub(super) object: Object,
-    /// What tells it from others with this name; may be empty.
+    /// Distinguishes the act from others with the same name; may be empty.
     pub(super) detail: String,
 }
 
 impl Act {
-    /// Returns an act on files, which may not be known.
+    /// Returns an act on files; on `a file` if there are no paths.
     pub(super) fn on_files<'a>(
         verb: Verb,
         paths: impl IntoIterator<Item = &'a str>,
         cwd: Option<&str>,
     ) -> Self {
-        let paths = paths.into_iter().map(|path| relative(path, cwd).to_owned());
+        let paths = paths
+            .into_iter()
+            .map(|path| relative_path(path, cwd).to_owned());
         let paths: Vec<String> = paths.collect();
-        let mut act = Self::named(verb, "a file");
+        let mut act = Self::new(verb, "a file");
         if !paths.is_empty() {
             act.object = Object::Files(paths);
         }
         act
     }
 
-    pub(super) fn named(verb: Verb, name: impl Into<String>) -> Self {
+    pub(super) fn new(verb: Verb, name: impl Into<String>) -> Self {
         Self {
             verb,
             object: Object::Named(name.into()),
@@ -115,23 +117,23 @@ impl Act {
         }
     }
 
-    /// Returns the act with what tells it from others.
+    /// Adds the detail that distinguishes the act from others.
     pub(super) fn with_detail(mut self, detail: String) -> Self {
         self.detail = detail;
         self
     }
 
-    /// Returns an act with a subject in the words of the model, or in none.
-    pub(super) fn about(verb: Verb, subject: &str) -> Self {
-        Self::named(verb, quote(subject))
+    /// Returns an act whose object is quoted from the model; may be empty.
+    pub(super) fn quoting(verb: Verb, subject: &str) -> Self {
+        Self::new(verb, quote(subject))
     }
 
-    /// Returns the words for an attempt.
-    pub(super) fn attempt(&self, cwd: Option<&str>) -> String {
+    /// Returns the words for a failed act.
+    pub(super) fn describe_attempt(&self, cwd: Option<&str>) -> String {
         let (past, attempt) = self.verb.words();
         let object = match &self.object {
             Object::Named(name) => name.clone(),
-            Object::Files(paths) => file_names(paths, cwd, SUBJECT_CELLS),
+            Object::Files(paths) => list_files(paths, cwd, SUBJECT_CELLS),
         };
         match (attempt, object.as_str()) {
             ("", "") => past.to_owned(),
@@ -141,7 +143,7 @@ impl Act {
     }
 }
 
-/// Quotes the first line of a text of the model; nothing if it is empty.
+/// Quotes the first line of a text of the model. Empty if the line is.
 pub(super) fn quote(text: &str) -> String {
     let line = cut_end(text.lines().next().unwrap_or_default(), SUBJECT_CELLS);
     let quoted = format!("\"{}\"", line.replace('"', "'"));
@@ -153,24 +155,28 @@ pub(super) fn quote(text: &str) -> String {
 pub(super) struct Failure {
     /// The failed part: a command, or the attempt of an act.
     pub(super) name: String,
-    /// `failed`, or who prevented it.
-    pub(super) how: String,
-    /// The acts before it that may have changed something.
+    /// The ending, such as `failed` or `denied`.
+    pub(super) ending: String,
+    /// Earlier acts of the call that may have changed something.
     pub(super) before: Vec<Act>,
 }
 
 impl Failure {
-    pub(super) fn new(name: String, how: impl Into<String>, before: Vec<Act>) -> Self {
-        let how = how.into();
-        Self { name, how, before }
+    pub(super) fn new(name: String, ending: impl Into<String>, before: Vec<Act>) -> Self {
+        let ending = ending.into();
+        Self {
+            name,
+            ending,
+            before,
+        }
     }
 }
 
 /// The acts of a finished call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum CallActs {
     Done(Vec<Act>),
     Failed(Failure),
-    /// It was cancelled because of another call.
+    /// The call was cancelled because of another call.
     Cancelled,
 }

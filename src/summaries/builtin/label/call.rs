@@ -22,7 +22,7 @@ pub struct FinishedCall<'a> {
     pub text: &'a str,
     /// Whether the call failed.
     pub failed: bool,
-    /// The exit status of its process, if that is stated apart from the text.
+    /// The exit status of the process, if it is recorded apart from the text.
     pub status: Option<i64>,
 }
 
@@ -40,10 +40,10 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Parses a finished call, with secrets masked: a part of one is not recognisable. Paths are shown relative to
-    /// `cwd`.
-    pub(super) fn of(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
-        // Arguments that are not JSON name nothing.
+    /// Parses a finished call. Masks secrets before anything is cut, because a part of a secret is not recognisable. Paths
+    /// are shown relative to `cwd`.
+    pub(super) fn parse(call: &FinishedCall<'a>, cwd: Option<&'a str>) -> Self {
+        // Arguments that are not JSON count as empty.
         let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
         redact_strings(&mut input);
         let purpose = Purpose::of(call.name);
@@ -82,8 +82,8 @@ impl<'a> Call<'a> {
         names.iter().any(is_set)
     }
 
-    /// Returns the act of a patch in the form of Codex: a deletion if it does nothing else.
-    pub(super) fn on_patch(&self, patch: &str) -> Act {
+    /// Returns the act of a patch in the format of Codex: a deletion if the patch only deletes files.
+    pub(super) fn patch_act(&self, patch: &str) -> Act {
         let is_change = |line: &&str| line.starts_with("*** ") && line.contains(" File: ");
         let deletes = |line: &str| line.starts_with("*** Delete");
         let changes = || patch.lines().filter(is_change);
@@ -107,17 +107,17 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a tool of any agent reads, searches or lists files.
-pub fn is_look(tool: &str) -> bool {
+/// Whether a tool of any agent only reads, searches or lists files.
+pub fn is_lookup(tool: &str) -> bool {
     matches!(
         Purpose::of(tool),
         Purpose::Read | Purpose::Search | Purpose::Find | Purpose::List
     )
 }
 
-/// Returns the maximum number of characters of a result of this tool that the rules need: the outcome is at the
-/// start, and contents of files are not used.
-pub fn needed_of_result(tool: &str) -> usize {
+/// Returns the maximum number of bytes that the rules need of a result of this tool. The outcome is at the start;
+/// contents of files are not used.
+pub fn max_result_bytes(tool: &str) -> usize {
     match Purpose::of(tool) {
         Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit => 768,
         _ => usize::MAX,

@@ -2,72 +2,72 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, Effect, Failure, Object, Told, quote};
+use super::act::{Act, CallActs, Effect, Failure, Object, quote};
 use super::call::{Call, FinishedCall};
-use super::tools::tell;
+use super::tools::describe_call;
 use crate::message::{Call as MessageCall, ToolResult};
 use crate::render::ToolGroup;
 use crate::summaries::builtin::clean::{clean, lower_first};
 use crate::summaries::builtin::cut::{MORE, cut_end};
-use crate::summaries::builtin::names::{distinct, file_names, list_within};
+use crate::summaries::builtin::names::{distinct, list_files, list_within};
 use crate::text::{display_width, format_count};
 
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
 
-/// The end of a line that counts what it does not name.
+/// Widest end of a label that counts omitted acts.
 const MORE_STEPS: &str = ", 99 more steps";
 
 /// Writes the label of a batch; empty without finished calls. Paths are shown relative to `cwd`.
-pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
+pub fn write_label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let (mut acts, mut failures) = (Vec::new(), Vec::new());
     for call in calls {
-        match tell(&Call::of(call, cwd)) {
-            Told::Done(done) => acts.extend(done),
-            Told::Failed(mut failure) => {
+        match describe_call(&Call::parse(call, cwd)) {
+            CallActs::Done(done) => acts.extend(done),
+            CallActs::Failed(mut failure) => {
                 acts.append(&mut failure.before);
                 failures.push(failure);
             }
-            Told::Cancelled => {}
+            CallActs::Cancelled => {}
         }
     }
-    let how = failures.first().map_or("", |first| first.how.as_str());
-    let is_alike = failures.iter().all(|failure| failure.how == how);
-    let how = if is_alike { how } else { "did not succeed" };
-    let bad = clean(&name_failures(&failures, how));
-    let good = |cells| cut_end(&clean(&describe(&acts, cwd, cells)), cells);
+    let first = failures.first().map_or("", |first| first.ending.as_str());
+    let are_alike = failures.iter().all(|failure| failure.ending == first);
+    let ending = if are_alike { first } else { "did not succeed" };
+    let failed = clean(&list_failures(&failures, ending));
+    let succeeded = |cells| cut_end(&clean(&describe(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
         (true, 0, _) => "Cancelled".to_owned(),
-        (true, ..) => bad,
-        (_, 0, _) => good(MAX_CELLS),
+        (true, ..) => failed,
+        (_, 0, _) => succeeded(MAX_CELLS),
         (_, count, _) => {
-            // The names of failures are shown if enough is left for the successes.
-            let named = format!(", {}", lower_first(&bad));
+            // Failures are named if that leaves enough room for the successes.
+            let named = format!(", {}", lower_first(&failed));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
             let steps = format_count(acts.len() as u64, "more step", "more steps");
             match left {
-                20.. => good(left) + &named,
-                _ if left >= steps.len() => format!("{bad}, {steps}"),
+                20.. => succeeded(left) + &named,
+                _ if left >= steps.len() => format!("{failed}, {steps}"),
                 _ => {
-                    let counted = format!(", {count} {how}");
-                    good(MAX_CELLS - counted.len()) + &counted
+                    let counted = format!(", {count} {ending}");
+                    succeeded(MAX_CELLS - counted.len()) + &counted
                 }
             }
         }
     }
 }
 
-/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
-pub(crate) fn group_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
+/// Writes the label of a group by rules; `None` if no call in the group has a result.
+pub(crate) fn label_group(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
-    let label = label_of_answered(&answered.collect::<Vec<_>>(), cwd);
+    let label = label_answered_calls(&answered.collect::<Vec<_>>(), cwd);
     Some(label).filter(|label| !label.is_empty())
 }
 
 /// Writes the label of calls with their results.
-pub(crate) fn label_of_answered(
+pub(crate) fn label_answered_calls(
     answered: &[(&MessageCall, &ToolResult)],
     cwd: Option<&str>,
 ) -> String {
@@ -80,20 +80,20 @@ pub(crate) fn label_of_answered(
         failed: result.failed,
         status: result.status(),
     });
-    label(&calls.collect::<Vec<_>>(), cwd)
+    write_label(&calls.collect::<Vec<_>>(), cwd)
 }
 
-/// Names what did not succeed.
-fn name_failures(failures: &[Failure], how: &str) -> String {
+/// Lists the failed parts of calls, with their common ending.
+fn list_failures(failures: &[Failure], ending: &str) -> String {
     let names: Vec<String> = failures
         .iter()
         .map(|failure| failure.name.clone())
         .collect();
-    let names = list_within(&names, MAX_CELLS - how.len() - 1);
-    format!("{names} {how}")
+    let names = list_within(&names, MAX_CELLS - ending.len() - 1);
+    format!("{names} {ending}")
 }
 
-/// Describes acts in up to about `cells`, those that may have changed the most first.
+/// Describes acts in up to about `cells`. Acts with the greatest effect come first.
 fn describe(acts: &[Act], cwd: Option<&str>, cells: usize) -> String {
     let effect = |act: &Act| act.verb.effect();
     let most = acts.iter().map(effect).max();
@@ -139,7 +139,7 @@ fn describe_alike(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         match &act.object {
             Object::Files(files) => paths.extend(files.iter().cloned()),
             Object::Named(name) => {
-                // Beside the verb, a blank and quotes.
+                // Leaves room for the verb, a blank and quotes.
                 let room = cells.saturating_sub(display_width(name) + 12);
                 let detail = Some(&*act.detail).filter(|_| acts.len() == 1 && room > 20);
                 let detail = quote(&cut_end(detail.unwrap_or_default(), room));
@@ -148,12 +148,12 @@ fn describe_alike(acts: &[&Act], cwd: Option<&str>, cells: usize) -> String {
         }
     }
     let trimmed = names.iter().map(|name| name.trim().to_owned());
-    let mut names: Vec<String> = trimmed.filter(|name| !name.is_empty()).collect();
+    let mut objects: Vec<String> = trimmed.filter(|name| !name.is_empty()).collect();
     let verb = acts[0].verb.words().0;
     let room = cells.saturating_sub(verb.len() + 1);
     if !paths.is_empty() {
-        names.insert(0, file_names(&distinct(paths.into_iter()), cwd, room));
+        objects.insert(0, list_files(&distinct(paths.into_iter()), cwd, room));
     }
-    let names = list_within(&names, room);
-    format!("{verb} {names}").trim_end().to_owned()
+    let listed = list_within(&objects, room);
+    format!("{verb} {listed}").trim_end().to_owned()
 }

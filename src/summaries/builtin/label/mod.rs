@@ -9,9 +9,9 @@ mod program;
 mod status;
 mod tools;
 
-pub use call::{FinishedCall, is_look, needed_of_result};
-pub use compose::label;
-pub(crate) use compose::{group_label, label_of_answered};
+pub use call::{FinishedCall, is_lookup, max_result_bytes};
+pub use compose::write_label;
+pub(crate) use compose::{label_answered_calls, label_group};
 
 #[cfg(test)]
 mod tests;

@@ -5,16 +5,16 @@ use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
 use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
-    address, file_name, is_file, last_part, pattern_noun, search_noun,
+    file_name, is_file, last_part, name_search, quote_pattern, shorten_url,
 };
 
 /// Maximum width of the words of a command, in cells.
 const WORDS_CELLS: usize = 44;
 
-/// Maximum length of a word that is no file.
+/// Maximum length of a word that is not a file, in bytes.
 const MAX_LETTERS: usize = 32;
 
-/// The verbs of programs. Others are said to run.
+/// The verbs of programs. Labels say that other programs ran.
 const PROGRAMS: [(&str, Verb); 6] = [
     (
         "cat bat less more head tail nl strings xxd od hexdump tac sed gsed awk gawk mawk jq yq perl",
@@ -33,14 +33,14 @@ const WITH_SCRIPT: &str = "sed gsed awk gawk mawk jq yq perl";
 /// Other programs that name themselves in their errors.
 const LOUD: &str = "ls mv cp mkdir wc stat ln";
 
-/// Programs whose operands are files, or names without an order.
+/// Programs whose operands are files, or names in any order.
 const WITH_FILES: &str = "ls mv cp mkdir wc stat ln rm rmdir touch cat head tail which type";
 
-/// Programs that are not worth a name with others.
+/// Programs that labels do not name if there are others.
 const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source . unset wait shift local declare \
                     read test [ [[ false exit return alias shopt ulimit umask clear disown";
 
-/// Glue that fails without a message.
+/// Programs in `GLUE` that fail without a message.
 const SILENT: &str = "false exit return";
 
 /// Programs that change nothing with any arguments.
@@ -50,14 +50,14 @@ const READERS: &str =
 /// Commands of git that change nothing in the repository, although its configuration may make them run programs.
 const GIT_READS: &str = "diff log show status grep blame";
 
-/// Those of them that fail only with a message.
+/// Commands in `GIT_READS` that fail only with a message.
 const LOUD_OF_GIT: &str = "log show status blame";
 
-/// Parts of the names of options with which a program changes nothing, or less or more than without.
+/// Parts of the names of options that change how much a program changes, such as `--dry-run` and `--force`.
 const TELLING: &str =
     "dry check diff help list no-run no-build nobuild only plan simulate version hard force delete";
 
-/// Whole names of such options.
+/// Whole names of options that change how much a program changes.
 const TELLING_OPTIONS: &str = "-l --co";
 
 /// Programs whose status 1 is an answer.
@@ -66,8 +66,8 @@ const ASKS: &str = "diff cmp command which type whereis pgrep pidof ps lsof";
 /// Commands of git whose status 1 is an answer.
 const ASKS_OF_GIT: &str = "diff grep config check-ignore merge-base show-ref";
 
-/// Other statuses that are answers: of checks that wait, services that do not run, plans with changes, and tests, of
-/// which there are none.
+/// Statuses that are answers: checks are pending, a service is inactive, a plan has changes, updates are available, and
+/// no tests were found.
 const ANSWERS: [(&str, i64); 5] = [
     ("gh pr checks", 8),
     ("systemctl", 3),
@@ -76,7 +76,7 @@ const ANSWERS: [(&str, i64); 5] = [
     ("pytest", 5),
 ];
 
-/// Letters beside `n` in short options for a dry run: `git clean -nfdx`, `rsync -avzn`.
+/// Letters that appear with `n` in short options for a dry run: `git clean -nfdx`, `rsync -avzn`.
 const CLUSTER: &str = "-adfnvxz";
 
 /// Options of `find` that change something.
@@ -87,7 +87,7 @@ const INTERPRETERS: &str = "python python3 py node bash sh zsh dash ksh ruby per
                             osascript";
 
 fn is_one_of(list: &str, name: &str) -> bool {
-    list.split_whitespace().any(|one| one == name)
+    list.split_whitespace().any(|item| item == name)
 }
 
 /// A command, as labels see it.
@@ -109,13 +109,13 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Returns the operands; `$@` stands for those that `xargs` adds.
+    /// Returns the operands; `$@` stands for operands that `xargs` adds.
     fn operands(&self) -> Vec<&'a str> {
         let more = self.is_behind("xargs").then_some("$@");
         self.command.operands().into_iter().chain(more).collect()
     }
 
-    /// Whether a wrapper starts it.
+    /// Whether the command starts with this wrapper, such as `xargs`.
     pub(super) fn is_behind(&self, wrapper: &str) -> bool {
         let wrappers = self.command.words.len() - self.command.own_words().len();
         let mut wrappers = self.command.words.iter().take(wrappers);
@@ -127,7 +127,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the value of an option: the next word, or the text after `=`.
-    fn value(&self, names: &[&str]) -> Option<&'a str> {
+    fn option_value(&self, names: &[&str]) -> Option<&'a str> {
         let mut words = self.arguments();
         while let Some(word) = words.next() {
             match word.split_once('=') {
@@ -144,17 +144,17 @@ impl<'a> Program<'a> {
         self.name() == "git" && first.is_some_and(|word| is_one_of(commands, word))
     }
 
-    /// Whether it is not worth a name with others.
+    /// Whether labels do not name it if there are other commands.
     pub(super) fn is_glue(&self) -> bool {
         self.name().is_empty() || is_one_of(GLUE, self.name())
     }
 
-    /// Whether it hands over a status.
+    /// Whether it passes on a status.
     pub(super) fn is_exit(&self) -> bool {
         is_one_of("exit return", self.name())
     }
 
-    /// Whether it names itself in its errors, so that its silence tells that it succeeded.
+    /// Whether it names itself in all its errors, so that it succeeded if the output has none.
     pub(super) fn is_loud(&self) -> bool {
         let is_known = match self.verb() {
             Some(verb) => !matches!(verb, Verb::Search | Verb::Check),
@@ -164,24 +164,24 @@ impl<'a> Program<'a> {
         is_known && !self.command.discards_errors()
     }
 
-    /// Whether its errors, and nothing else that it prints, start with its name.
+    /// Whether its errors start with its name, and no other lines of its output.
     pub(super) fn signs_errors(&self) -> bool {
         self.verb().is_some() || is_one_of(LOUD, self.name()) || self.name() == "git"
     }
 
-    /// Whether it only passes on what it reads from a pipe.
+    /// Whether it only passes on input from a pipe.
     pub(super) fn is_filter(&self) -> bool {
-        self.command.follows == Follows::Pipe && self.reads()
+        self.command.follows == Follows::Pipe && self.is_read_only()
     }
 
-    /// Whether it passes on what it reads from a pipe and does not fail by itself.
+    /// Whether it passes on input from a pipe and does not fail by itself.
     pub(super) fn is_passive(&self) -> bool {
         let decides = self.verb() == Some(Verb::Search) || is_one_of(WITH_SCRIPT, self.name());
         self.is_filter() && !decides || self.name() == "tee"
     }
 
     /// Whether it changes nothing.
-    pub(super) fn reads(&self) -> bool {
+    pub(super) fn is_read_only(&self) -> bool {
         let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
         (is_reader || self.command.verdict.is_read_only()) && self.command.writes().next().is_none()
     }
@@ -192,26 +192,26 @@ impl<'a> Program<'a> {
         known.map(|(_, verb)| *verb)
     }
 
-    /// Returns the act, if it is known what the program does.
+    /// Returns the act of a program in `PROGRAMS`.
     fn known_act(&self) -> Option<Act> {
         let verb = self.verb()?;
         let takes_script = is_one_of(WITH_SCRIPT, self.name());
         // `sed -i`, `perl -0pi -e`
         let is_in_place = |word: &str| has_flag(word, 'i') || word.starts_with("--in-place");
         let edits = takes_script && self.name() != "jq" && self.arguments().any(is_in_place);
-        if !edits && verb.effect() == Effect::Nothing && !self.reads() {
+        if !edits && verb.effect() == Effect::Nothing && !self.is_read_only() {
             return None;
         }
         let mut operands = self.operands();
         // `find ! -name`, `sed -i ''`
         operands.retain(|word| *word != "!" && !(takes_script && word.is_empty()));
         match verb {
-            Verb::Search => self.search(operands),
-            Verb::LookFor => Some(Act::named(verb, self.file_search_noun(&operands))),
-            Verb::Check => Some(Act::named(verb, "a condition")),
+            Verb::Search => self.search_act(operands),
+            Verb::LookFor => Some(Act::new(verb, self.name_file_search(&operands))),
+            Verb::Check => Some(Act::new(verb, "a condition")),
             _ => {
                 if takes_script {
-                    let script = self.value(&["-e", "-f", "--expression", "--file"]);
+                    let script = self.option_value(&["-e", "-f", "--expression", "--file"]);
                     // The script may be taken for an operand.
                     operands.retain(|word| Some(*word) != script);
                     operands.drain(..operands.len().min(usize::from(script.is_none())));
@@ -227,107 +227,107 @@ impl<'a> Program<'a> {
         // The value is known only at run time.
         let is_unknown = |path: &&str| path.contains(['$', '{']) || *path == "-";
         if files.is_empty() || files.iter().any(is_unknown) {
-            return Act::named(verb, "files");
+            return Act::new(verb, "files");
         }
         Act::on_files(verb, files.iter().copied(), self.call.cwd)
     }
 
-    fn search(&self, mut operands: Vec<&'a str>) -> Option<Act> {
+    /// Returns the act of a search for text, or for files with `--files`; `None` without a pattern.
+    fn search_act(&self, mut operands: Vec<&'a str>) -> Option<Act> {
         if self.arguments().any(|word| word == "--files") {
-            let glob = self.value(&["-g", "--glob", "--iglob"]);
+            let glob = self.option_value(&["-g", "--glob", "--iglob"]);
             operands.retain(|word| Some(*word) != glob);
             let files =
-                glob.map_or_else(|| "files".to_owned(), |glob| pattern_noun(glob) + " files");
+                glob.map_or_else(|| "files".to_owned(), |glob| quote_pattern(glob) + " files");
             let place = <[&str; 1]>::try_from(operands).map_or("", |[place]| place);
-            let noun = search_noun(&files, place, self.call.cwd);
-            return Some(Act::named(Verb::LookFor, noun));
+            let noun = name_search(&files, place, self.call.cwd);
+            return Some(Act::new(Verb::LookFor, noun));
         }
-        let file = self.value(&["-f", "--file"]);
-        let option = self.value(&["-e", "--regexp"]).or(file);
+        let file = self.option_value(&["-f", "--file"]);
+        let option = self.option_value(&["-e", "--regexp"]).or(file);
         operands.retain(|word| Some(*word) != option);
         let mut operands = operands.into_iter();
         let pattern = option.or_else(|| operands.next())?;
         let is_inverse = |word: &str| word == "--invert-match" || has_flag(word, 'v');
         let is_unknown = file.is_some() || self.arguments().any(is_inverse);
-        let noun = match pattern_noun(pattern) {
+        let noun = match quote_pattern(pattern) {
             noun if noun.is_empty() || is_unknown => "lines".to_owned(),
             noun => noun,
         };
         let name = match operands.collect::<Vec<_>>().as_slice() {
             [] => noun,
-            [one] => search_noun(&noun, one, self.call.cwd),
+            [place] => name_search(&noun, place, self.call.cwd),
             several => format!("{noun} in {} places", several.len()),
         };
-        Some(Act::named(Verb::Search, name))
+        Some(Act::new(Verb::Search, name))
     }
 
-    fn file_search_noun(&self, operands: &[&str]) -> String {
+    fn name_file_search(&self, operands: &[&str]) -> String {
         let names = ["-name", "-iname", "-path", "-regex"];
         let is_negated = self.arguments().any(|word| matches!(word, "!" | "-not"));
         let pattern = match self.arguments().filter(|word| names.contains(word)).count() {
             0 if self.name() == "fd" => operands.first().copied(),
-            1 if !is_negated => self.value(&names),
+            1 if !is_negated => self.option_value(&names),
             _ => None,
         };
         let pattern = pattern
-            .map(pattern_noun)
+            .map(quote_pattern)
             .filter(|pattern| !pattern.contains('$'));
         let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
         match operands {
-            [place] if self.name() == "find" => search_noun(&files, place, self.call.cwd),
+            [place] if self.name() == "find" => name_search(&files, place, self.call.cwd),
             _ => files,
         }
     }
 
     /// Returns the act of a commit, whose subject is in git's own line `[branch 1234567] subject`.
-    fn commit(&self) -> Option<Act> {
-        let shown = self.output.lines().find_map(|line| {
-            let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
-            let hash = place.split_whitespace().last()?;
+    fn commit_act(&self) -> Option<Act> {
+        let subject = self.output.lines().find_map(|line| {
+            let (commit, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
+            let hash = commit.split_whitespace().last()?;
             let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hash.then_some(subject)
         });
-        Some(Act::named(
+        Some(Act::new(
             Verb::Commit,
-            shown.filter(|_| self.is_git("commit"))?.trim(),
+            subject.filter(|_| self.is_git("commit"))?.trim(),
         ))
     }
 
-    /// Returns the acts of the command: what its program does, and the file that its output goes to.
+    /// Returns the acts of the command: the act of its program, and the write to the file that gets its output.
     pub(super) fn acts(&self) -> Vec<Act> {
         let written = self
             .command
             .output()
             .map(|file| self.on_files(Verb::Write, &[file]));
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
-        // The file says more than a program that only prints.
+        // The written file says more than a program that only prints.
         if written.is_some() && (reads || self.command.verdict.is_read_only() || self.is_glue()) {
             return written.into_iter().collect();
         }
-        let own = self.commit().or_else(|| self.known_act());
-        let own = own.unwrap_or_else(|| self.run());
+        let known = self.commit_act().or_else(|| self.known_act());
+        let own = known.unwrap_or_else(|| self.run_act());
         written.into_iter().chain([own]).collect()
     }
 
     /// Returns the act as a run of the program, which claims nothing.
-    pub(super) fn run(&self) -> Act {
-        let reads = self.reads().then_some(Verb::RunReader);
-        Act::named(reads.unwrap_or(Verb::Run), self.words()).with_detail(self.about())
+    pub(super) fn run_act(&self) -> Act {
+        let reader = self.is_read_only().then_some(Verb::RunReader);
+        Act::new(reader.unwrap_or(Verb::Run), self.words()).with_detail(self.script_description())
     }
 
     /// Returns the act if this status is an answer of the program, not a failure: nothing was found, or files differ.
-    pub(super) fn answer(&self, status: i64) -> Option<Act> {
+    pub(super) fn answer_act(&self, status: i64) -> Option<Act> {
         let words = self.words();
         let is_answer = |(start, code): &(&str, i64)| *code == status && words.starts_with(start);
         let asks = is_one_of(ASKS, self.name()) || self.is_git(ASKS_OF_GIT);
-        let asks = status == 1 && asks;
-        if asks || ANSWERS.iter().any(is_answer) {
-            return Some(self.run());
+        if status == 1 && asks || ANSWERS.iter().any(is_answer) {
+            return Some(self.run_act());
         }
         let act = self.known_act().filter(|_| status == 1)?;
         match act.verb {
             Verb::Check => Some(act),
-            // `xargs` may have started several, of which one found nothing.
+            // `xargs` may have started several searches, and only one found nothing.
             Verb::Search if self.is_behind("xargs") && self.output.trim().lines().count() > 1 => {
                 Some(act)
             }
@@ -374,24 +374,24 @@ impl<'a> Program<'a> {
         let words = if has_files {
             self.operands()
         } else {
-            // Words behind options may be their values, or for another program.
+            // Words after options may be their values, or belong to another program.
             let leading = self.arguments().take_while(|word| !word.starts_with('-'));
             let others = self.arguments().skip(leading.clone().count());
             let others = others.take_while(|word| *word != "--");
-            let is_object = |word: &&str| is_address(word) || is_file(word) && !word.contains('=');
+            let is_object = |word: &&str| is_url(word) || is_file(word) && !word.contains('=');
             leading.chain(others.filter(is_object)).collect()
         };
         let words = words.into_iter().filter(|word| {
             let is_option = word.starts_with('-') || Some(*word) == subcommand;
             !is_option && word.contains(char::is_alphanumeric)
         });
-        let rest: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
-        let rest = rest.join(" ");
+        let shown: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
+        let shown = shown.join(" ");
         let option = self.telling_option();
         let option = option.map_or(String::new(), |option| format!(" {option}"));
         let words = match (is_one_of(INTERPRETERS, program), self.script()) {
             (true, script) => script.unwrap_or_else(|| program.to_owned()),
-            _ => cut_end(&format!("{name} {rest}"), WORDS_CELLS - option.len()),
+            _ => cut_end(&format!("{name} {shown}"), WORDS_CELLS - option.len()),
         };
         words.trim_end().to_owned() + &option
     }
@@ -400,25 +400,26 @@ impl<'a> Program<'a> {
     fn telling_option(&self) -> Option<&'a str> {
         let is_telling = |word: &&str| {
             let name = word.split('=').next().unwrap_or_default();
-            let is_cluster = has_flag(name, 'n') && name.chars().all(|one| CLUSTER.contains(one));
+            let is_cluster =
+                has_flag(name, 'n') && name.chars().all(|letter| CLUSTER.contains(letter));
             let is_known = TELLING.split(' ').any(|part| name.contains(part));
-            let is_one = is_one_of(TELLING_OPTIONS, name);
-            name.starts_with('-') && (is_known || is_cluster || is_one)
+            let is_whole = is_one_of(TELLING_OPTIONS, name);
+            name.starts_with('-') && (is_known || is_cluster || is_whole)
         };
         let mut options = self.arguments().filter(is_telling);
-        options.find(|word| word.len() < WORDS_CELLS / 2 && !self.reads())
+        options.find(|word| word.len() < WORDS_CELLS / 2 && !self.is_read_only())
     }
 
     /// Returns the module or the file that an interpreter runs, if it is the first argument.
     fn script(&self) -> Option<String> {
-        let module = self.value(&["-m"]).map(str::to_owned);
+        let module = self.option_value(&["-m"]).map(str::to_owned);
         let mut first = self.arguments().take(1);
         let file = first.find(|word| !word.starts_with('-'));
         module.or_else(|| self.plain_word(file?))
     }
 
-    /// Returns the words of the model about a script in the arguments or the input; may be empty.
-    pub(super) fn about(&self) -> String {
+    /// Returns the description that the model gave of a script in the arguments or the input; may be empty.
+    pub(super) fn script_description(&self) -> String {
         let is_hidden = is_one_of(INTERPRETERS, self.name()) && self.script().is_none();
         let about = self.call.argument(&["description"]).filter(|_| is_hidden);
         about.unwrap_or_default().to_owned()
@@ -429,7 +430,7 @@ impl<'a> Program<'a> {
         let is_plain = |sign: char| sign.is_alphanumeric() || "-_:.@#/+*~^=".contains(sign);
         let is_long = word.len() > MAX_LETTERS;
         match word {
-            _ if is_address(word) => Some(address(word)),
+            _ if is_url(word) => Some(shorten_url(word)),
             _ if !word.chars().all(is_plain) => None,
             _ if is_file(word) || word.ends_with('/') => {
                 Some(file_name(word.trim_end_matches("..."), self.call.cwd))
@@ -442,12 +443,12 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Whether a word is an address, not a text with one.
-fn is_address(word: &str) -> bool {
+/// Whether a word is a URL, not a text that contains one.
+fn is_url(word: &str) -> bool {
     word.contains("://") && !word.contains([' ', '"', '{', '$', '\n'])
 }
 
-/// Whether a word is short options with this one, before `-e`, whose value may be in the same word.
+/// Whether a word is a cluster of short options that contains `option`, before `-e`, whose value may be in the same word.
 fn has_flag(word: &str, option: char) -> bool {
     let cluster = word.strip_prefix('-').unwrap_or_default();
     let ends = |sign: char| !sign.is_ascii_alphanumeric() || sign == 'e';

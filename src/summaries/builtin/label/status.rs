@@ -5,18 +5,22 @@ use std::collections::HashSet;
 use crate::shell::{CommandLine, CommandPart, Follows};
 use crate::summaries::builtin::names::last_part;
 
-/// The known end of a command.
+/// The end of a command, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum CommandEnd {
     Succeeded,
-    /// The status of the line does not depend on it.
-    Nothing,
-    /// It failed, or another command of the same list did.
+    /// Unknown, because the status of the line does not depend on the command.
+    Unknown,
+    /// The command failed, or another command of the same list did.
     MayHaveFailed,
 }
 
-/// Tells the ends of the commands of a line that ended well, or did not.
-pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: bool) -> Vec<Known> {
+/// Infers the end of each command from the status of the line. `is_ok` says whether the status is 0.
+pub(super) fn infer_ends(
+    line: &CommandLine,
+    commands: &[&CommandPart],
+    is_ok: bool,
+) -> Vec<CommandEnd> {
     // An option may end the line at the first failure.
     let has_set = commands
         .iter()
@@ -27,7 +31,7 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
             .rposition(|command| starts(command.follows))
             .filter(|_| line.is_flat)
     };
-    // The last list decides. Of alternatives, any may have succeeded; what `&&` adds behind them did.
+    // The last list decides. Any of its alternatives may have succeeded, but a command behind a later `&&` did.
     let start = last(|follows| matches!(follows, Follows::Next | Follows::Background)).unwrap_or(0);
     let sure = match last(|follows| follows == Follows::Or).filter(|at| *at > start) {
         Some(alternative) => {
@@ -41,9 +45,9 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
         let next = commands.get(at + 1);
         let decides = at >= start && next.is_none_or(|next| next.follows != Follows::Pipe);
         match () {
-            () if !is_ok && (decides || has_set) => Known::MayHaveFailed,
-            () if is_ok && decides && at >= sure && line.is_flat => Known::Succeeded,
-            () => Known::Nothing,
+            () if !is_ok && (decides || has_set) => CommandEnd::MayHaveFailed,
+            () if is_ok && decides && at >= sure && line.is_flat => CommandEnd::Succeeded,
+            () => CommandEnd::Unknown,
         }
     };
     (0..commands.len()).map(end).collect()
@@ -52,35 +56,34 @@ pub(super) fn known_ends(line: &CommandLine, commands: &[&CommandPart], is_ok: b
 /// The names of shells in their messages.
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "fish", "(eval)"];
 
-fn messages(output: &str) -> impl Iterator<Item = &str> {
+fn message_lines(output: &str) -> impl Iterator<Item = &str> {
     let lines = output.lines();
     lines.map(|line| line.trim_start().trim_start_matches("Output: "))
 }
 
-/// Returns the program that a line starts with, as in its errors.
-fn speaker(line: &str) -> Option<&str> {
+/// Returns the program whose name starts a line, as in its error messages.
+fn named_program(line: &str) -> Option<&str> {
     match last_part(line.split_once(": ")?.0) {
         "fatal" => Some("git"),
         name => Some(name),
     }
 }
 
-/// Returns the programs that lines of an output start with.
-pub(super) fn speakers(output: &str) -> HashSet<&str> {
-    messages(output).filter_map(speaker).collect()
+/// Returns the programs whose names start lines of an output.
+pub(super) fn named_programs(output: &str) -> HashSet<&str> {
+    message_lines(output).filter_map(named_program).collect()
 }
 
 /// Whether an output consists of errors of this program.
 pub(super) fn has_only_errors_of(program: &str, output: &str) -> bool {
-    let mut lines = messages(output).filter(|line| !line.is_empty());
-    lines.all(|line| speaker(line) == Some(program))
+    let mut lines = message_lines(output).filter(|line| !line.is_empty());
+    lines.all(|line| named_program(line) == Some(program))
 }
 
-/// Returns the programs about which a shell has a message: it did not find them, or they are its own and failed. The
-/// form is `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message`, `zsh:1: command not found: x` or
+/// Returns the programs that a shell could not find, and its own commands that failed. The messages have the form `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message`, `zsh:1: command not found: x` or
 /// `Program 'x.exe' failed to run`.
 pub(super) fn refused_programs(output: &str) -> HashSet<&str> {
-    let names = messages(output).filter_map(|line| {
+    let names = message_lines(output).filter_map(|line| {
         let program = line.strip_prefix("Program '");
         if let Some((program, _)) = program.and_then(|rest| rest.split_once("' failed to run")) {
             return Some(program.trim_end_matches(".exe"));
@@ -89,8 +92,8 @@ pub(super) fn refused_programs(output: &str) -> HashSet<&str> {
         let shell = last_part(parts.next()?);
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let mut parts = parts.filter(|part| {
-            let is_place = *part == "-c" || is_number(part.trim_start_matches("line "));
-            !is_place && *part != "command not found"
+            let is_position = *part == "-c" || is_number(part.trim_start_matches("line "));
+            !is_position && *part != "command not found"
         });
         parts.next().filter(|_| SHELLS.contains(&shell))
     });
@@ -104,36 +107,36 @@ mod tests {
 
     #[test]
     fn a_status_tells_about_the_commands_that_decide_it() {
-        use Known::{MayHaveFailed, Nothing, Succeeded};
-        let rows: [(&str, &[Known], &[Known]); 10] = [
+        use CommandEnd::{MayHaveFailed, Succeeded, Unknown};
+        let rows: [(&str, &[CommandEnd], &[CommandEnd]); 10] = [
             ("a", &[Succeeded], &[MayHaveFailed]),
-            ("a | b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
+            ("a | b", &[Unknown, Succeeded], &[Unknown, MayHaveFailed]),
             ("a && b", &[Succeeded; 2], &[MayHaveFailed; 2]),
             (
                 "a && b | c",
-                &[Succeeded, Nothing, Succeeded],
-                &[MayHaveFailed, Nothing, MayHaveFailed],
+                &[Succeeded, Unknown, Succeeded],
+                &[MayHaveFailed, Unknown, MayHaveFailed],
             ),
-            ("a || b", &[Nothing; 2], &[MayHaveFailed; 2]),
+            ("a || b", &[Unknown; 2], &[MayHaveFailed; 2]),
             (
                 "a || b && c",
-                &[Nothing, Nothing, Succeeded],
+                &[Unknown, Unknown, Succeeded],
                 &[MayHaveFailed; 3],
             ),
-            ("a; b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
-            ("a & b", &[Nothing, Succeeded], &[Nothing, MayHaveFailed]),
+            ("a; b", &[Unknown, Succeeded], &[Unknown, MayHaveFailed]),
+            ("a & b", &[Unknown, Succeeded], &[Unknown, MayHaveFailed]),
             (
                 "set -e; a; b",
-                &[Nothing, Nothing, Succeeded],
+                &[Unknown, Unknown, Succeeded],
                 &[MayHaveFailed; 3],
             ),
-            ("if a; then b; fi", &[Nothing; 2], &[MayHaveFailed; 2]),
+            ("if a; then b; fi", &[Unknown; 2], &[MayHaveFailed; 2]),
         ];
         for (text, if_ok, if_failed) in rows {
             let line = parse(text);
             let commands: Vec<&CommandPart> = line.commands.iter().collect();
-            assert_eq!(known_ends(&line, &commands, true), if_ok, "{text}");
-            assert_eq!(known_ends(&line, &commands, false), if_failed, "{text}");
+            assert_eq!(infer_ends(&line, &commands, true), if_ok, "{text}");
+            assert_eq!(infer_ends(&line, &commands, false), if_failed, "{text}");
         }
     }
 
@@ -159,10 +162,10 @@ mod tests {
             ("./run.sh: line 3: foo: command not found", "run.sh", ""),
             ("refresh: foo: x", "refresh", ""),
         ];
-        for (output, speaker, refused) in rows {
+        for (output, named_program, refused) in rows {
             let one =
                 |name: &'static str| HashSet::from_iter(Some(name).filter(|_| !name.is_empty()));
-            assert_eq!(speakers(output), one(speaker), "{output}");
+            assert_eq!(named_programs(output), one(named_program), "{output}");
             assert_eq!(refused_programs(output), one(refused), "{output}");
         }
     }

@@ -27,7 +27,7 @@ fn label_of(calls: &[Row<'_>]) -> String {
             status: None,
         })
         .collect();
-    label(&calls, Some("/home/me/app"))
+    write_label(&calls, Some("/home/me/app"))
 }
 
 fn bash(command: &str) -> Value {

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::act::{Act, Failure, Told, Verb};
+use super::act::{Act, CallActs, Failure, Verb};
 use super::call::Call;
-use super::line::tell_command;
+use super::line::describe_command;
 use crate::message::CallOutcome;
 use crate::session::patch_in;
 use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
-    address, directory_name, file_name, pattern_noun, search_noun,
+    directory_name, file_name, name_search, quote_pattern, shorten_url,
 };
 use crate::text::display_width;
 use crate::tool_facts::{Parameter, Purpose, parameters, texts};
@@ -17,24 +17,25 @@ use crate::tool_facts::{Parameter, Purpose, parameters, texts};
 /// Maximum width of a name, in cells.
 const NAME_CELLS: usize = 44;
 
-/// Tells what a finished call did.
-pub(super) fn tell(call: &Call<'_>) -> Told {
+/// Describes what a finished call did.
+pub(super) fn describe_call(call: &Call<'_>) -> CallActs {
     if call.outcome == CallOutcome::Cancelled {
-        return Told::Cancelled;
+        return CallActs::Cancelled;
     }
     let runs = matches!(call.purpose, Purpose::Shell | Purpose::Patch);
     let patch = call.input.as_object().filter(|_| runs).and_then(patch_in);
-    let command = (call.purpose == Purpose::Shell && patch.is_none()).then(|| tell_command(call));
-    if let Some(told) = command.flatten() {
-        return told;
+    let command =
+        (call.purpose == Purpose::Shell && patch.is_none()).then(|| describe_command(call));
+    if let Some(acts) = command.flatten() {
+        return acts;
     }
-    let act = patch.map_or_else(|| act(call), |patch| call.on_patch(patch));
+    let act = patch.map_or_else(|| find_act(call), |patch| call.patch_act(patch));
     let is_bad_task = act.verb == Verb::CheckTask && task_code(call).is_some_and(|code| code != 0);
     if call.outcome == CallOutcome::Ok && !is_bad_task {
-        return Told::Done(vec![act]);
+        return CallActs::Done(vec![act]);
     }
-    let (name, how) = (act.attempt(call.cwd), call.failure_word());
-    Told::Failed(Failure::new(name, how, Vec::new()))
+    let name = act.describe_attempt(call.cwd);
+    CallActs::Failed(Failure::new(name, call.failure_word(), Vec::new()))
 }
 
 /// Returns the exit code of a task in the background.
@@ -44,7 +45,8 @@ fn task_code(call: &Call<'_>) -> Option<i64> {
     tagged.or(call.status)
 }
 
-fn act(call: &Call<'_>) -> Act {
+/// Returns the act of a call by the purpose of its tool.
+fn find_act(call: &Call<'_>) -> Act {
     use Verb::{
         AskUser, CallTool, CheckTask, Delete, Edit, List, LoadSkill, LookFor, Note, PresentPlan,
         Read, Request, RunAgent, Search, SearchWeb, SendInput, StartAgent, StopTask, UseTool,
@@ -62,66 +64,68 @@ fn act(call: &Call<'_>) -> Act {
         Purpose::Read => on_path(Read),
         Purpose::Edit if given(&["command"]) == "view" => on_path(Read),
         Purpose::ReadMany => {
-            let held = |held| texts(call.input.as_object()?, held);
-            let held = [Parameter::Path, Parameter::Glob].map(held);
-            let paths = held.into_iter().flatten().flatten();
+            let read = |parameter| texts(call.input.as_object()?, parameter);
+            let values = [Parameter::Path, Parameter::Glob].map(read);
+            let paths = values.into_iter().flatten().flatten();
             Act::on_files(Read, paths, call.cwd)
         }
         Purpose::Write => on_path(Write),
         Purpose::Delete => on_path(Delete),
         Purpose::Edit | Purpose::Patch => on_path(Edit),
         Purpose::Search => {
-            let noun = pattern_noun(given(&["pattern", "query", "regex"]));
-            search_act(call, Search, search_noun(&noun, place, call.cwd))
+            let noun = quote_pattern(given(&["pattern", "query", "regex"]));
+            search_act(call, Search, name_search(&noun, place, call.cwd))
         }
         Purpose::Find => {
-            let noun = pattern_noun(given(&["pattern", "query", "glob"]));
-            search_act(call, LookFor, search_noun(&noun, place, call.cwd))
+            let noun = quote_pattern(given(&["pattern", "query", "glob"]));
+            search_act(call, LookFor, name_search(&noun, place, call.cwd))
         }
-        Purpose::List => Act::named(List, directory_name(place, call.cwd)),
+        Purpose::List => Act::new(List, directory_name(place, call.cwd)),
         Purpose::Background if given(parameters(Parameter::Stdin)).is_empty() => {
-            Act::named(CheckTask, "")
+            Act::new(CheckTask, "")
         }
-        Purpose::Background => Act::named(SendInput, ""),
-        Purpose::StopBackground => Act::named(StopTask, ""),
+        Purpose::Background => Act::new(SendInput, ""),
+        Purpose::StopBackground => Act::new(StopTask, ""),
         Purpose::Agent => {
             let mut first = call.text.lines().take(1);
             let is_launched = first.any(|line| line.contains("agent launched"));
-            let goes_on = is_launched || call.is_in_background() || call.name.starts_with("spawn");
-            let verb = if goes_on { StartAgent } else { RunAgent };
+            let continues =
+                is_launched || call.is_in_background() || call.name.starts_with("spawn");
+            let verb = if continues { StartAgent } else { RunAgent };
             let names = ["description", "task", "title", "prompt", "message"];
-            Act::about(verb, given(&names))
+            Act::quoting(verb, given(&names))
         }
-        Purpose::Todo => Act::named(Note, "todos").with_detail(current_todo(call)),
+        Purpose::Todo => Act::new(Note, "todos").with_detail(current_todo(call)),
         Purpose::TaskCreate | Purpose::TaskUpdate => {
-            Act::named(Note, "tasks").with_detail(given(&["subject"]).to_owned())
+            Act::new(Note, "tasks").with_detail(given(&["subject"]).to_owned())
         }
-        Purpose::Fetch => Act::named(
+        Purpose::Fetch => Act::new(
             Request,
-            call.argument(&["url"]).map_or("a page".to_owned(), address),
+            call.argument(&["url"])
+                .map_or("a page".to_owned(), shorten_url),
         ),
-        Purpose::WebSearch => Act::about(SearchWeb, given(&["query", "q"])),
-        Purpose::Skill => Act::named(
+        Purpose::WebSearch => Act::quoting(SearchWeb, given(&["query", "q"])),
+        Purpose::Skill => Act::new(
             LoadSkill,
             cut_end(given(&["skill", "command", "name"]), NAME_CELLS),
         ),
-        Purpose::ExitPlan => Act::about(
+        Purpose::ExitPlan => Act::quoting(
             PresentPlan,
             given(&["plan"]).trim_start_matches(['#', ' ', '*']),
         ),
-        Purpose::Ask => Act::about(AskUser, first_question(call).unwrap_or_default()),
+        Purpose::Ask => Act::quoting(AskUser, first_question(call).unwrap_or_default()),
         Purpose::Mcp => {
             let name = call.name.trim_start_matches("mcp__");
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
             let tool = tool.replace(['-', '_'], " ");
             let named = cut_end(&format!("{tool} ({server})"), NAME_CELLS);
-            Act::named(CallTool, named).with_detail(argument(call))
+            Act::new(CallTool, named).with_detail(main_argument(call))
         }
-        _ => Act::named(UseTool, cut_end(call.name, NAME_CELLS)).with_detail(argument(call)),
+        _ => Act::new(UseTool, cut_end(call.name, NAME_CELLS)).with_detail(main_argument(call)),
     }
 }
 
-/// Returns the item of a list of todos that is in work; may be empty.
+/// Returns the item in progress of a list of todos; may be empty.
 fn current_todo(call: &Call<'_>) -> String {
     let lists = ["todos", "plan"].iter();
     let items = lists.filter_map(|list| call.input.get(list)?.as_array());
@@ -140,7 +144,7 @@ fn first_question<'a>(call: &'a Call<'_>) -> Option<&'a str> {
 }
 
 /// Returns the file or the first short text among the arguments; may be empty.
-fn argument(call: &Call<'_>) -> String {
+fn main_argument(call: &Call<'_>) -> String {
     let is_short = |text: &&str| display_width(text) < NAME_CELLS && !text.contains('\n');
     // Ids are mostly digits.
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
@@ -151,14 +155,14 @@ fn argument(call: &Call<'_>) -> String {
     path.unwrap_or_else(|| first.unwrap_or_default().to_owned())
 }
 
-/// Returns the act of a search, which the result may show to have found nothing.
+/// Returns the act of a search; `FindNothing` if the result shows that there were no matches.
 fn search_act(call: &Call<'_>, verb: Verb, noun: String) -> Act {
     let text = call.text.trim();
     let starts = text.starts_with("No ") || text.starts_with("Found 0 ");
-    let is_nothing = text.is_empty() || starts && text.lines().count() < 3;
-    let has_answer = is_nothing && call.outcome == CallOutcome::Ok;
-    // In other files there may be matches.
+    let says_nothing = text.is_empty() || starts && text.lines().count() < 3;
+    let has_no_matches = says_nothing && call.outcome == CallOutcome::Ok;
+    // A filtered search says nothing about other files.
     let is_filtered = verb == Verb::Search && call.argument(&["glob", "include", "type"]).is_some();
-    let is_answer = has_answer && !is_filtered;
-    Act::named(if is_answer { Verb::FindNothing } else { verb }, noun)
+    let is_proven = has_no_matches && !is_filtered;
+    Act::new(if is_proven { Verb::FindNothing } else { verb }, noun)
 }

@@ -566,7 +566,7 @@ fn an_end_may_be_stated_apart_from_the_text() {
             failed: true,
             status,
         };
-        label(&[call], None)
+        write_label(&[call], None)
     };
     assert_eq!(call("rg foo", Some(1)), "No matches for foo");
     assert_eq!(call("rg foo", Some(2)), "rg foo failed");
