@@ -25,11 +25,8 @@ pub(crate) fn calls_heading(
     style: Style,
     columns: Option<usize>,
 ) -> String {
-    let heading = format!(
-        "{} · {}",
-        terminal_safe_line(session.heading()),
-        session.agent
-    );
+    let title = terminal_safe_line(session.heading());
+    let heading = format!("{title} · {}", session.agent);
     let heading = fit_columns(&heading, columns.unwrap_or(usize::MAX));
     style.style_text("1", &heading) + "\n"
 }

@@ -130,15 +130,12 @@ impl FocusReportParser {
     /// Parses more bytes. Returns whether the terminal has the focus according to the last report in them.
     fn parse(&mut self, bytes: &[u8]) -> Option<bool> {
         self.pending.extend_from_slice(bytes);
-        let focus = self
-            .pending
-            .windows(3)
-            .rev()
-            .find_map(|report| match report {
-                b"\x1b[I" => Some(true),
-                b"\x1b[O" => Some(false),
-                _ => None,
-            });
+        let mut reports = self.pending.windows(3).rev();
+        let focus = reports.find_map(|report| match report {
+            b"\x1b[I" => Some(true),
+            b"\x1b[O" => Some(false),
+            _ => None,
+        });
         self.pending.drain(..self.pending.len().saturating_sub(2));
         focus
     }
@@ -158,11 +155,8 @@ mod tests {
             (b"\x1b[A", None),
         ];
         for (bytes, expected) in table {
-            assert_eq!(
-                FocusReportParser::default().parse(bytes),
-                expected,
-                "{bytes:?}"
-            );
+            let focus = FocusReportParser::default().parse(bytes);
+            assert_eq!(focus, expected, "{bytes:?}");
             let mut reports = FocusReportParser::default();
             let told = bytes.iter().filter_map(|byte| reports.parse(&[*byte]));
             assert_eq!(told.last(), expected, "{bytes:?}, byte by byte");

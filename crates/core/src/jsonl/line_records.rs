@@ -291,11 +291,8 @@ impl Gap {
     /// Whether the record at `start` directly follows another one, without NULs (reported separately) between.
     fn is_after_record(&self, so_far: &LineContents, start: usize) -> bool {
         let gap_start = start - self.length;
-        self.first_nul.is_none()
-            && so_far
-                .objects
-                .last()
-                .is_some_and(|last| last.end == gap_start)
+        let last = so_far.objects.last();
+        self.first_nul.is_none() && last.is_some_and(|last| last.end == gap_start)
     }
 }
 

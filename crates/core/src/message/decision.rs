@@ -241,8 +241,7 @@ impl CallOutcome {
         };
         let refusal = OUTCOME_PHRASES.iter().find(|(words, _)| has_phrase(words));
         let refusal = refusal.map(|(_, outcome)| *outcome);
-        let by_prefix =
-            by_prefix.filter(|by_prefix| refusal.is_none() || *by_prefix != Self::Failed);
+        let by_prefix = by_prefix.filter(|known| refusal.is_none() || *known != Self::Failed);
         by_prefix.or(refusal).unwrap_or(Self::Ok)
     }
 }

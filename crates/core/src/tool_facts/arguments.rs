@@ -146,9 +146,7 @@ impl Step {
             Self::Default(field, text) => {
                 input.entry(field).or_insert_with(|| text.into());
             }
-            Self::RunIn(directory, command) => {
-                wrap_command_in_directory(input, directory, command)?
-            }
+            Self::RunIn(directory, command) => apply_directory(input, directory, command)?,
         }
         Ok(())
     }
@@ -219,7 +217,7 @@ fn first_string_field<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Optio
         .and_then(Value::as_str)
 }
 
-fn wrap_command_in_directory(
+fn apply_directory(
     input: &mut Map<String, Value>,
     directory: &str,
     command: &str,

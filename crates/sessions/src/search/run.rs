@@ -255,8 +255,8 @@ impl Search<'_> {
             self.search_message(Some(line), message)?;
         }
         for repeat in repeats {
-            self.deferred_hits
-                .extend(self.query.find(Some(line), repeat));
+            let hits = self.query.find(Some(line), repeat);
+            self.deferred_hits.extend(hits);
         }
         if self.deferred_hits.len() > MAX_DEFERRED_HITS {
             let mut held = self.take_deferred_hits().into_iter();
