@@ -75,6 +75,19 @@ fn calls_are_named_by_their_act_and_object() {
         ),
         (
             (
+                "update_plan",
+                json!({"plan": [{"status": "completed", "step": "Read it"}, {"status": "in_progress", "step": "Port it"}]}),
+                "",
+                false,
+            ),
+            "Updated todos \"Port it\"",
+        ),
+        (
+            ("update_plan", json!({"plan": "Port it"}), "", false),
+            "Updated todos",
+        ),
+        (
+            (
                 "AskUserQuestion",
                 json!({"questions": [{"question": "Which one?"}]}),
                 "",

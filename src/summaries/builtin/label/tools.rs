@@ -12,7 +12,7 @@ use crate::summaries::builtin::names::{
     directory_name, file_name, name_search, quote_pattern, shorten_url,
 };
 use crate::text::display_width;
-use crate::tool_facts::{Parameter, Purpose, parameters, texts};
+use crate::tool_facts::{Parameter, Purpose, find_alias, parameters, texts};
 
 /// Maximum width of a name, in cells.
 const NAME_CELLS: usize = 44;
@@ -127,13 +127,17 @@ fn find_act(call: &Call<'_>) -> Act {
 
 /// Returns the item in progress of a list of todos; may be empty.
 fn current_todo(call: &Call<'_>) -> String {
-    let lists = ["todos", "plan"].iter();
-    let items = lists.filter_map(|list| call.input.get(list)?.as_array());
-    let is_current = |item: &&Value| item["status"] == "in_progress";
-    let current = items.flatten().find(is_current);
-    let names = ["content", "step", "description"].iter();
-    let mut texts = names.filter_map(|name| current?.get(name)?.as_str());
-    texts.next().unwrap_or_default().to_owned()
+    let input = call.input.as_object().cloned().unwrap_or_default();
+    let rewritten = match find_alias(call.name) {
+        Some(alias) => alias.rewrite_arguments(input),
+        None => Ok(input),
+    };
+    // Arguments of another form name no item.
+    let todos = rewritten.unwrap_or_default().remove("todos");
+    let mut items = todos.iter().filter_map(Value::as_array).flatten();
+    let current = items.find(|item| item["status"] == "in_progress");
+    let content = current.and_then(|item| item["content"].as_str());
+    content.unwrap_or_default().to_owned()
 }
 
 /// Returns the first question to the user.
