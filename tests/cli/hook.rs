@@ -362,6 +362,39 @@ fn settings_that_deny_instead_of_asking_deny() {
 
 /// Each denial has its own reason.
 #[test]
+fn the_mode_of_settings_counts_unless_the_agent_reports_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("settings.json");
+    for (of_settings, reported, command, decision) in [
+        ("default", None, "npm test", Some("allow")),
+        ("plan", None, "npm test", None),
+        ("plan", Some("default"), "npm test", Some("allow")),
+        ("default", Some("plan"), "npm test", None),
+        ("dontAsk", None, "make", Some("deny")),
+        ("dontAsk", Some("default"), "make", None),
+        ("bypassPermissions", None, "make", Some("allow")),
+        ("bypassPermissions", Some("acceptEdits"), "make", None),
+    ] {
+        let rules = json!({"permissions": {"defaultMode": of_settings, "allow": ["Bash(npm *)"]}});
+        fs::write(&settings, rules.to_string()).unwrap();
+        let input = json!({
+            "hook_event_name": "PreToolUse", "permission_mode": reported, "cwd": folder.path(),
+            "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let arguments = [
+            "hook",
+            "pre-tool-use",
+            "--settings",
+            settings.to_str().unwrap(),
+        ];
+        let output = run(&arguments, input.to_string().as_bytes());
+        let response: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
+        let found = response["hookSpecificOutput"]["permissionDecision"].as_str();
+        assert_eq!(found, decision, "{of_settings}, {reported:?}: {output:?}");
+    }
+}
+
+#[test]
 fn built_in_rules_have_their_own_reasons() {
     let dont_ask = ["hook", "pre-tool-use", "--permission-mode", "dontAsk"];
     for (command, reason) in [

@@ -118,11 +118,6 @@ impl Run for HookArguments {
             }
         };
         let project = named_project.unwrap_or_else(|| input.cwd.clone());
-        let mode = if input.is_planning() {
-            Mode::Plan
-        } else {
-            self.permissions.mode.unwrap_or_default()
-        };
         let mut arguments = match &input.tool_input {
             Ok(arguments) => arguments.clone(),
             Err(problem) => {
@@ -139,6 +134,13 @@ impl Run for HookArguments {
             Ok(settings) => settings,
             Err(problem) => return self.refuse(&input, "apply its rules", &problem, io),
         };
+        let reported = input.mode();
+        // Settings have the mode in which the agent starts, its input the one that it is in.
+        let mode = reported
+            .filter(|mode| *mode == Mode::Plan)
+            .or(self.permissions.mode)
+            .or(reported)
+            .unwrap_or(settings.mode);
         let sandbox = self
             .sandbox
             .then(|| CommandSandbox::new(&self.permissions.settings));

@@ -216,9 +216,15 @@ impl AgentHookInput {
         self.kind == Request && self.agent != Some(Agent::Copilot)
     }
 
-    /// Whether the agent is in plan mode. The agent applies its other modes itself.
-    pub fn is_planning(&self) -> bool {
-        self.members.text(&["permission_mode"]).as_deref() == Some(Mode::Plan.name())
+    /// Returns the mode in which rules decide, if the agent reports its own: plan mode, or the default one instead of
+    /// those that the agent applies itself to calls without a response.
+    pub fn mode(&self) -> Option<Mode> {
+        let name = self.members.text(&["permission_mode"])?;
+        Some(if name == Mode::Plan.name() {
+            Mode::Plan
+        } else {
+            Mode::Default
+        })
     }
 
     /// Whether the input may be from this agent.
@@ -458,9 +464,10 @@ mod tests {
 
     #[test]
     fn only_the_plan_mode_of_an_agent_counts() {
-        let is_planning =
-            |mode| input("PreToolUse", &json!({"permission_mode": mode})).is_planning();
-        assert!(is_planning("plan"));
-        assert!(!is_planning("bypassPermissions") && !is_planning("other"));
+        let mode = |mode| input("PreToolUse", &json!({"permission_mode": mode})).mode();
+        assert_eq!(mode("plan"), Some(Mode::Plan));
+        assert_eq!(mode("bypassPermissions"), Some(Mode::Default));
+        assert_eq!(mode("other"), Some(Mode::Default));
+        assert_eq!(input("PreToolUse", &Value::Null).mode(), None);
     }
 }
