@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum as _;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -67,7 +66,7 @@ impl Row {
 
     pub(super) fn decided(&self) -> Decided {
         let mode = self.mode.as_deref().unwrap_or("default");
-        let mode = Mode::from_str(mode, false).unwrap();
+        let mode = Mode::by_name(mode).unwrap();
         self.with_request(|request| {
             let rules = self.rules();
             rules.decide(mode, request)

@@ -7,7 +7,8 @@ use super::network::Network;
 use super::{Ended, ExitStatus, Finished};
 
 /// The required enforcement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Enforcement {
     /// As much as the kernel supports; every record states the extent.
     #[default]
