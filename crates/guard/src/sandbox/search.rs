@@ -177,7 +177,7 @@ impl NamedFiles {
         for entry in &directory.entries {
             let naming = near
                 .iter()
-                .filter(|(below, pattern)| pattern.is_named(&below.join(&entry.name)));
+                .filter(|(below, pattern)| pattern.covers(&below.join(&entry.name)));
             let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
             let denied = naming.map(|(_, pattern)| pattern.denied).chain(socket);
             files.extend(denied.map(|denied| (path.join(&entry.name), denied)));
