@@ -126,7 +126,7 @@ fn may_evaluate_or_connect(level: &CommandPart, context: &PathContext<'_>) -> bo
     };
     context.may_set_program_lookup()
         || is_one_of(EVALUATING_BUILTINS, level.program().unwrap_or_default()) && may_substitute()
-        || level.reads().any(may_connect)
+        || level.input_targets().any(may_connect)
 }
 
 /// Returns a word as allow rules match it: its source text, or its value if that has no whitespace, which would separate

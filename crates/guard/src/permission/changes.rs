@@ -6,7 +6,7 @@ use super::allow::has_only_harmless_assignments;
 use super::command::Command;
 use super::invocation::Invocation;
 use super::pattern::{GLOB, UNKNOWN, UNKNOWN_WORD};
-use crate::shell::{PartWord, analyse, uses};
+use crate::shell::{PartWord, analyse, find_uses};
 
 /// Programs that the mode `acceptEdits` allows on files in the working directories.
 const EDITING_PROGRAMS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
@@ -81,7 +81,7 @@ impl Command<'_> {
         // The script of `sed` starts no program if the command without the in-place option only reads.
         let starts_no_program = program != "sed" || {
             let is_in_place =
-                |word: &PartWord| uses(program).iter().any(|edit| edit.is_given(word));
+                |word: &PartWord| find_uses(program).iter().any(|edit| edit.is_given(word));
             let words = level.words.iter().filter(|word| !is_in_place(word));
             let reading: Vec<&str> = words.map(|word| word.text.as_str()).collect();
             analyse(&reading.join(" ")).verdict.is_read_only()

@@ -55,7 +55,7 @@ pub(super) fn build_commands<'a>(
     if let Some(first) = commands.first_mut() {
         first.started.add_words(&line.words, &start);
     }
-    if let Some(rest) = line.rest_of(script) {
+    if let Some(rest) = line.unread_text(script) {
         let mut started = StartedPrograms::new(context);
         started.add_unparsed("", rest);
         let directories = start.with_unknown();
@@ -159,7 +159,11 @@ impl<'a> Command<'a> {
 
     /// Returns the targets of its redirections, if all of them are known.
     pub(super) fn redirection_targets(&self) -> Option<&[ResolvedPath]> {
-        let mut words = self.levels.iter().take(1).flat_map(CommandPart::writes);
+        let mut words = self
+            .levels
+            .iter()
+            .take(1)
+            .flat_map(CommandPart::output_targets);
         let targets = &self.effects().redirected;
         let has_unknown = self.directories.has_unknown
             || words.any(|word| outline(word, self.context).contains(UNKNOWN))

@@ -51,12 +51,12 @@ impl Rules {
     /// the mode and allow rules. The strictest decision on any command of a command line applies.
     pub fn decide(&self, mode: Mode, request: &Request<'_>) -> Decided {
         let context = PathContext::new(request);
-        let decider = Decider {
+        let subject = Decider {
             rules: self,
             mode,
             call: ParsedCall::new(&context),
         };
-        let mut decided = decider.decide();
+        let mut decided = subject.decide();
         if mode == Mode::DontAsk && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
             if is_undecided(&decided.by) {

@@ -8,7 +8,7 @@ use super::domain::parse_host;
 use super::file_list::table_lines;
 use super::pattern::escape;
 use super::{Action, Behavior, Request, Rule};
-use crate::shell::{Use, UseKind, program_name, uses};
+use crate::shell::{Use, UseKind, find_uses, program_name};
 
 /// Maximum length of a command in a rule that is proposed for exactly this command, in bytes.
 const MAX_EXACT_LENGTH: usize = 120;
@@ -104,7 +104,7 @@ fn can_be_proposed(command: &str) -> bool {
     let is_writer = |program_use: &Use| {
         program_use.kind == UseKind::Writes && program_use.options().next().is_none()
     };
-    !uses(name).iter().any(is_writer)
+    !find_uses(name).iter().any(is_writer)
         && command.len() <= MAX_EXACT_LENGTH
         && !command.contains('\0')
         && !listed.any(|(program, _)| program == name)

@@ -10,7 +10,7 @@ use super::path_context::{PathContext, ResolvedPath};
 use super::pattern::{GLOB, UNKNOWN};
 use super::program_use::ProgramUse;
 use crate::shell::{
-    CommandPart, PartWord, UseKind, listed_names, pattern_index, program_name, uses,
+    CommandPart, PartWord, UseKind, find_uses, listed_names, pattern_index, program_name,
 };
 
 /// Programs whose operands are text, not files.
@@ -63,7 +63,7 @@ impl<'a> Invocation<'a> {
         let names = listed_names(self.outlines.iter().map(String::as_str)).into_iter();
         let uses = names.flat_map(|(at, name)| {
             let arguments = self.part.words.get(at + 1..).unwrap_or_default();
-            let listed = uses(&name).iter();
+            let listed = find_uses(&name).iter();
             listed.map(move |listed| ProgramUse { listed, arguments })
         });
         uses.collect()
@@ -99,12 +99,12 @@ impl<'a> Invocation<'a> {
             .assignments
             .iter()
             .map(|assignment| &assignment.word);
-        self.resolve_words(words.chain(self.part.reads()).chain(values))
+        self.resolve_words(words.chain(self.part.input_targets()).chain(values))
     }
 
     /// Returns the targets of its redirections.
     pub(super) fn output_files(&self) -> impl Iterator<Item = ResolvedPath> {
-        self.part.writes().flat_map(|word| {
+        self.part.output_targets().flat_map(|word| {
             let name = outline(word, self.context);
             self.directories.files(&name, self.context)
         })
@@ -117,7 +117,9 @@ impl<'a> Invocation<'a> {
         for writer in uses.filter(|program_use| program_use.listed.kind == UseKind::Writes) {
             let words = writer.outputs();
             let (sources, outputs) = match words.split_last() {
-                Some((_, sources)) if writer.listed.has("last") => words.split_at(sources.len()),
+                Some((_, sources)) if writer.listed.has_word("last") => {
+                    words.split_at(sources.len())
+                }
                 _ => (&[][..], &words[..]),
             };
             files.extend(self.resolve_words(outputs.iter().copied()));
@@ -169,7 +171,10 @@ impl<'a> Invocation<'a> {
                 format!("{}={} ", assignment.name, assignment.word.value_or_text())
             });
         let assigned = assignments.collect::<String>() + &by_value;
-        let targets = self.part.writes().map(|word| outline(word, self.context));
+        let targets = self
+            .part
+            .output_targets()
+            .map(|word| outline(word, self.context));
         let redirected: Vec<String> = targets
             .map(|target| format!("{by_value} > {target}"))
             .collect();

@@ -15,7 +15,7 @@ impl<'w> ProgramUse<'w> {
         let Self { listed, arguments } = *self;
         let is_end = |word: &PartWord| matches!(word.value.as_deref(), Some(";" | "+"));
         let is_option = move |word: &PartWord| {
-            let is_listed = |value| listed.has(value);
+            let is_listed = |value| listed.has_word(value);
             listed.kind == UseKind::Runs && word.value.as_deref().is_some_and(is_listed)
         };
         (1..=arguments.len())
@@ -31,23 +31,23 @@ impl<'w> ProgramUse<'w> {
             .map(|word| word.value)
             .collect();
         let mut operands = operands(arguments).peekable();
-        if listed.has("all") && operands.peek().is_some() {
+        if listed.has_word("all") && operands.peek().is_some() {
             texts.push(join_values(operands.clone()));
         }
-        if listed.has("first") && texts.is_empty() {
+        if listed.has_word("first") && texts.is_empty() {
             texts.extend(operands.peek().map(|word| word.value.clone()));
         }
-        if listed.has("value") {
+        if listed.has_word("value") {
             texts.extend(operands.clone().filter_map(|word| {
                 let (_, value) = word.value_or_text().split_once('=')?;
                 Some(word.value.as_ref().map(|_| value.to_owned()))
             }));
         }
-        let reads_input = listed.has("stdin");
-        if listed.has("file") || reads_input && texts.is_empty() {
+        let reads_input = listed.has_word("stdin");
+        if listed.has_word("file") || reads_input && texts.is_empty() {
             let is_input =
                 |word: &&PartWord| matches!(word.value.as_deref(), Some("-" | "/dev/stdin"));
-            let names_input = listed.has("file") && operands.peek().is_some_and(is_input);
+            let names_input = listed.has_word("file") && operands.peek().is_some_and(is_input);
             let mut values = arguments.iter().map(|word| word.value.as_deref());
             match operands.next().filter(|word| !is_input(word)) {
                 // `bash <(curl …)`
@@ -67,7 +67,7 @@ impl<'w> ProgramUse<'w> {
     /// Returns the word with the text that an option at the start of words gives: behind the option, or the next word.
     fn find_option_text(&self, words: &[PartWord]) -> Option<PartWord> {
         // The options of a shell, `bash -ce TEXT`, come before the text.
-        let is_shell = self.listed.kind == UseKind::Shell && self.listed.has("stdin");
+        let is_shell = self.listed.kind == UseKind::Shell && self.listed.has_word("stdin");
         let (word, following) = words.split_first()?;
         let text = word.value_or_text();
         let attached = self.listed.options().find_map(|option| {
@@ -84,7 +84,7 @@ impl<'w> ProgramUse<'w> {
         })?;
         if !attached.is_empty() {
             return Some(match word.value {
-                Some(_) => PartWord::known(attached),
+                Some(_) => PartWord::from_value(attached),
                 None => word.clone(),
             });
         }
@@ -99,7 +99,7 @@ impl<'w> ProgramUse<'w> {
     /// Returns the words that name the files that the program changes.
     pub(super) fn outputs(&self) -> Vec<&'w PartWord> {
         let words = self.arguments.iter();
-        if self.listed.has("of") {
+        if self.listed.has_word("of") {
             // An option, with its value in the same word or the next one.
             let options = words
                 .clone()
@@ -110,7 +110,7 @@ impl<'w> ProgramUse<'w> {
                 .collect();
         }
         let is_writer =
-            !self.listed.has("if") || words.clone().any(|word| self.listed.is_given(word));
+            !self.listed.has_word("if") || words.clone().any(|word| self.listed.is_given(word));
         words
             .filter(|word| is_writer && !word.text.starts_with('-'))
             .collect()

@@ -61,7 +61,7 @@ impl Command<'_> {
                 .filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no invocation.
-        let redirections = self.levels.iter().flat_map(CommandPart::reads);
+        let redirections = self.levels.iter().flat_map(CommandPart::input_targets);
         let redirected = redirections.map(|word| (outline(word, context), true));
         let mut directories = self.directories.known.iter();
         self.directories.has_unknown

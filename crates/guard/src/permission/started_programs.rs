@@ -8,7 +8,7 @@ use super::invocation::Invocation;
 use super::path_context::PathContext;
 use super::program_use::{ProgramUse, join_values};
 use crate::shell::{
-    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, UseKind, behind_wrapper,
+    CommandLine, CommandPart, PartAssignment, PartInput, PartWord, UseKind, find_wrapped_words,
     is_one_of, parse,
 };
 
@@ -120,7 +120,7 @@ impl<'a> StartedPrograms<'a> {
     fn add_inner(&mut self, outer: &Invocation<'a>) {
         let (program, words) = (outer.program(), &outer.part.words);
         let uses = outer.uses();
-        let wrapped = behind_wrapper(words).map(|inner| {
+        let wrapped = find_wrapped_words(words).map(|inner| {
             let reads_arguments = matches!(program, "xargs" | "parallel");
             let from_input = reads_arguments.then(|| PartWord::unknown(0..0, "\"$@\""));
             inner.iter().cloned().chain(from_input).collect()
@@ -173,7 +173,7 @@ impl<'a> StartedPrograms<'a> {
             self.add_command(command, &line, directories);
         }
         self.add_words(&line.words, directories.first().unwrap_or(start));
-        if let Some(rest) = line.rest_of(script) {
+        if let Some(rest) = line.unread_text(script) {
             self.add_unparsed(program, rest);
         }
     }

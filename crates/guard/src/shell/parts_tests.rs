@@ -53,8 +53,8 @@ fn scripts_have_the_parts_of_their_row() {
                 .flat_map(|part| &part.assignments)
                 .map(|assignment| &assignment.name)
                 .eq(&row.assignments)
-            && values(found.iter().flat_map(CommandPart::reads)).eq(&row.reads)
-            && values(found.iter().flat_map(CommandPart::writes)).eq(&row.writes);
+            && values(found.iter().flat_map(CommandPart::input_targets)).eq(&row.reads)
+            && values(found.iter().flat_map(CommandPart::output_targets)).eq(&row.writes);
         if !is_right {
             wrong.push(format!("{line}\n   {texts:?} {found:?}"));
         }
@@ -165,7 +165,10 @@ fn wrappers_are_unwrapped() {
         .inner_command()
         .unwrap();
     assert_eq!(inner.words.len(), 2);
-    assert_eq!(inner.reads().next().unwrap().value.as_deref(), Some("y"));
+    assert_eq!(
+        inner.input_targets().next().unwrap().value.as_deref(),
+        Some("y")
+    );
     assert_eq!(inner.span, 19..23);
 }
 
@@ -359,7 +362,7 @@ fn summary(script: &str) -> Vec<String> {
     let programs = parts.iter().filter_map(|part| part.words.first());
     let files = parts
         .iter()
-        .flat_map(|part| part.reads().chain(part.writes()))
+        .flat_map(|part| part.input_targets().chain(part.output_targets()))
         .filter_map(|word| word.value.as_ref());
     let assignments = parts.iter().flat_map(|part| &part.assignments);
     let names = assignments.map(|assignment| &assignment.name);
@@ -416,8 +419,11 @@ fn commands_that_only_read_have_parts() {
         let command = row["command"].as_str().unwrap();
         if analyse(command).verdict.is_read_only() {
             let parts = command_parts(command);
-            let is_right =
-                parts.is_some_and(|parts| parts.iter().all(|part| part.writes().next().is_none()));
+            let is_right = parts.is_some_and(|parts| {
+                parts
+                    .iter()
+                    .all(|part| part.output_targets().next().is_none())
+            });
             assert!(is_right, "{command}");
             compared += 1;
         }
