@@ -51,13 +51,13 @@ impl ScratchDirectory {
             let age = entry.metadata().and_then(|facts| facts.modified());
             let age = age.map(|created| created.elapsed().unwrap_or_default());
             // A younger one may be about to be locked.
-            if age.is_ok_and(|age| age > MAX_HANDOVER) && lock(&path).is_ok() {
+            if age.is_ok_and(|age| age > MAX_HANDOVER) && lock_directory(&path).is_ok() {
                 // The next process tries again.
                 let _ = remove_tree(&path);
             }
         }
         let mut created = Self::new_in(parent)?;
-        created.lock = Some(lock(&created.path)?);
+        created.lock = Some(lock_directory(&created.path)?);
         Ok(created)
     }
 
@@ -70,7 +70,7 @@ impl ScratchDirectory {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let lock = lock(path)?;
+        let lock = lock_directory(path)?;
         let parent = rustix::fs::open(parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let path = format!("/proc/self/fd/{}", parent.as_raw_fd());
         Ok(Self {
@@ -101,7 +101,7 @@ impl Drop for ScratchDirectory {
 }
 
 /// Locks a directory that no process uses.
-fn lock(path: &Path) -> io::Result<OwnedFd> {
+fn lock_directory(path: &Path) -> io::Result<OwnedFd> {
     let directory = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
     Ok(directory)

@@ -14,11 +14,11 @@ use super::confinement::{
     enter_lane, looks_denied,
 };
 #[cfg(not(sandbox))]
-use super::no_sandbox::{Entrance, start_in_lane};
+use super::no_sandbox::{SandboxSpawner, start_in_lane};
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
 #[cfg(sandbox)]
-use super::sandbox::{Entrance, start_in_lane};
+use super::sandbox::{SandboxSpawner, start_in_lane};
 use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};
 use super::supervise::supervise;
@@ -72,8 +72,8 @@ impl Supervisor {
         sandbox: &Arc<Sandbox>,
         options: &LaneOptions,
     ) -> Result<Spawners, NotEnforced> {
-        let entrance = Entrance::of_lane(sandbox, options);
-        let missing = entrance
+        let spawner = SandboxSpawner::for_lane(sandbox, options);
+        let missing = spawner
             .confinement
             .as_ref()
             .and_then(|found| found.missing.clone());
@@ -85,7 +85,7 @@ impl Supervisor {
                 let temporary = options.temporary.clone();
                 Ok(Spawners::new(
                     self,
-                    SpawnerPool::sandboxed(entrance, temporary),
+                    SpawnerPool::sandboxed(spawner, temporary),
                 ))
             }
         }
@@ -111,9 +111,9 @@ impl Spawners {
     /// Returns these threads for children in a sandbox.
     #[must_use]
     pub fn in_sandbox(self, sandbox: &Arc<Sandbox>) -> Self {
-        let entrance = Entrance::of_calls(sandbox);
+        let spawner = SandboxSpawner::for_calls(sandbox);
         Self {
-            pool: Arc::new(SpawnerPool::sandboxed(entrance, None)),
+            pool: Arc::new(SpawnerPool::sandboxed(spawner, None)),
             ..self
         }
     }
@@ -152,12 +152,12 @@ impl Spawners {
         report.clone()
     }
 
-    fn add_to_report(&self, of_child: ConfinementReport) {
+    fn add_to_report(&self, report_of_child: ConfinementReport) {
         if let Some(report) = &self.report {
             let mut report = report.lock_anyway();
             *report = Some(match report.take() {
-                None => of_child,
-                Some(before) => before.merge(of_child),
+                None => report_of_child,
+                Some(before) => before.merge(report_of_child),
             });
         }
     }
@@ -188,17 +188,17 @@ impl Spawners {
     pub fn run_with(
         &self,
         command: &Command,
-        conversation: Option<StdioPipes>,
+        stdio: Option<StdioPipes>,
         cancel: &CancelToken,
     ) -> Result<Finished, SpawnError> {
         if cancel.is_cancelled() {
-            return Ok(Finished::never_started());
+            return Ok(Finished::cancelled_before_start());
         }
         let (theirs, ours) = self
             .pipes
-            .make(command)
-            .and_then(|(theirs, ours)| match conversation {
-                Some(conversation) => Ok((theirs.with(conversation)?, ours)),
+            .create_pipes(command)
+            .and_then(|(theirs, ours)| match stdio {
+                Some(stdio) => Ok((theirs.with_stdio(stdio)?, ours)),
                 None => Ok((theirs, ours)),
             })
             .map_err(|source| start::system_error(command, source))?;
@@ -214,7 +214,7 @@ impl Spawners {
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        let Started {
+        let StartedChild {
             leader,
             confinement,
             file_rules,
@@ -270,12 +270,12 @@ enum Starter {
     /// Any thread, with the confinement of the children.
     AnyThread(Option<Confinement>),
     /// Any thread; each child enters the sandbox and restricts itself.
-    Sandbox(Arc<Entrance>),
+    Sandbox(Arc<SandboxSpawner>),
 }
 
 /// A child that was started.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(super) struct StartedChild {
     pub(super) leader: Pid,
     /// Its confinement; `None` outside a lane.
     pub(super) confinement: Option<Confinement>,
@@ -315,9 +315,9 @@ impl SpawnerPool {
 
     /// Returns a pool for children in a sandbox. Those of the lane may write only to `temporary`. Its one thread starts
     /// the children of the first thread.
-    fn sandboxed(entrance: Entrance, temporary: Option<PathBuf>) -> Self {
+    fn sandboxed(spawner: SandboxSpawner, temporary: Option<PathBuf>) -> Self {
         Self {
-            starter: Starter::Sandbox(Arc::new(entrance)),
+            starter: Starter::Sandbox(Arc::new(spawner)),
             temporary,
             ..Self::unrestricted(1)
         }
@@ -344,9 +344,9 @@ impl SpawnerPool {
     ///
     /// # Errors
     /// The child or a thread for it cannot be started, or the required enforcement is not supported.
-    pub(super) fn start(&self, start: Start) -> io::Result<Started> {
-        if let Starter::Sandbox(entrance) = &self.starter {
-            return self.start_in_sandbox(entrance, start);
+    pub(super) fn start(&self, start: Start) -> io::Result<StartedChild> {
+        if let Starter::Sandbox(spawner) = &self.starter {
+            return self.start_in_sandbox(spawner, start);
         }
         let spawn_here = move |confinement: &Option<Confinement>| {
             let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
@@ -355,7 +355,7 @@ impl SpawnerPool {
             } else {
                 spawn(&start)
             };
-            Ok(Started {
+            Ok(StartedChild {
                 leader: leader?,
                 confinement: confinement.clone(),
                 file_rules: None,
@@ -363,22 +363,26 @@ impl SpawnerPool {
         };
         match &self.starter {
             Starter::AnyThread(confinement) if !is_first_thread() => spawn_here(confinement),
-            _ => self.ask(spawn_here),
+            _ => self.run_on_thread(spawn_here),
         }
     }
 
-    fn start_in_sandbox(&self, entrance: &Arc<Entrance>, start: Start) -> io::Result<Started> {
-        let spawner = Arc::clone(entrance);
-        let spawn_inside = move |_: &_| spawner.start(start);
+    fn start_in_sandbox(
+        &self,
+        spawner: &Arc<SandboxSpawner>,
+        start: Start,
+    ) -> io::Result<StartedChild> {
+        let in_thread = Arc::clone(spawner);
+        let spawn_inside = move |_: &_| in_thread.start(start);
         let leader = if is_first_thread() {
-            self.ask(spawn_inside)
+            self.run_on_thread(spawn_inside)
         } else {
             spawn_inside(&None)
         };
-        Ok(Started {
+        Ok(StartedChild {
             leader: leader?,
-            confinement: entrance.confinement.clone(),
-            file_rules: Some(entrance.file_rules()),
+            confinement: spawner.confinement.clone(),
+            file_rules: Some(spawner.file_rules()),
         })
     }
 
@@ -387,7 +391,7 @@ impl SpawnerPool {
     /// # Errors
     /// As in [`SpawnerPool::start`].
     pub(super) fn check(&self) -> io::Result<()> {
-        self.ask(|_| Ok(()))
+        self.run_on_thread(|_| Ok(()))
     }
 
     /// Whether the kernel prevents children from writing. The first call starts a thread.
@@ -397,14 +401,14 @@ impl SpawnerPool {
                 Ok(confinement.as_ref().is_some_and(Confinement::is_complete))
             };
             match &self.starter {
-                Starter::Sandbox(entrance) => is_complete(&entrance.confinement),
-                _ => self.ask(is_complete),
+                Starter::Sandbox(spawner) => is_complete(&spawner.confinement),
+                _ => self.run_on_thread(is_complete),
             }
             .unwrap_or(false)
         })
     }
 
-    fn ask<Answer: Send + 'static>(
+    fn run_on_thread<Answer: Send + 'static>(
         &self,
         question: impl FnOnce(&Option<Confinement>) -> io::Result<Answer> + Send + 'static,
     ) -> io::Result<Answer> {

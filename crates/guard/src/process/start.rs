@@ -40,7 +40,7 @@ impl Start {
                     .map(|argument| c_string(argument))
                     .collect::<io::Result<_>>()?,
                 environment: environment
-                    .map(|(name, value)| variable(name, value))
+                    .map(|(name, value)| environment_entry(name, value))
                     .collect::<io::Result<_>>()?,
                 directory: c_string(command.directory.as_os_str())?,
                 ends,
@@ -55,7 +55,7 @@ impl Start {
     /// The value contains a NUL byte.
     pub(super) fn set_variable(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
         self.environment.retain(|entry| !is_entry_of(entry, name));
-        self.environment.push(variable(name, value)?);
+        self.environment.push(environment_entry(name, value)?);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ fn is_entry_of(entry: &CString, name: &OsStr) -> bool {
 /// Returns the error for a failure to start. The system does not report whether the directory or the program
 /// was the cause, so the directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
-    if let Err(source) = enterable(&command.directory) {
+    if let Err(source) = check_enterable(&command.directory) {
         return SpawnError::Directory {
             directory: command.directory.clone(),
             source,
@@ -104,7 +104,7 @@ fn not_found(command: &Command) -> SpawnError {
     }
 }
 
-fn enterable(directory: &Path) -> io::Result<()> {
+fn check_enterable(directory: &Path) -> io::Result<()> {
     use rustix::fs::{Access, access};
     if !std::fs::metadata(directory)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
@@ -117,22 +117,22 @@ fn enterable(directory: &Path) -> io::Result<()> {
 /// # Errors
 /// The string contains a NUL byte.
 pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
-    CString::new(text.as_bytes()).map_err(|_| contains_nul())
+    CString::new(text.as_bytes()).map_err(|_| nul_error())
 }
 
 /// Returns an entry of an environment.
 ///
 /// # Errors
 /// A string contains a NUL byte.
-fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+fn environment_entry(name: &OsStr, value: &OsStr) -> io::Result<CString> {
     let mut entry = OsString::with_capacity(name.len() + value.len() + 2);
     for part in [name, OsStr::new("="), value] {
         entry.push(part);
     }
-    CString::new(entry.into_vec()).map_err(|_| contains_nul())
+    CString::new(entry.into_vec()).map_err(|_| nul_error())
 }
 
-fn contains_nul() -> io::Error {
+fn nul_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     fn prepare(command: &Command) -> Result<Start, SpawnError> {
-        let (theirs, _ours) = PipeMaker::default().make(command).unwrap();
+        let (theirs, _ours) = PipeMaker::default().create_pipes(command).unwrap();
         Start::prepare(command, theirs)
     }
 

@@ -52,9 +52,9 @@ struct Supervision<'a> {
     tree: ProcessTree,
     escalation: Escalation,
     cancel: &'a CancelToken,
-    survivors: bool,
+    has_survivors: bool,
     stdin: Option<OwnedFd>,
-    unread: &'a [u8],
+    unwritten: &'a [u8],
     outputs: [Output<'a>; 2],
     report: Option<OwnedFd>,
     scratch: Vec<u8>,
@@ -83,9 +83,9 @@ pub(super) fn supervise(
         tree,
         escalation: Escalation::new(command.limits),
         cancel,
-        survivors: false,
+        has_survivors: false,
         stdin: ends.stdin,
-        unread: match &command.stdin {
+        unwritten: match &command.stdin {
             Stdin::Null => &[],
             Stdin::Bytes(bytes) => bytes,
         },
@@ -110,7 +110,7 @@ impl Supervision<'_> {
             // An exit takes precedence over a deadline or a cancellation at the same time.
             let decisive = now >= self.escalation.deadline() || token > Level::Running;
             if leader_may_have_ended || decisive {
-                self.tree.look_for_end();
+                self.tree.poll_end();
             }
             let seen = self.observe(token);
             match self.escalation.step(now, seen) {
@@ -118,18 +118,18 @@ impl Supervision<'_> {
                     leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
                 }
                 Step::Terminate => {
-                    self.orphans(OrphanAction::Keep);
+                    self.adopt_orphans(OrphanAction::Keep);
                     self.tree.terminate();
                 }
                 Step::Kill => {
-                    self.orphans(OrphanAction::Keep);
+                    self.adopt_orphans(OrphanAction::Keep);
                     self.tree.kill();
                     was_killed = true;
                 }
                 Step::Finish => break,
             }
         }
-        self.survivors = was_killed && !self.kill_descendants();
+        self.has_survivors = was_killed && !self.kill_descendants();
     }
 
     /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left: an
@@ -138,7 +138,7 @@ impl Supervision<'_> {
     fn kill_descendants(&mut self) -> bool {
         let until = Instant::now() + CLEANUP_TIMEOUT;
         while Instant::now() < until {
-            if self.orphans(OrphanAction::Kill) {
+            if self.adopt_orphans(OrphanAction::Kill) {
                 continue;
             }
             if self.tree.descendants() == Descendants::Gone {
@@ -171,14 +171,14 @@ impl Supervision<'_> {
 
     /// Adds the living orphans to the tree. Returns whether any may be left.
     #[cfg(target_os = "linux")]
-    fn orphans(&mut self, action: OrphanAction) -> bool {
+    fn adopt_orphans(&mut self, action: OrphanAction) -> bool {
         if !self.registration.supervisor.adopts_orphans() {
             return false;
         }
         let pipes = self.open_pipes();
         let leader = self.tree.leader();
-        let found = self.registration.orphans(leader, &pipes, action);
-        let any = found.any();
+        let found = self.registration.find_orphans(leader, &pipes, action);
+        let any = found.may_remain();
         self.tree.adopt(found.living);
         any
     }
@@ -193,7 +193,7 @@ impl Supervision<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn orphans(&mut self, _: OrphanAction) -> bool {
+    fn adopt_orphans(&mut self, _: OrphanAction) -> bool {
         false
     }
 
@@ -209,7 +209,9 @@ impl Supervision<'_> {
         };
         let descendants = match (leader, pipes) {
             // An orphan that has ended may have started another.
-            (Leader::Ended, Pipes::AtEnd) if self.orphans(OrphanAction::Keep) => Descendants::Alive,
+            (Leader::Ended, Pipes::AtEnd) if self.adopt_orphans(OrphanAction::Keep) => {
+                Descendants::Alive
+            }
             (Leader::Ended, Pipes::AtEnd) => self.tree.descendants(),
             // Orphans do not matter before.
             _ => Descendants::Alive,
@@ -276,12 +278,12 @@ impl Supervision<'_> {
     /// Writes as much input as the pipe takes. A child that closes its input is not an error.
     fn write_input(&mut self) {
         let Some(pipe) = &self.stdin else { return };
-        match rustix::io::write(pipe, self.unread) {
-            Ok(count) => self.unread = &self.unread[count..],
+        match rustix::io::write(pipe, self.unwritten) {
+            Ok(count) => self.unwritten = &self.unwritten[count..],
             Err(Errno::AGAIN | Errno::INTR) => return,
-            Err(_) => self.unread = &[],
+            Err(_) => self.unwritten = &[],
         }
-        if self.unread.is_empty() {
+        if self.unwritten.is_empty() {
             self.stdin = None;
         }
     }
@@ -292,9 +294,9 @@ impl Supervision<'_> {
             output.read_rest(&mut self.scratch);
         }
         let is_held = self.outputs.iter().any(|output| output.pipe.is_some());
-        let leftovers = if self.survivors || is_held {
+        let leftovers = if self.has_survivors || is_held {
             Leftovers::Running
-        } else if self.escalation.left_something() {
+        } else if self.escalation.has_leftovers() {
             Leftovers::Ended
         } else {
             Leftovers::None

@@ -14,7 +14,7 @@ use super::escalation::{CLEANUP_TIMEOUT, OrphanAction};
 #[cfg(target_os = "linux")]
 use super::guardian::Guardian;
 #[cfg(target_os = "linux")]
-use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
+use super::orphans::{CallIdentity, FoundOrphans, Orphans, OtherCall};
 use super::process_tree::ProcessTree;
 use turnpipe_core::io::Lock;
 #[cfg(target_os = "linux")]
@@ -73,7 +73,7 @@ pub(super) struct Registration {
     start_time: u64,
     /// The entry in the guardian's table.
     #[cfg(target_os = "linux")]
-    guarded: Option<usize>,
+    entry: Option<usize>,
 }
 
 impl Supervisor {
@@ -120,7 +120,7 @@ impl Supervisor {
     /// Registers a child that is about to be started.
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
-        let (guarded, start_time) = (self.enter_guarded(), process_table::clock_ticks());
+        let (entry, start_time) = (self.add_to_guardian(), process_table::clock_ticks());
         let mut children = self.shared.children.lock_anyway();
         let key = children.next_key;
         children.next_key += 1;
@@ -137,7 +137,7 @@ impl Supervisor {
             #[cfg(target_os = "linux")]
             start_time,
             #[cfg(target_os = "linux")]
-            guarded,
+            entry,
         }
     }
 
@@ -161,7 +161,7 @@ impl Supervisor {
 impl Supervisor {
     /// Whether orphans become children of this process.
     pub(super) fn adopts_orphans(&self) -> bool {
-        self.shared.orphans.are_adopted()
+        self.shared.orphans.is_adopting()
     }
 
     /// Waits for the orphans that have ended. Returns whether there were any.
@@ -175,11 +175,11 @@ impl Supervisor {
 
     /// Adds a call to the guardian's table, after starting the guardian if this is the first call.
     /// Without a guardian, calls run unguarded.
-    fn enter_guarded(&self) -> Option<usize> {
+    fn add_to_guardian(&self) -> Option<usize> {
         let mark = self.shared.mark.get()?;
         let guardian = &self.shared.guardian;
         let guardian = guardian.get_or_init(|| Guardian::start(mark).ok());
-        Some(guardian.as_ref()?.enter())
+        Some(guardian.as_ref()?.add_call())
     }
 
     /// Kills all processes in the sessions of these leaders and their descendants. Other threads may wait
@@ -227,26 +227,31 @@ impl Registration {
     /// Returns the guardian, and the entry in its table.
     fn guardian_entry(&self) -> Option<(&Guardian, usize)> {
         let guardian = self.supervisor.shared.guardian.get()?.as_ref()?;
-        Some((guardian, self.guarded?))
+        Some((guardian, self.entry?))
     }
 
     /// Finds the adopted orphans of this child, which leads `leader`'s group and writes to `pipes`.
-    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> FoundOrphans {
-        let claim = Claim {
+    pub(super) fn find_orphans(
+        &self,
+        leader: Pid,
+        pipes: &[u64],
+        action: OrphanAction,
+    ) -> FoundOrphans {
+        let claim = CallIdentity {
             leader,
             start_time: self.start_time,
             pipes,
         };
         let supervisor = &self.supervisor;
         let (orphans, guardian) = (&supervisor.shared.orphans, supervisor.guardian_pid());
-        orphans.of_call(claim, || self.rivals(), action, guardian)
+        orphans.find_of_call(claim, || self.list_other_calls(), action, guardian)
     }
 
-    fn rivals(&self) -> Vec<Rival> {
+    fn list_other_calls(&self) -> Vec<OtherCall> {
         let children = self.supervisor.shared.children.lock_anyway();
         let others = children.running.iter().filter(|(key, _)| **key != self.key);
         others
-            .map(|(_, child)| Rival {
+            .map(|(_, child)| OtherCall {
                 leader: match child.state {
                     ChildState::Running(leader) => Some(leader),
                     ChildState::Starting | ChildState::StartingToBeKilled => None,
@@ -261,12 +266,12 @@ impl Drop for Registration {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some((guardian, entry)) = self.guardian_entry() {
-            guardian.leave(entry);
+            guardian.remove_call(entry);
         }
         let mut children = self.supervisor.shared.children.lock_anyway();
         children.running.remove(&self.key);
         children.abandoned.retain_mut(|tree| {
-            tree.look_for_end();
+            tree.poll_end();
             tree.status().is_none()
         });
     }

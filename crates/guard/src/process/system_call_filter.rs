@@ -17,7 +17,7 @@ const NEWEST_KNOWN: u32 = 469;
 
 /// Calls that are refused if their first argument is our own process or the thread that starts the children:
 /// Landlock does not distinguish these from the children.
-const SIGNALLING: &[c_long] = &[
+const SIGNALLING_CALLS: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_tgkill,
@@ -71,7 +71,7 @@ enum Scope {
 /// Returns the filter for children of the lane that the calling thread starts.
 pub(super) fn lane_filter() -> Filter {
     let own = [rustix::process::getpid(), rustix::thread::gettid()];
-    program(Scope::Lane {
+    build_program(Scope::Lane {
         own: own.map(|pid| pid.as_raw_pid().cast_unsigned()),
     })
 }
@@ -79,7 +79,7 @@ pub(super) fn lane_filter() -> Filter {
 /// Returns the filter for programs in a sandbox: no namespaces, mounts, kernel keys, programs and modules in the
 /// kernel, files by handle, `io_uring`, and no input into a terminal.
 pub(super) fn sandbox_filter() -> Filter {
-    program(Scope::Sandbox)
+    build_program(Scope::Sandbox)
 }
 
 /// Restricts the calling thread and its children permanently. `no_new_privs` must be set. Allocates nothing.
@@ -111,7 +111,7 @@ pub(super) fn install(filter: &[libc::sock_filter]) -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-fn program(scope: Scope) -> Filter {
+fn build_program(scope: Scope) -> Filter {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
         branch(JUMP_IF_EQUAL, ARCHITECTURE.0, 1, 0),
@@ -122,7 +122,7 @@ fn program(scope: Scope) -> Filter {
         statement(RETURN, DOES_NOT_EXIST),
     ];
     if let Scope::Lane { own } = scope {
-        for call in SIGNALLING {
+        for call in SIGNALLING_CALLS {
             program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
             program.push(statement(LOAD, FIRST_ARGUMENT));
             for number in own {
@@ -133,16 +133,18 @@ fn program(scope: Scope) -> Filter {
         }
     }
     for (call, patterns) in examined_calls(scope) {
-        let body = examination(&patterns);
+        let body = examine_call(&patterns);
         program.extend([
             branch(JUMP_IF_EQUAL, call, 1, 0),
             statement(JUMP, length(&body)),
         ]);
         program.extend(body);
     }
-    let absent = absent(scope).iter().map(|call| (*call, DOES_NOT_EXIST));
+    let absent_calls = absent_calls(scope)
+        .iter()
+        .map(|call| (*call, DOES_NOT_EXIST));
     let refused = refused_calls(scope).map(|call| (call, REFUSE));
-    for (call, answer) in absent.chain(refused) {
+    for (call, answer) in absent_calls.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
         program.push(statement(RETURN, answer));
     }
@@ -151,7 +153,7 @@ fn program(scope: Scope) -> Filter {
 }
 
 /// Returns the calls that do not exist.
-fn absent(scope: Scope) -> &'static [u32] {
+fn absent_calls(scope: Scope) -> &'static [u32] {
     match scope {
         Scope::Lane { .. } => &[CLONE3, OPENAT2],
         Scope::Sandbox => &[CLONE3],
@@ -159,25 +161,25 @@ fn absent(scope: Scope) -> &'static [u32] {
 }
 
 /// Returns the part of the program for one examined call.
-fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
-    let mut body: Vec<_> = patterns.iter().flat_map(refusal).collect();
+fn examine_call(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
+    let mut body: Vec<_> = patterns.iter().flat_map(refuse_matching).collect();
     body.push(statement(RETURN, ALLOW));
     body
 }
 
 /// Refuses the call if all conditions hold, else continues after the returned instructions.
-fn refusal(pattern: &Pattern) -> Vec<libc::sock_filter> {
+fn refuse_matching(pattern: &Pattern) -> Vec<libc::sock_filter> {
     let mut from_the_end = vec![statement(RETURN, REFUSE)];
     for condition in pattern.iter().rev() {
         let skipped = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
-        from_the_end.extend(check(condition, skipped).into_iter().rev());
+        from_the_end.extend(skip_unless(condition, skipped).into_iter().rev());
     }
     from_the_end.reverse();
     from_the_end
 }
 
 /// Continues if the condition holds, else skips the next `skipped` instructions.
-fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
+fn skip_unless(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     let (if_equal, if_not) = if condition.is_equality {
         (0, skipped)
     } else {
@@ -208,8 +210,8 @@ struct ArgumentCondition {
 /// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
 fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
-    for (call, conditions) in rows(include_str!("examined_system_calls.txt"), scope) {
-        let pattern = conditions.into_iter().filter_map(condition).collect();
+    for (call, conditions) in parse_rows(include_str!("examined_system_calls.txt"), scope) {
+        let pattern = conditions.into_iter().filter_map(parse_condition).collect();
         match calls.last_mut() {
             Some((last, patterns)) if *last == call => patterns.push(pattern),
             _ => calls.push((call, vec![pattern])),
@@ -220,11 +222,11 @@ fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
 
 /// Returns the calls that are always refused.
 fn refused_calls(scope: Scope) -> impl Iterator<Item = u32> {
-    rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
+    parse_rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
 }
 
 /// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
-fn rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
+fn parse_rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
     let is_included = move |row: &&str| match scope {
         Scope::Lane { .. } => !row.starts_with('#'),
         Scope::Sandbox => row.starts_with('+'),
@@ -238,7 +240,7 @@ fn rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'s
 
 /// Parses a condition. A condition that cannot be parsed is omitted, so that more calls are refused; a test
 /// checks that all can be parsed.
-fn condition(text: &str) -> Option<ArgumentCondition> {
+fn parse_condition(text: &str) -> Option<ArgumentCondition> {
     let hexadecimal = |digits| u32::from_str_radix(digits, 16).ok();
     let (place, value) = text.split_once('=')?;
     let bits = place.trim_end_matches('!');

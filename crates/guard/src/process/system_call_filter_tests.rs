@@ -17,7 +17,7 @@ fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6])
     data.extend(architecture.to_le_bytes());
     data.extend([0; 8]);
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
-    let program = program(scope);
+    let program = build_program(scope);
     let (mut at, mut accumulator) = (0, 0_u32);
     loop {
         let instruction = program[at];
@@ -61,7 +61,7 @@ fn every_row_of_the_table_is_refused() {
     for call in refused_calls(LANE) {
         assert_eq!(verdict(call.into(), &[]), REFUSE, "{call}");
     }
-    for call in absent(LANE).iter().copied() {
+    for call in absent_calls(LANE).iter().copied() {
         assert_eq!(verdict(call.into(), &[]), DOES_NOT_EXIST, "{call}");
     }
 }
@@ -195,11 +195,11 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
 
 #[test]
 fn every_condition_of_the_table_is_understood() {
-    let rows = rows(include_str!("examined_system_calls.txt"), LANE);
+    let rows = parse_rows(include_str!("examined_system_calls.txt"), LANE);
     for (call, conditions) in rows {
         assert!(!conditions.is_empty(), "{call}");
         for text in conditions {
-            assert!(condition(text).is_some(), "{call} {text}");
+            assert!(parse_condition(text).is_some(), "{call} {text}");
         }
     }
 }
@@ -207,7 +207,12 @@ fn every_condition_of_the_table_is_understood() {
 #[test]
 fn no_call_is_in_the_table_twice() {
     let mut calls: Vec<u32> = examined_calls(LANE).iter().map(|(call, _)| *call).collect();
-    calls.extend(absent(LANE).iter().copied().chain(refused_calls(LANE)));
+    calls.extend(
+        absent_calls(LANE)
+            .iter()
+            .copied()
+            .chain(refused_calls(LANE)),
+    );
     let count = calls.len();
     calls.sort_unstable();
     calls.dedup();
@@ -256,7 +261,7 @@ fn examined_arguments_decide() {
     assert_eq!(verdict(libc::SYS_kill, &[word(-1234), 15]), ALLOW);
     assert_eq!(verdict(libc::SYS_kill, &[0, 15]), ALLOW);
     for own in OWN {
-        for call in SIGNALLING {
+        for call in SIGNALLING_CALLS {
             assert_eq!(verdict(*call, &[u64::from(own), 0]), REFUSE, "{call}");
             assert_eq!(verdict(*call, &[u64::from(own) + 1, 0]), ALLOW, "{call}");
         }

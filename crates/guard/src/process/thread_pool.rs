@@ -27,7 +27,7 @@ struct State<Local> {
     jobs: VecDeque<Job<Local>>,
     threads: usize,
     idle: usize,
-    closed: bool,
+    is_closed: bool,
 }
 
 /// The first thread cannot be created.
@@ -54,7 +54,7 @@ impl<Local: 'static> ThreadPool<Local> {
                     jobs: VecDeque::new(),
                     threads: 0,
                     idle: 0,
-                    closed: false,
+                    is_closed: false,
                 }),
                 work: Condvar::new(),
             }),
@@ -88,7 +88,7 @@ impl<Local: 'static> ThreadPool<Local> {
 
 impl<Local> Drop for ThreadPool<Local> {
     fn drop(&mut self) {
-        self.shared.state.lock_anyway().closed = true;
+        self.shared.state.lock_anyway().is_closed = true;
         self.shared.work.notify_all();
     }
 }
@@ -103,7 +103,7 @@ impl<Local> Shared<Local> {
 
     fn next_job(&self) -> Option<Job<Local>> {
         let mut state = self.state.lock_anyway();
-        if state.jobs.is_empty() && !state.closed {
+        if state.jobs.is_empty() && !state.is_closed {
             // On a busy machine the next job arrives while this thread yields, which saves a sleep and a
             // wake-up.
             state.idle += 1;
@@ -116,7 +116,7 @@ impl<Local> Shared<Local> {
             if let Some(job) = state.jobs.pop_front() {
                 return Some(job);
             }
-            if state.closed {
+            if state.is_closed {
                 return None;
             }
             state.idle += 1;

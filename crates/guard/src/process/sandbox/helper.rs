@@ -16,11 +16,11 @@ use rustix::thread::LinkNameSpaceType;
 use super::descriptors::close_all_but;
 use super::handover::{receive, send};
 use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
-use super::namespace::{SandboxPolicy, enter};
+use super::namespace::{SandboxPolicy, enter_sandbox};
 use super::new_file::{new_file_message, outermost};
 use super::policy_bytes::{encode_policy, read_policy};
 use super::privilege::Privilege;
-use super::program::{SANDBOX_FAILED, become_program, report};
+use super::program::{SANDBOX_FAILED, exec_or_report, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 use super::workspace::unmount_temporary;
@@ -29,13 +29,13 @@ use crate::process::{ScratchDirectory, forbid_inspection};
 
 /// First arguments of a helper that becomes a command, of one that waits for its parent, of one that runs a command in a
 /// workspace that it is in, and of one that connects such a command to domains.
-const BECOMES: &str = "__sandbox-exec";
-const WAITS: &str = "__sandbox-hold";
-pub(super) const RUNS: &str = "__sandbox-run";
-const CONNECTS: &str = "__sandbox-proxy";
+const EXEC_ARGUMENT: &str = "__sandbox-exec";
+const HOLD_ARGUMENT: &str = "__sandbox-hold";
+pub(super) const RUN_ARGUMENT: &str = "__sandbox-run";
+const PROXY_ARGUMENT: &str = "__sandbox-proxy";
 
 /// What a workspace does not hold without a pid namespace.
-pub(super) const SEES_PROCESSES: &str =
+pub(super) const PROCESSES_GAP: &str =
     "the command sees processes outside of the workspace, and may leave processes running";
 
 /// The binary of this process.
@@ -69,7 +69,7 @@ pub fn exec_in_sandbox(policy: &SandboxPolicy, command: &SandboxedCommand<'_>) -
         let mut helper = Command::new(PROGRAM);
         helper
             .arg0("turnpipe")
-            .arg(BECOMES)
+            .arg(EXEC_ARGUMENT)
             .arg(plan.as_raw_fd().to_string())
             .arg(kept.join(","))
             .arg(command.directory)
@@ -99,26 +99,27 @@ impl MaskedNamespace {
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
     pub(super) fn new(program: &Path, policy: &SandboxPolicy) -> Result<Self, SandboxError> {
-        let (mut helper, socket) = start_helper(program, WAITS, policy).map_err(not_started)?;
-        let opened = Self::of_helper(helper.id(), &socket, policy);
+        let (mut helper, socket) =
+            start_helper(program, HOLD_ARGUMENT, policy).map_err(start_error)?;
+        let opened = Self::from_helper_process(helper.id(), &socket, policy);
         // Without it, the helper ends.
         drop(socket);
-        helper.wait().map_err(not_started)?;
+        helper.wait().map_err(start_error)?;
         opened
     }
 
-    fn of_helper(
+    fn from_helper_process(
         helper: u32,
         socket: &UnixStream,
         policy: &SandboxPolicy,
     ) -> Result<Self, SandboxError> {
-        let (answer, listener) = receive(socket).map_err(not_started)?;
+        let (answer, listener) = receive(socket).map_err(start_error)?;
         let Some(problem) = answer.strip_prefix(READY) else {
-            return Err(SandboxError::from_helper(&answer));
+            return Err(SandboxError::from_message(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
             let file = File::open(format!("/proc/{helper}/ns/{name}"));
-            Ok(file.map_err(not_started)?.into())
+            Ok(file.map_err(start_error)?.into())
         };
         let workspace = policy.workspace.as_ref();
         let namespaces = [
@@ -138,12 +139,12 @@ impl MaskedNamespace {
         Ok(Self {
             namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
             sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
-            _proxy: proxy.map_err(not_started)?,
+            _proxy: proxy.map_err(start_error)?,
         })
     }
 }
 
-fn not_started(error: io::Error) -> SandboxError {
+fn start_error(error: io::Error) -> SandboxError {
     SandboxError::new("start the sandbox", error)
 }
 
@@ -185,18 +186,18 @@ pub struct HelperCallbacks {
 /// must have one thread. Returns the exit status with which the program must then exit.
 pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks) -> Option<u8> {
     match arguments {
-        [_, first] if first == WAITS => Some(u8::from(wait_for_parent().is_err())),
-        [_, first] if first == CONNECTS => {
+        [_, first] if first == HOLD_ARGUMENT => Some(u8::from(wait_for_parent().is_err())),
+        [_, first] if first == PROXY_ARGUMENT => {
             Some(u8::from(run_proxy(callbacks.start_proxy).is_err()))
         }
-        [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
+        [_, first, plan, kept, directory, words @ ..] if first == EXEC_ARGUMENT => {
             let number = plan.to_str().and_then(|number| number.parse().ok())?;
             let kept = kept.to_str().unwrap_or_default().split(',');
             let kept: Vec<RawFd> = kept.filter_map(|number| number.parse().ok()).collect();
             // SAFETY: the process that became this one passed the descriptor, and nothing else uses it.
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
             let directory = Path::new(directory);
-            Some(become_command(plan, &kept, directory, words, callbacks))
+            Some(run_in_sandbox(plan, &kept, directory, words, callbacks))
         }
         [
             _,
@@ -207,15 +208,15 @@ pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks
             program,
             name,
             arguments @ ..,
-        ] if first == RUNS => {
+        ] if first == RUN_ARGUMENT => {
             close_all_but(&[]);
             let command = InitCommand {
                 program,
                 name,
                 arguments,
                 directory: Path::new(directory),
-                privilege: Privilege::of_name(privilege)?,
-                processes: Processes::of_name(processes)?,
+                privilege: Privilege::from_name(privilege)?,
+                processes: Processes::from_name(processes)?,
             };
             Some(run_in_workspace(&command, None))
         }
@@ -230,7 +231,7 @@ fn wait_for_parent() -> io::Result<()> {
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
             let privilege = Privilege::from_process();
-            let listener = enter(privilege, &policy)?;
+            let listener = enter_sandbox(privilege, &policy)?;
             let checked = policy
                 .workspace
                 .map_or(Ok(()), |_| check_pid_namespace(privilege));
@@ -258,7 +259,7 @@ fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
-fn become_command(
+fn run_in_sandbox(
     mut plan: File,
     kept: &[RawFd],
     directory: &Path,
@@ -272,7 +273,7 @@ fn become_command(
     let [program, arguments @ ..] = words else {
         return SANDBOX_FAILED;
     };
-    let entered = || -> Result<Option<(WorkspaceKeep, Processes)>, SandboxError> {
+    let entered = || -> Result<Option<(WorkspaceResources, Processes)>, SandboxError> {
         let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
         let temporary = policy.workspace.as_ref().map(|workspace| {
             let taken = ScratchDirectory::take_over(&workspace.temporary);
@@ -282,11 +283,11 @@ fn become_command(
         let workspace = policy.workspace.as_ref();
         let is_required = workspace.is_some_and(|workspace| workspace.is_required);
         let proxy = (policy.network() == Network::Domains)
-            .then(|| start_helper(PROGRAM.as_ref(), CONNECTS, &policy));
-        let proxy = proxy.transpose().map_err(not_started)?;
-        let listener = enter(privilege, &policy)?;
+            .then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy));
+        let proxy = proxy.transpose().map_err(start_error)?;
+        let listener = enter_sandbox(privilege, &policy)?;
         if let Some((_, socket)) = &proxy {
-            send(socket, READY, listener.as_ref()).map_err(not_started)?;
+            send(socket, READY, listener.as_ref()).map_err(start_error)?;
         }
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace(privilege) {
@@ -295,26 +296,26 @@ fn become_command(
                     return Err(error);
                 }
                 Err(error) => {
-                    report(&format!("{SEES_PROCESSES}: {error}"));
+                    report(&format!("{PROCESSES_GAP}: {error}"));
                     Processes::All
                 }
             };
-            let keep = WorkspaceKeep {
+            let resources = WorkspaceResources {
                 temporary,
                 proxy,
                 policy,
                 find_protected: callbacks.find_protected,
             };
-            return Ok(Some((keep, processes)));
+            return Ok(Some((resources, processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
-        let restricted = Restrictions::of_sandbox(privilege).take();
+        let restricted = Restrictions::for_sandbox(privilege).apply();
         restricted.map_err(|error| SandboxError::new("restrict the command", error))?;
         Ok(None)
     };
     match entered() {
-        Ok(Some((keep, processes))) => run_in_workspace(
+        Ok(Some((resources, processes))) => run_in_workspace(
             &InitCommand {
                 program,
                 name: program,
@@ -323,9 +324,9 @@ fn become_command(
                 privilege,
                 processes,
             },
-            Some(keep),
+            Some(resources),
         ),
-        Ok(None) => become_program(Command::new(program).args(arguments)),
+        Ok(None) => exec_or_report(Command::new(program).args(arguments)),
         Err(error) => {
             report(&error.to_string());
             SANDBOX_FAILED
@@ -334,16 +335,16 @@ fn become_command(
 }
 
 /// What is kept until the end of a command in a workspace.
-struct WorkspaceKeep {
+struct WorkspaceResources {
     temporary: ScratchDirectory,
     proxy: Option<Helper>,
     policy: SandboxPolicy,
     find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
 }
 
-impl WorkspaceKeep {
+impl WorkspaceResources {
     /// Reports new files that tell programs outside what to run, and removes the rest.
-    fn end(self) {
+    fn release(self) {
         let writable = self.policy.workspace.map(|workspace| workspace.writable);
         let mut found = (self.find_protected)(&writable.unwrap_or_default());
         found.retain(|path| !self.policy.masks.iter().any(|mask| mask.path == *path));
@@ -361,13 +362,13 @@ impl WorkspaceKeep {
 
 /// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
 /// status.
-fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
+fn run_in_workspace(command: &InitCommand<'_>, resources: Option<WorkspaceResources>) -> u8 {
     let ended = run_in_pid_namespace(command);
-    if let Some(keep) = keep {
-        keep.end();
+    if let Some(resources) = resources {
+        resources.release();
     }
     match ended {
-        Ok(ended) => ended.follow(),
+        Ok(ended) => ended.reproduce(),
         Err(error) => {
             report(&error.to_string());
             SANDBOX_FAILED

@@ -18,7 +18,7 @@ use rustix::thread::UnshareFlags;
 use super::mask_mounts::mount_proc;
 use super::namespace::unshare;
 use super::privilege::Privilege;
-use super::program::{SANDBOX_FAILED, become_program, report};
+use super::program::{SANDBOX_FAILED, exec_or_report, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 
@@ -52,7 +52,7 @@ impl Processes {
         row.map_or("", |(name, _)| name)
     }
 
-    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
+    pub(super) fn from_name(name: &OsStr) -> Option<Self> {
         let row = Self::NAMES.iter().find(|(known, _)| name == *known);
         row.map(|(_, processes)| *processes)
     }
@@ -74,7 +74,7 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
     let inner = || match unsafe { libc::fork() } {
-        0 => exit(mounts_proc()),
+        0 => exit(try_mounting_proc()),
         child => child,
     };
     // In a child, since all further children of a process that unshares are in the namespace.
@@ -85,14 +85,14 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
     };
     match wait_for(child) {
         0 => Ok(()),
-        _ => Err(SandboxError::from_helper(
+        _ => Err(SandboxError::from_message(
             "the kernel refuses a /proc of its own",
         )),
     }
 }
 
 /// Returns 0 if the first process of a pid namespace can mount its `/proc`.
-fn mounts_proc() -> u8 {
+fn try_mounting_proc() -> u8 {
     let mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
         .is_ok_and(|()| mount_proc(Privilege::User).is_ok());
     u8::from(!mounted)
@@ -103,22 +103,22 @@ fn wait_for(child: libc::pid_t) -> u8 {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
     let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    match Change::of_status(status) {
-        Some(Change::Exited(code)) if ended > 0 => code,
+    match StatusChange::from_status(status) {
+        Some(StatusChange::Exited(code)) if ended > 0 => code,
         _ => 1,
     }
 }
 
 /// What the inner process tells the outer one about the command: its exit status, or the signal that stopped or ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum StatusChange {
     Exited(u8),
     Stopped(u8),
     Killed(u8),
 }
 
-impl Change {
-    fn of_status(status: c_int) -> Option<Self> {
+impl StatusChange {
+    fn from_status(status: c_int) -> Option<Self> {
         let byte = |value| u8::try_from(value).unwrap_or(u8::MAX);
         if libc::WIFEXITED(status) {
             Some(Self::Exited(byte(libc::WEXITSTATUS(status))))
@@ -139,7 +139,7 @@ impl Change {
         }
     }
 
-    fn of_bytes(bytes: [u8; 2]) -> Option<Self> {
+    fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
         match bytes {
             [b'e', code] => Some(Self::Exited(code)),
             [b's', signal] => Some(Self::Stopped(signal)),
@@ -151,16 +151,16 @@ impl Change {
 
 /// The end of a command.
 pub(super) struct CommandEnd {
-    change: Change,
-    signals: Signals,
+    change: StatusChange,
+    signals: BlockedSignals,
 }
 
 impl CommandEnd {
     /// Ends this process by the signal that ended the command, or returns the exit status.
-    pub(super) fn follow(self) -> u8 {
+    pub(super) fn reproduce(self) -> u8 {
         match self.change {
-            Change::Exited(code) => code,
-            Change::Killed(signal) | Change::Stopped(signal) => {
+            StatusChange::Exited(code) => code,
+            StatusChange::Killed(signal) | StatusChange::Stopped(signal) => {
                 end_by_signal(signal, &self.signals)
             }
         }
@@ -173,34 +173,34 @@ impl CommandEnd {
 /// # Errors
 /// The kernel refuses the namespace, or `/proc` for it.
 pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandEnd, SandboxError> {
-    let failed = |error: io::Error| SandboxError::new("start the command", error);
-    let signals = Signals::block().map_err(failed)?;
-    let (reports, reporter) = io::pipe().map_err(failed)?;
+    let start_error = |error: io::Error| SandboxError::new("start the command", error);
+    let signals = BlockedSignals::block().map_err(start_error)?;
+    let (reports, reporter) = io::pipe().map_err(start_error)?;
     if command.processes == Processes::Own {
         unshare(Privilege::Root, UnshareFlags::NEWPID)?;
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
     match unsafe { libc::fork() } {
-        -1 => Err(failed(io::Error::last_os_error())),
+        -1 => Err(start_error(io::Error::last_os_error())),
         0 => {
             drop(reports);
-            exit(run_inside(command, &signals, reporter))
+            exit(run_first_process(command, &signals, reporter))
         }
         inner => {
             drop(reporter);
-            let change = wait_outside(inner, &signals, reports).map_err(failed)?;
+            let change = follow_command(inner, &signals, reports).map_err(start_error)?;
             Ok(CommandEnd { change, signals })
         }
     }
 }
 
 /// All signals, blocked.
-struct Signals {
+struct BlockedSignals {
     blocked: libc::sigset_t,
     before: libc::sigset_t,
 }
 
-impl Signals {
+impl BlockedSignals {
     fn block() -> io::Result<Self> {
         // SAFETY: the sets are plain data, filled before their use.
         unsafe {
@@ -252,11 +252,11 @@ impl Signals {
 }
 
 /// Passes on signals, and follows the command as the inner process reports it.
-fn wait_outside(
+fn follow_command(
     inner: libc::pid_t,
-    signals: &Signals,
+    signals: &BlockedSignals,
     mut reports: PipeReader,
-) -> io::Result<Change> {
+) -> io::Result<StatusChange> {
     let arrived = signals.descriptor()?;
     loop {
         let mut watched = [
@@ -277,7 +277,7 @@ fn wait_outside(
                 facts
             };
             if facts.ssi_code <= 0 {
-                send(inner, facts.ssi_signo.cast_signed());
+                send_signal(inner, facts.ssi_signo.cast_signed());
             }
         }
         if !reported {
@@ -285,40 +285,46 @@ fn wait_outside(
         }
         let mut bytes = [0; 2];
         let change = reports.read_exact(&mut bytes).ok();
-        match change.and_then(|()| Change::of_bytes(bytes)) {
-            Some(Change::Stopped(_)) => send(std::process::id().cast_signed(), libc::SIGSTOP),
+        match change.and_then(|()| StatusChange::from_bytes(bytes)) {
+            Some(StatusChange::Stopped(_)) => {
+                send_signal(std::process::id().cast_signed(), libc::SIGSTOP)
+            }
             Some(end) => {
                 // With it, all that the command has left running ends.
                 wait_for(inner);
                 return Ok(end);
             }
             // Somebody killed the inner process, and with it the command.
-            None => return Ok(Change::Killed(KILLED)),
+            None => return Ok(StatusChange::Killed(SIGKILL)),
         }
     }
 }
 
 /// The number of SIGKILL.
-const KILLED: u8 = 9;
+const SIGKILL: u8 = 9;
 
 /// Ends this process by a signal; returns the status that shells give it, if the signal does not end it.
-fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
+fn end_by_signal(signal: u8, signals: &BlockedSignals) -> u8 {
     // The command has written its core file, if any.
-    let _ = crate::process::command::prevent_core_files();
+    let _ = crate::process::own_memory::prevent_core_files();
     // SAFETY: the action is the default one.
     unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
-    send(std::process::id().cast_signed(), signal.into());
+    send_signal(std::process::id().cast_signed(), signal.into());
     signals.restore();
     signal.saturating_add(128)
 }
 
-fn send(process: libc::pid_t, signal: c_int) {
+fn send_signal(process: libc::pid_t, signal: c_int) {
     // SAFETY: a system call on plain numbers. The process is a child that was not waited for, or this one.
     unsafe { libc::kill(process, signal) };
 }
 
 /// The inner process. Returns its exit status, which nobody needs.
-fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWriter) -> u8 {
+fn run_first_process(
+    command: &InitCommand<'_>,
+    signals: &BlockedSignals,
+    mut reporter: PipeWriter,
+) -> u8 {
     // SAFETY: system calls on plain numbers. The second one keeps the command from inspecting this process.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -341,32 +347,32 @@ fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWr
             )),
             child => Ok(child),
         });
-    let mut tell = |change: Change| reporter.write_all(&change.to_bytes());
+    let mut report_change = |change: StatusChange| reporter.write_all(&change.to_bytes());
     let child = match started {
         Ok(0) => {
             signals.restore();
-            exit(become_command(command))
+            exit(exec_restricted(command))
         }
         Ok(child) => child,
         Err(error) => {
             report(&error.to_string());
             // If the outer process has ended, nobody wants to know.
-            let _ = tell(Change::Exited(SANDBOX_FAILED));
+            let _ = report_change(StatusChange::Exited(SANDBOX_FAILED));
             return 0;
         }
     };
     loop {
         match signals.wait() {
             Some((libc::SIGCHLD, _)) => {}
-            Some((signal, true)) => send(child, signal),
+            Some((signal, true)) => send_signal(child, signal),
             _ => continue,
         }
-        while let Some((process, change)) = next_change() {
-            let is_end = !matches!(change, Some(Change::Stopped(_)));
+        while let Some((process, change)) = poll_child() {
+            let is_end = !matches!(change, Some(StatusChange::Stopped(_)));
             if process != child {
                 continue;
             }
-            if change.is_none_or(|change| tell(change).is_err() || is_end) && is_end {
+            if change.is_none_or(|change| report_change(change).is_err() || is_end) && is_end {
                 return 0;
             }
         }
@@ -374,28 +380,28 @@ fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWr
 }
 
 /// Returns a child that has stopped or ended.
-fn next_change() -> Option<(libc::pid_t, Option<Change>)> {
+fn poll_child() -> Option<(libc::pid_t, Option<StatusChange>)> {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
     let process = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
-    (process > 0).then(|| (process, Change::of_status(status)))
+    (process > 0).then(|| (process, StatusChange::from_status(status)))
 }
 
 /// Becomes the command. Returns the exit status of a failure.
-fn become_command(command: &InitCommand<'_>) -> u8 {
+fn exec_restricted(command: &InitCommand<'_>) -> u8 {
     // SAFETY: a system call on plain numbers. Without a pid namespace, the command would outlive the inner process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     let prepared = std::env::set_current_dir(command.directory)
         .map_err(|error| SandboxError::new(format!("enter {}", command.directory.display()), error))
         .and_then(|()| {
-            let restricted = Restrictions::of_workspace(command.privilege).take();
+            let restricted = Restrictions::for_workspace(command.privilege).apply();
             restricted.map_err(|error| SandboxError::new("restrict the command", error))
         });
     if let Err(error) = prepared {
         report(&error.to_string());
         return SANDBOX_FAILED;
     }
-    become_program(
+    exec_or_report(
         Command::new(command.program)
             .arg0(command.name)
             .args(command.arguments),

@@ -42,7 +42,7 @@ impl MaskKind {
         row.map_or(0, |(letter, _)| *letter)
     }
 
-    pub(super) fn of_letter(letter: u8) -> Option<Self> {
+    pub(super) fn from_letter(letter: u8) -> Option<Self> {
         let row = Self::LETTERS.iter().find(|(known, _)| *known == letter);
         row.map(|(_, kind)| *kind)
     }

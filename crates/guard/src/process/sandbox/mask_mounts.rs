@@ -15,13 +15,13 @@ use super::mask::{Mask, MaskKind};
 use super::privilege::Privilege;
 
 /// The attributes of mounts over what cannot be read.
-const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
+const UNREADABLE_ATTRIBUTES: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
     .union(MountAttrFlags::MOUNT_ATTR_NODEV)
     .union(MountAttrFlags::MOUNT_ATTR_NOEXEC)
     .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
 
 /// The first masks of a kind, from which others are copied.
-pub(super) struct MaskSources<'a> {
+pub(super) struct MaskMounter<'a> {
     /// Whether a private directory hides a path.
     is_hidden: &'a dyn Fn(&Path) -> bool,
     file: Option<OwnedFd>,
@@ -30,7 +30,7 @@ pub(super) struct MaskSources<'a> {
     unreadable: Vec<PathBuf>,
 }
 
-impl<'a> MaskSources<'a> {
+impl<'a> MaskMounter<'a> {
     pub(super) fn new(is_hidden: &'a dyn Fn(&Path) -> bool) -> Self {
         Self {
             is_hidden,
@@ -43,7 +43,7 @@ impl<'a> MaskSources<'a> {
     /// Mounts a mask, unless its path has vanished. The error [`Errno::STALE`] means that its file has another name.
     pub(super) fn mount(&mut self, mask: &Mask) -> rustix::io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Some(target) = if_there(open(&mask.path, flags, Mode::empty()))? else {
+        let Some(target) = ok_if_missing(open(&mask.path, flags, Mode::empty()))? else {
             return match mask.file {
                 Some(_) if !self.hides(&mask.path) => Err(Errno::STALE),
                 _ => Ok(()),
@@ -60,19 +60,22 @@ impl<'a> MaskSources<'a> {
         let (source, first) = match mask.kind {
             MaskKind::Pinned | MaskKind::Unchangeable => {
                 let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH;
-                let Some(copy) = if_there(copy_mount(&target, flags))? else {
+                let Some(copy) = ok_if_missing(copy_mount(&target, flags))? else {
                     return Ok(());
                 };
                 if mask.kind == MaskKind::Unchangeable {
                     set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
                 }
-                if_there(attach_over(&copy, &target))?;
+                ok_if_missing(attach_over(&copy, &target))?;
                 return Ok(());
             }
-            MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
+            MaskKind::UnreadableFile => (create_unreadable_file as fn() -> _, &mut self.file),
             MaskKind::UnreadableDirectory => {
                 self.unreadable.push(mask.path.clone());
-                (unreadable_directory as fn() -> _, &mut self.directory)
+                (
+                    create_unreadable_directory as fn() -> _,
+                    &mut self.directory,
+                )
             }
         };
         // The first mask is gone if its file was removed outside of this namespace.
@@ -80,11 +83,11 @@ impl<'a> MaskSources<'a> {
             .as_ref()
             .map(|first| copy_mount(first, OpenTreeFlags::AT_EMPTY_PATH));
         if let Some(Ok(copy)) = copied {
-            if_there(attach_over(&copy, &target))?;
+            ok_if_missing(attach_over(&copy, &target))?;
             return Ok(());
         }
         let tree = source()?;
-        if if_there(attach_over(&tree, &target))?.is_some() {
+        if ok_if_missing(attach_over(&tree, &target))?.is_some() {
             *first = Some(tree);
         }
         Ok(())
@@ -98,7 +101,7 @@ impl<'a> MaskSources<'a> {
 }
 
 /// Returns `None` if a path does not exist.
-fn if_there<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
+fn ok_if_missing<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -120,14 +123,14 @@ fn attach_over(tree: &OwnedFd, target: &OwnedFd) -> rustix::io::Result<()> {
 
 /// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a
 /// change of its mode would reach the real device.
-fn unreadable_file() -> rustix::io::Result<OwnedFd> {
+fn create_unreadable_file() -> rustix::io::Result<OwnedFd> {
     let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
-    set_attributes(&device, UNREADABLE, false)?;
+    set_attributes(&device, UNREADABLE_ATTRIBUTES, false)?;
     Ok(device)
 }
 
 /// Returns an empty directory that only root can read.
-fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
+fn create_unreadable_directory() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("mode", "0"), ("size", "4096"), ("source", "turnpipe")] {
         fsconfig_set_string(file_system.as_fd(), key, value)?;
@@ -136,7 +139,7 @@ fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
     fsmount(
         file_system.as_fd(),
         FsMountFlags::FSMOUNT_CLOEXEC,
-        UNREADABLE,
+        UNREADABLE_ATTRIBUTES,
     )
 }
 
@@ -189,7 +192,7 @@ pub(super) fn set_attributes(
 }
 
 /// Parts of `/proc` through which root could change the kernel.
-const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus"];
+const PROC_SETTINGS: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus"];
 
 /// Mounts the `/proc` of this process's pid namespace.
 pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
@@ -204,7 +207,7 @@ pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
         attributes,
     )?;
     attach(&mounted, Path::new("/proc"))?;
-    let settings = SETTINGS.map(Path::new).into_iter();
+    let settings = PROC_SETTINGS.map(Path::new).into_iter();
     for path in settings.filter(|path| privilege == Privilege::Root && path.exists()) {
         let copy = copy_tree(path, OpenTreeFlags::AT_RECURSIVE)?;
         set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;

@@ -11,7 +11,7 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
 use super::mask::Mask;
-use super::mask_mounts::MaskSources;
+use super::mask_mounts::MaskMounter;
 use super::privilege::Privilege;
 use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
@@ -35,7 +35,7 @@ impl SandboxPolicy {
     fn check_size(&self) -> Result<(), SandboxError> {
         match self.masks.len() {
             ..=MAX_MASKS => Ok(()),
-            count => Err(SandboxError::from_helper(&format!(
+            count => Err(SandboxError::from_message(&format!(
                 "cannot mask {count} files, only {MAX_MASKS}; use rules that name fewer files"
             ))),
         }
@@ -53,7 +53,7 @@ impl SandboxPolicy {
 /// # Errors
 /// The kernel refuses a namespace or a mount, there are too many masks, or a file to mask was moved, replaced or
 /// removed.
-pub(super) fn enter(
+pub(super) fn enter_sandbox(
     privilege: Privilege,
     policy: &SandboxPolicy,
 ) -> Result<Option<TcpListener>, SandboxError> {
@@ -92,13 +92,13 @@ pub(super) fn enter(
         workspace.mount()?;
     }
     let is_hidden = |path: &Path| workspace.is_some_and(|workspace| workspace.hides(path));
-    let mut sources = MaskSources::new(&is_hidden);
+    let mut sources = MaskMounter::new(&is_hidden);
     for mask in &policy.masks {
         sources.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
             match error {
                 Errno::STALE => SandboxError::file_moved(&mask.path),
-                error => SandboxError::of_mount(&step, error),
+                error => SandboxError::from_mount(&step, error),
             }
         })?;
     }

@@ -95,7 +95,7 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
                 file = Some((device, inode));
             }
             letter => {
-                let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
+                let kind = MaskKind::from_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
                 let file = file.take();
                 policy.masks.push(Mask { kind, path, file });
             }

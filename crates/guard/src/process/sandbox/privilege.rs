@@ -22,7 +22,7 @@ impl Privilege {
         row.map_or("", |(name, _)| name)
     }
 
-    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
+    pub(super) fn from_name(name: &OsStr) -> Option<Self> {
         let row = Self::NAMES.iter().find(|(known, _)| name == *known);
         row.map(|(_, privilege)| *privilege)
     }

@@ -13,7 +13,7 @@ pub(super) const NOT_EXECUTABLE: u8 = 126;
 pub(super) const NOT_FOUND: u8 = 127;
 
 /// Becomes a program. Returns the exit status of a failure.
-pub(super) fn become_program(command: &mut Command) -> u8 {
+pub(super) fn exec_or_report(command: &mut Command) -> u8 {
     let error = command.exec();
     let status = if error.kind() == io::ErrorKind::NotFound {
         NOT_FOUND

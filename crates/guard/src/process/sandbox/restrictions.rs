@@ -15,7 +15,7 @@ use rustix::thread::{
 };
 
 use super::privilege::Privilege;
-use crate::process::command::prevent_core_files;
+use crate::process::own_memory::prevent_core_files;
 use crate::process::confinement::linux;
 use crate::process::system_call_filter::{self, Filter};
 
@@ -43,7 +43,7 @@ const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID);
 
 /// The version of Landlock whose rights are used; older kernels use the rights that they know.
-const VERSION: ABI = ABI::V6;
+const LANDLOCK_VERSION: ABI = ABI::V6;
 
 /// The restrictions, prepared so that a process can take them without allocating memory.
 #[derive(Debug)]
@@ -59,45 +59,46 @@ impl Restrictions {
     ///
     /// # Errors
     /// The kernel has no Landlock, or refused.
-    pub(in crate::process) fn of_lane(writable: Option<&Path>) -> Result<Self, String> {
-        let rules = linux::rules(writable).map_err(|error| format!("Landlock failed: {error}"))?;
+    pub(in crate::process) fn for_lane(writable: Option<&Path>) -> Result<Self, String> {
+        let rules =
+            linux::create_ruleset(writable).map_err(|error| format!("Landlock failed: {error}"))?;
         let domain: Option<OwnedFd> = rules.into();
         Ok(Self {
-            lost: linux::KEPT.complement() | LOST_BY_ROOT,
+            lost: linux::LANE_CAPABILITIES.complement() | LOST_BY_ROOT,
             domain: Some(domain.ok_or("the kernel does not support Landlock")?),
             filter: system_call_filter::lane_filter(),
         })
     }
 
     /// Prepares what children of the lane add to the restrictions of the thread that starts them.
-    pub(in crate::process) fn of_lane_child() -> Self {
+    pub(in crate::process) fn for_lane_child() -> Self {
         Self {
             lost: CapabilitySet::empty(),
-            domain: own_domain(Scope::from_all(VERSION)),
+            domain: create_domain(Scope::from_all(LANDLOCK_VERSION)),
             filter: Filter::new(),
         }
     }
 
     /// Prepares the restrictions of a sandbox.
-    pub(in crate::process) fn of_sandbox(privilege: Privilege) -> Self {
+    pub(in crate::process) fn for_sandbox(privilege: Privilege) -> Self {
         Self {
             lost: match privilege {
                 Privilege::User => CapabilitySet::all(),
                 Privilege::Root => LOST_BY_ROOT,
             },
-            domain: own_domain(Scope::AbstractUnixSocket.into()),
+            domain: create_domain(Scope::AbstractUnixSocket.into()),
             filter: system_call_filter::sandbox_filter(),
         }
     }
 
     /// Prepares the restrictions of a workspace.
-    pub(super) fn of_workspace(privilege: Privilege) -> Self {
+    pub(super) fn for_workspace(privilege: Privilege) -> Self {
         Self {
             lost: match privilege {
                 Privilege::User => CapabilitySet::all(),
                 Privilege::Root => KEPT_IN_WORKSPACE.complement(),
             },
-            ..Self::of_sandbox(privilege)
+            ..Self::for_sandbox(privilege)
         }
     }
 
@@ -110,7 +111,7 @@ impl Restrictions {
     ///
     /// # Errors
     /// The kernel refuses one of them.
-    pub(super) fn take(&self) -> io::Result<()> {
+    pub(super) fn apply(&self) -> io::Result<()> {
         set_no_new_privs(true)?;
         prevent_core_files()?;
         for capability in self.lost.iter() {
@@ -148,7 +149,7 @@ impl Restrictions {
 /// Returns the rules of a domain that permits all use of files: a process cannot inspect processes of other domains, in
 /// `/proc` or otherwise, nor reach them in these ways. `None` if the kernel has no Landlock, or the first
 /// version, whose domains forbid moving files to other directories.
-fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
+fn create_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
     let rules = Ruleset::default()
@@ -158,7 +159,7 @@ fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
         .and_then(|rules| {
             rules.add_rules(path_beneath_rules(
                 ["/"],
-                moving & AccessFs::from_all(VERSION),
+                moving & AccessFs::from_all(LANDLOCK_VERSION),
             ))
         });
     rules.ok().and_then(Into::into)
@@ -166,7 +167,7 @@ fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
 
 /// Whether each call in a sandbox gets a Landlock domain, and cannot inspect processes outside of it.
 pub fn isolates_calls() -> bool {
-    own_domain(Scope::AbstractUnixSocket.into()).is_some()
+    create_domain(Scope::AbstractUnixSocket.into()).is_some()
 }
 
 /// Returns the version of the kernel's Landlock.

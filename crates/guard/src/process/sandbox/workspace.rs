@@ -33,7 +33,7 @@ pub struct Workspace {
 }
 
 /// Directories for temporary files, whose place a private one takes.
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+const TEMPORARY_DIRECTORIES: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// The directory of shared memory.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -44,7 +44,7 @@ impl Workspace {
     pub(super) fn private_path(&self, path: &Path) -> Option<PathBuf> {
         let state = self.temporary.ancestors().nth(2)?;
         let mut visible = self.writable.iter().map(PathBuf::as_path).chain([state]);
-        let mut replaced = TEMPORARY.iter();
+        let mut replaced = TEMPORARY_DIRECTORIES.iter();
         let below = replaced.find_map(|directory| path.strip_prefix(directory).ok())?;
         let is_visible = visible.any(|directory| path.starts_with(directory));
         let private = self.temporary.join(below);
@@ -55,7 +55,7 @@ impl Workspace {
     /// Whether a private directory hides a path.
     pub(super) fn hides(&self, path: &Path) -> bool {
         let is_below = |directory: &Path| path.starts_with(directory);
-        let mut replaced = TEMPORARY.iter().chain([&SHARED_MEMORY]);
+        let mut replaced = TEMPORARY_DIRECTORIES.iter().chain([&SHARED_MEMORY]);
         replaced.any(|directory| is_below(directory.as_ref()))
             && !self.writable.iter().any(|directory| is_below(directory))
     }
@@ -66,14 +66,14 @@ impl Workspace {
     /// The kernel refuses a mount.
     pub(super) fn mount(&self) -> Result<(), SandboxError> {
         let failed = |path: &Path, error| {
-            SandboxError::of_mount(&format!("make {} writable", path.display()), error)
+            SandboxError::from_mount(&format!("make {} writable", path.display()), error)
         };
         // Copied before they are read-only and hidden.
         let copy = |path: &Path| {
             let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
             copy_tree(path, flags).map_err(|error| failed(path, error))
         };
-        let private = TEMPORARY.map(Path::new).into_iter();
+        let private = TEMPORARY_DIRECTORIES.map(Path::new).into_iter();
         let private = private.filter(|path| path.is_dir());
         let private = private.map(|path| Ok((path, copy(&self.temporary)?)));
         let private = private.collect::<Result<Vec<_>, _>>()?;
@@ -83,9 +83,10 @@ impl Workspace {
             let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
             set_attributes(&root, MountAttrFlags::MOUNT_ATTR_RDONLY, true)
         };
-        read_only().map_err(|error| SandboxError::of_mount("make files read-only", error))?;
+        read_only().map_err(|error| SandboxError::from_mount("make files read-only", error))?;
         if Path::new(SHARED_MEMORY).is_dir() {
-            let memory = shared_memory().and_then(|memory| attach(&memory, SHARED_MEMORY.as_ref()));
+            let memory =
+                create_shared_memory().and_then(|memory| attach(&memory, SHARED_MEMORY.as_ref()));
             memory.map_err(|error| failed(SHARED_MEMORY.as_ref(), error))?;
         }
         for (path, tree) in private {
@@ -105,13 +106,13 @@ impl Workspace {
 
 /// Takes the private directory away from its places, so that it can be removed.
 pub(super) fn unmount_temporary() {
-    for path in TEMPORARY {
+    for path in TEMPORARY_DIRECTORIES {
         // It fails where there was no such directory.
         let _ = unmount(path, UnmountFlags::DETACH);
     }
 }
 
-fn shared_memory() -> rustix::io::Result<OwnedFd> {
+fn create_shared_memory() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", rustix::mount::FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("mode", "1777"), ("source", "turnpipe")] {
         fsconfig_set_string(&file_system, key, value)?;

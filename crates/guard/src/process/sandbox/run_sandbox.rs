@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rustix::process::Pid;
 
 use super::child::spawn_restricted;
-use super::helper::{MaskedNamespace, PROGRAM, RUNS, SEES_PROCESSES};
+use super::helper::{MaskedNamespace, PROCESSES_GAP, PROGRAM, RUN_ARGUMENT};
 use super::init::Processes;
 use super::mask::Mask;
 use super::namespace::SandboxPolicy;
@@ -139,9 +139,9 @@ impl Sandbox {
     /// # Errors
     /// The kernel refuses a namespace, or a mask.
     pub fn check(&self) -> Result<Option<String>, SandboxError> {
-        let namespace = self.namespace()?;
+        let namespace = self.current_namespace()?;
         let gap = namespace.sees_processes.as_ref();
-        Ok(gap.map(|reason| format!("{SEES_PROCESSES}: {reason}")))
+        Ok(gap.map(|reason| format!("{PROCESSES_GAP}: {reason}")))
     }
 
     /// Returns the files and directories that masks are over.
@@ -151,14 +151,14 @@ impl Sandbox {
     }
 
     /// Returns the namespaces for the files that exist now. Files may be moved while masks are mounted over them.
-    fn namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
-        let mut tries = (1..ATTEMPTS).map(|_| self.try_namespace());
+    fn current_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
+        let mut tries = (1..ATTEMPTS).map(|_| self.update_namespace());
         tries
             .find_map(Result::ok)
-            .map_or_else(|| self.try_namespace(), Ok)
+            .map_or_else(|| self.update_namespace(), Ok)
     }
 
-    fn try_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
+    fn update_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
         self.first_protected.get_or_init(|| list.protected.clone());
         let mut current = self.current.lock_anyway();
@@ -191,7 +191,7 @@ impl Sandbox {
         mut start: Start,
     ) -> io::Result<Pid> {
         self.set_variables(&mut start)?;
-        let namespace = self.namespace().map_err(io::Error::other)?;
+        let namespace = self.current_namespace().map_err(io::Error::other)?;
         spawn_restricted(Some(&namespace), Some(restrictions), &start)
     }
 
@@ -201,7 +201,7 @@ impl Sandbox {
     /// The sandbox cannot be entered.
     pub(in crate::process) fn start_in_workspace(&self, mut start: Start) -> io::Result<Pid> {
         self.set_variables(&mut start)?;
-        let namespace = self.namespace().map_err(io::Error::other)?;
+        let namespace = self.current_namespace().map_err(io::Error::other)?;
         let helper = c_string(self.program.as_os_str())?;
         let program = std::mem::replace(&mut start.program, helper);
         let privilege = Privilege::from_process().name();
@@ -209,8 +209,8 @@ impl Sandbox {
             Some(_) => Processes::All,
             None => Processes::Own,
         };
-        let words =
-            ["turnpipe", RUNS, privilege, processes.name()].map(|word| c_string(word.as_ref()));
+        let words = ["turnpipe", RUN_ARGUMENT, privilege, processes.name()]
+            .map(|word| c_string(word.as_ref()));
         let words: Vec<CString> = words.into_iter().collect::<io::Result<_>>()?;
         let first = words.into_iter().chain([start.directory.clone(), program]);
         start.arguments.splice(0..0, first);
