@@ -215,8 +215,9 @@ fn belongs_to_call(
         leads || other.start_time <= stat.start_time
     });
     // The first process of a system or container inherits orphans that no call started.
-    let is_only_ours =
-        !may_be_of_other && call.start_time <= stat.start_time && !rustix::process::getpid().is_init();
+    let is_only_ours = !may_be_of_other
+        && call.start_time <= stat.start_time
+        && !rustix::process::getpid().is_init();
     is_only_ours || has_open_pipe(orphan.as_raw_pid(), call.pipes)
 }
 

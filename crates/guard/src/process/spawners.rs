@@ -1,4 +1,4 @@
-//! Runs programs. The calling thread prepares and supervises a program, a spawner thread starts it.
+//! Runs programs. The calling thread prepares and supervises a program, and a spawner thread starts it.
 
 use std::io;
 use std::path::PathBuf;
@@ -35,6 +35,7 @@ pub struct Spawners {
     pool: Arc<SpawnerPool>,
     pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
+    /// The report about the children of one call; `None` without [`Spawners::for_one_call`].
     report: Option<Arc<Mutex<Option<ConfinementReport>>>>,
 }
 
@@ -76,7 +77,7 @@ impl Supervisor {
         let missing = spawner
             .confinement
             .as_ref()
-            .and_then(|found| found.missing.clone());
+            .and_then(|confinement| confinement.missing.clone());
         match missing {
             Some(reason) if options.enforcement == Enforcement::Require => {
                 Err(NotEnforced { reason })
@@ -108,7 +109,7 @@ impl Spawners {
         &self.supervisor
     }
 
-    /// Returns these threads for children in a sandbox.
+    /// Returns spawners of children in a sandbox.
     #[must_use]
     pub fn in_sandbox(self, sandbox: &Arc<Sandbox>) -> Self {
         let spawner = SandboxSpawner::for_calls(sandbox);
@@ -124,8 +125,8 @@ impl Spawners {
         self.pool.is_enforced()
     }
 
-    /// Returns these threads with long outputs spilling to unlinked files in `directory`. If no file can
-    /// be created there, the head and the tail of an output are kept in memory.
+    /// Returns spawners whose children have long outputs in unlinked files in `directory`. If no file can be created there, the
+    /// head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -134,8 +135,7 @@ impl Spawners {
         }
     }
 
-    /// Returns these threads for the children of one call, with a separate
-    /// [`Spawners::confinement_report`].
+    /// Returns spawners of the children of one call, with a separate [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
@@ -144,20 +144,19 @@ impl Spawners {
         }
     }
 
-    /// Returns the confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if
-    /// there were none, or outside a lane and a sandbox.
+    /// Returns the confinement of the children that ran since [`Spawners::for_one_call`]; `None` if there were none, or outside a
+    /// lane and a sandbox.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
-        let report = self.report.as_ref()?;
-        let report = report.lock_anyway();
-        report.clone()
+        self.report.as_ref()?.lock_anyway().clone()
     }
 
-    fn add_to_report(&self, report_of_child: ConfinementReport) {
+    /// Adds the confinement of a child to the report.
+    fn add_to_report(&self, of_child: ConfinementReport) {
         if let Some(report) = &self.report {
-            let mut report = report.lock_anyway();
-            *report = Some(match report.take() {
-                None => report_of_child,
-                Some(before) => before.merge(report_of_child),
+            let mut merged = report.lock_anyway();
+            *merged = Some(match merged.take() {
+                None => of_child,
+                Some(before) => before.merge(of_child),
             });
         }
     }
@@ -165,12 +164,11 @@ impl Spawners {
     /// Runs a program to its end: starts it, captures its output, and ends it (SIGTERM to the group, SIGKILL
     /// after the grace period) on timeout or when `cancel` fires.
     ///
-    /// Processes that survive the program's own end have `drain` to finish and are then ended in the same
-    /// way. So no member of its group outlives the call, nor a descendant in its own session whose parents
-    /// were alive when the group was ended. (On other systems than Linux, processes that hold no pipe are killed
-    /// at once.)
+    /// Processes that survive the end of the program have the drain time to finish, and are then ended in the same way. So no
+    /// member of its group outlives the call, nor a descendant in a session of its own whose parents were alive when the group
+    /// was ended. On systems other than Linux, processes that hold no pipe are killed at once.
     ///
-    /// If `cancel` has fired already, nothing runs, and the child counts as ended by SIGTERM.
+    /// If `cancel` has fired already, nothing runs, and the result is that of a child that SIGTERM ended.
     ///
     /// Input is written to a pipe, so this process must ignore SIGPIPE, as Rust programs do.
     ///
@@ -252,10 +250,10 @@ impl Spawners {
 /// A few threads that start children.
 #[derive(Debug)]
 pub(super) struct SpawnerPool {
-    /// Each thread keeps the confinement of its children: `None` outside a lane.
+    /// The threads, each with the confinement of its children (`None` outside a lane) or the reason for a failure.
     threads: ThreadPool<Result<Option<Confinement>, String>>,
     starter: Starter,
-    /// Whether the kernel confines the children, once it was checked.
+    /// Whether the kernel confines the children, once that was checked.
     enforced: OnceLock<bool>,
     /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
@@ -263,7 +261,7 @@ pub(super) struct SpawnerPool {
     empty_directories: Mutex<Vec<ScratchDirectory>>,
 }
 
-/// The threads that may start children.
+/// The threads that may start children, and the way in which they do.
 #[derive(Debug)]
 enum Starter {
     SpawnerThread,
@@ -277,14 +275,14 @@ enum Starter {
 #[derive(Debug)]
 pub(super) struct StartedChild {
     pub(super) leader: Pid,
-    /// Its confinement; `None` outside a lane.
+    /// The confinement by a lane; `None` outside a lane.
     pub(super) confinement: Option<Confinement>,
-    /// `None` outside a sandbox.
+    /// The enforcement of file rules; `None` outside a sandbox.
     pub(super) file_rules: Option<FileRulesEnforced>,
 }
 
 impl SpawnerPool {
-    /// Returns a pool without restrictions.
+    /// Creates a pool without restrictions.
     pub(super) fn unrestricted(threads: usize) -> Self {
         Self {
             threads: ThreadPool::new("spawner", threads, || Ok(None)),
@@ -295,7 +293,7 @@ impl SpawnerPool {
         }
     }
 
-    /// Returns a pool whose threads restrict themselves as they start.
+    /// Creates a pool whose threads restrict themselves when they start.
     pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
         let starter = match options.enforcement {
             Enforcement::Off => Starter::AnyThread(Some(Confinement::switched_off())),
@@ -313,8 +311,8 @@ impl SpawnerPool {
         }
     }
 
-    /// Returns a pool for children in a sandbox. Those of the lane may write only to `temporary`. Its one thread starts
-    /// the children of the first thread.
+    /// Creates a pool for children in a sandbox. Those of the lane may write only to `temporary`. The pool has one thread, which
+    /// starts the children of the first thread.
     fn sandboxed(spawner: SandboxSpawner, temporary: Option<PathBuf>) -> Self {
         Self {
             starter: Starter::Sandbox(Arc::new(spawner)),
@@ -331,7 +329,7 @@ impl SpawnerPool {
         empty.or_else(|| ScratchDirectory::new_in(parent).ok())
     }
 
-    /// Recycles the directory of a child that has ended, or removes it if it is not empty. Most children leave
+    /// Keeps the directory of a child that has ended for another child, or removes it if it is not empty. Most children leave
     /// nothing, and creating a directory takes a tenth of the time of a short call.
     pub(super) fn recycle(&self, directory: ScratchDirectory) {
         let entries = std::fs::read_dir(directory.path());
@@ -367,6 +365,7 @@ impl SpawnerPool {
         }
     }
 
+    /// Starts a child in a sandbox.
     fn start_in_sandbox(
         &self,
         spawner: &Arc<SandboxSpawner>,
@@ -408,34 +407,39 @@ impl SpawnerPool {
         })
     }
 
-    fn run_on_thread<Answer: Send + 'static>(
+    /// Runs a function on a spawner thread, and returns its result.
+    ///
+    /// # Errors
+    /// No thread can be started or restricted, or the function failed.
+    fn run_on_thread<Output: Send + 'static>(
         &self,
-        question: impl FnOnce(&Option<Confinement>) -> io::Result<Answer> + Send + 'static,
-    ) -> io::Result<Answer> {
-        let (reply, answer) = sync_channel(1);
-        let job = move |entered: &Result<Option<Confinement>, String>| {
-            let result = match entered {
-                Ok(confinement) => question(confinement),
+        function: impl FnOnce(&Option<Confinement>) -> io::Result<Output> + Send + 'static,
+    ) -> io::Result<Output> {
+        let (sender, receiver) = sync_channel(1);
+        let job = move |restricted: &Result<Option<Confinement>, String>| {
+            let result = match restricted {
+                Ok(confinement) => function(confinement),
                 Err(reason) => Err(io::Error::other(reason.clone())),
             };
-            // The calling thread always waits for the reply.
-            let _ = reply.send(result);
+            // The calling thread always waits for the result.
+            let _ = sender.send(result);
         };
         self.threads
             .run(Box::new(job))
             .map_err(|no_thread| no_thread.error)?;
-        answer
+        receiver
             .recv()
             .map_err(|_| io::Error::other("the spawner thread ended"))?
     }
 }
 
+/// Whether this is the first thread of the process, whose children may be orphans.
 #[cfg(target_os = "linux")]
 fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }
 
-/// Without adopted orphans, no thread is special.
+/// Returns `false`: without adopted orphans, all threads are alike.
 #[cfg(not(target_os = "linux"))]
 fn is_first_thread() -> bool {
     false

@@ -31,7 +31,7 @@ impl Start {
     pub(super) fn prepare(command: &Command, ends: ChildEnds) -> Result<Self, SpawnError> {
         let path = find_program(&command.program, &command.environment, &command.directory)
             .ok_or_else(|| not_found(command))?;
-        let strings = || -> io::Result<Self> {
+        let convert = || -> io::Result<Self> {
             let arguments = std::iter::once(&command.program).chain(&command.arguments);
             let environment = command.environment.iter();
             Ok(Self {
@@ -46,13 +46,13 @@ impl Start {
                 ends,
             })
         };
-        strings().map_err(|source| system_error(command, source))
+        convert().map_err(|source| system_error(command, source))
     }
 
     /// Sets a variable of the child.
     ///
     /// # Errors
-    /// The value contains a NUL byte.
+    /// A string contains a NUL byte.
     pub(super) fn set_variable(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
         self.environment.retain(|entry| !is_entry_of(entry, name));
         self.environment.push(environment_entry(name, value)?);
@@ -68,13 +68,14 @@ impl Start {
     }
 }
 
+/// Whether an entry of an environment sets a variable.
 fn is_entry_of(entry: &CString, name: &OsStr) -> bool {
     let rest = entry.as_bytes().strip_prefix(name.as_bytes());
     rest.is_some_and(|rest| rest.first() == Some(&b'='))
 }
 
-/// Returns the error for a failure to start. The system does not report whether the directory or the program
-/// was the cause, so the directory is checked again.
+/// Converts an error of a start. The system does not report whether the directory or the program was the cause, so the directory
+/// is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = check_enterable(&command.directory) {
         return SpawnError::Directory {
@@ -90,7 +91,7 @@ pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
-/// Returns the error for a failure that neither the program nor the directory caused.
+/// Creates the error for a failure that neither the program nor the directory caused.
 pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     SpawnError::System {
         program: command.program.clone(),
@@ -98,12 +99,14 @@ pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
+/// Creates the error for a missing program.
 fn not_found(command: &Command) -> SpawnError {
     SpawnError::NotFound {
         program: command.program.clone(),
     }
 }
 
+/// Checks that a directory can be entered.
 fn check_enterable(directory: &Path) -> io::Result<()> {
     use rustix::fs::{Access, access};
     if !std::fs::metadata(directory)?.is_dir() {
@@ -112,7 +115,7 @@ fn check_enterable(directory: &Path) -> io::Result<()> {
     Ok(access(directory, Access::EXEC_OK)?)
 }
 
-/// Returns a string for the kernel.
+/// Converts a string for the kernel.
 ///
 /// # Errors
 /// The string contains a NUL byte.
@@ -120,7 +123,7 @@ pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
     CString::new(text.as_bytes()).map_err(|_| nul_error())
 }
 
-/// Returns an entry of an environment.
+/// Creates an entry `NAME=value` of an environment.
 ///
 /// # Errors
 /// A string contains a NUL byte.
@@ -132,13 +135,13 @@ fn environment_entry(name: &OsStr, value: &OsStr) -> io::Result<CString> {
     CString::new(entry.into_vec()).map_err(|_| nul_error())
 }
 
+/// Creates the error for a string that contains a NUL byte.
 fn nul_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
 }
 
-/// Finds `program` as `execvp` would in the child: a name with a slash is a path, relative to the child's
-/// `directory`; any other name is looked up in the `PATH` of `environment`, whose relative entries,
-/// including the empty one, are relative to `directory`.
+/// Finds `program` as `execvp` would in the child. A name with a slash is a path, relative to `directory`. Other names are looked
+/// up in the `PATH` of `environment`, whose relative entries, including the empty one, are relative to `directory`.
 fn find_program<'a>(
     program: &'a OsStr,
     environment: &[(OsString, OsString)],

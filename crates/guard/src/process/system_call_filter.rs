@@ -1,13 +1,12 @@
-//! The system calls refused to children of the parallel lane and to programs in a sandbox, as a program for the kernel
-//! (seccomp), and its installation on the calling thread.
+//! Builds and installs the system call filters (seccomp) of children of the parallel lane and of programs in a sandbox.
 //!
-//! Calls that are refused with all arguments are in `refused_system_calls.txt`, others in
-//! `examined_system_calls.txt`. Operations that Landlock's file rights cover (create, write, remove, move) are not
-//! listed. A call that is not listed is allowed. New calls of later kernels, with numbers above [`NEWEST_KNOWN`],
-//! do not exist for these children.
+//! Calls that are refused with all arguments are in `refused_system_calls.txt`, calls that are refused with some arguments in
+//! `examined_system_calls.txt`. Operations that the file rights of Landlock cover (create, write, remove, move) are not listed.
+//! A call that is not listed is allowed. Calls of later kernels, with numbers above [`NEWEST_KNOWN`], do not exist for these
+//! programs.
 //!
-//! Calls with examined arguments are first and end the program. For all others the kernel caches the verdict,
-//! so the length of the program costs nothing.
+//! Calls with examined arguments are first. For all others the kernel caches the result, so the length of the filter costs
+//! nothing.
 
 use std::ffi::c_long;
 use std::io;
@@ -25,8 +24,8 @@ const SIGNALLING_CALLS: &[c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
-// memory. The second one only in the lane.
+// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in memory.
+// `openat2` does not exist in the lane only.
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;
 
@@ -49,22 +48,23 @@ const ARCHITECTURE_OF_CALL: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
-/// The numbers of another architecture have other meanings.
+/// Result for a call of another architecture, whose numbers have other meanings.
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// A program for the kernel.
+/// A filter: a program for the kernel.
 pub(super) type Filter = Vec<libc::sock_filter>;
 
-/// The processes that a filter is for.
+/// The processes for which a filter is.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
-    /// Children of the lane. The numbers are those of our process and of the thread that starts them, which shares
-    /// its Landlock domain with its children.
+    /// Children of the lane.
     Lane {
+        /// The ids of our process and of the thread that starts the children, which shares its Landlock domain with them.
         own: [u32; 2],
     },
+    /// Programs in a sandbox.
     Sandbox,
 }
 
@@ -111,6 +111,7 @@ pub(super) fn install(filter: &[libc::sock_filter]) -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
+/// Builds a filter.
 fn build_program(scope: Scope) -> Filter {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
@@ -152,7 +153,7 @@ fn build_program(scope: Scope) -> Filter {
     program
 }
 
-/// Returns the calls that do not exist.
+/// Returns the calls that do not exist for the processes.
 fn absent_calls(scope: Scope) -> &'static [u32] {
     match scope {
         Scope::Lane { .. } => &[CLONE3, OPENAT2],
@@ -160,14 +161,14 @@ fn absent_calls(scope: Scope) -> &'static [u32] {
     }
 }
 
-/// Returns the part of the program for one examined call.
+/// Returns the instructions for one examined call: they refuse it if a pattern matches, else allow it.
 fn examine_call(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
     let mut body: Vec<_> = patterns.iter().flat_map(refuse_matching).collect();
     body.push(statement(RETURN, ALLOW));
     body
 }
 
-/// Refuses the call if all conditions hold, else continues after the returned instructions.
+/// Returns instructions that refuse the call if all conditions hold, else continue after them.
 fn refuse_matching(pattern: &Pattern) -> Vec<libc::sock_filter> {
     let mut from_the_end = vec![statement(RETURN, REFUSE)];
     for condition in pattern.iter().rev() {
@@ -178,7 +179,7 @@ fn refuse_matching(pattern: &Pattern) -> Vec<libc::sock_filter> {
     from_the_end
 }
 
-/// Continues if the condition holds, else skips the next `skipped` instructions.
+/// Returns instructions that continue if the condition holds, else skip the next `skipped` instructions.
 fn skip_unless(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     let (if_equal, if_not) = if condition.is_equality {
         (0, skipped)
@@ -192,22 +193,22 @@ fn skip_unless(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter
     ]
 }
 
-/// A refusal of a call: all conditions hold.
+/// A pattern of arguments with which a call is refused: all conditions hold.
 type Pattern = Vec<ArgumentCondition>;
 
 /// A condition on half an argument.
 #[derive(Debug)]
 struct ArgumentCondition {
-    /// The position of the half in the data of a call.
+    /// Byte offset of the half in the data of a call.
     offset: u32,
     /// The compared bits.
     mask: u32,
-    /// Whether they must be equal to `value`, or must not.
+    /// Whether the bits must be equal to `value`; else they must differ.
     is_equality: bool,
     value: u32,
 }
 
-/// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
+/// Returns the calls that are refused with some arguments, with the patterns of these, in the order of the table.
 fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
     for (call, conditions) in parse_rows(include_str!("examined_system_calls.txt"), scope) {
@@ -220,12 +221,12 @@ fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     calls
 }
 
-/// Returns the calls that are always refused.
+/// Returns the calls that are refused with all arguments.
 fn refused_calls(scope: Scope) -> impl Iterator<Item = u32> {
     parse_rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
 }
 
-/// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
+/// Parses the rows of a table for this architecture: the number of a call, and the words behind the numbers.
 fn parse_rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
     let is_included = move |row: &&str| match scope {
         Scope::Lane { .. } => !row.starts_with('#'),
@@ -255,7 +256,7 @@ fn parse_condition(text: &str) -> Option<ArgumentCondition> {
     })
 }
 
-/// Converts the number of a system call, which is small.
+/// Converts the number of a system call.
 fn number(call: c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io, thread};
 use turnpipe_core::io::Lock;
 
-/// A job, which gets the value that its thread created first.
+/// A job, which gets the value that its thread created when it started.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;
 
 /// A limited number of threads, each started when no other is idle. When the pool is dropped, the threads run
@@ -17,7 +17,7 @@ pub struct ThreadPool<Local = ()> {
 }
 
 struct Shared<Local> {
-    /// Creates the value of a thread.
+    /// Creates the value of a thread when it starts.
     enter: Box<dyn Fn() -> Local + Send + Sync>,
     state: Mutex<State<Local>>,
     work: Condvar,
@@ -39,7 +39,7 @@ pub struct NoThread<Local> {
 }
 
 impl<Local: 'static> ThreadPool<Local> {
-    /// Returns a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
+    /// Creates a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
     pub fn new(
         name: &'static str,
         max_threads: usize,
@@ -94,6 +94,7 @@ impl<Local> Drop for ThreadPool<Local> {
 }
 
 impl<Local> Shared<Local> {
+    /// Runs jobs until the pool is dropped.
     fn serve(&self) {
         let local = (self.enter)();
         while let Some(job) = self.next_job() {
@@ -101,6 +102,7 @@ impl<Local> Shared<Local> {
         }
     }
 
+    /// Waits for a job; `None` if the pool was dropped and no job is left.
     fn next_job(&self) -> Option<Job<Local>> {
         let mut state = self.state.lock_anyway();
         if state.jobs.is_empty() && !state.is_closed {

@@ -1,9 +1,8 @@
-//! The first process of a pid namespace: it runs a command, and all that the command leaves running ends with it.
+//! The first process of a pid namespace: it runs a command, and all processes that the command leaves running end with it.
 //!
-//! Two processes of this binary stay beside the command. The outer one has the place of the command for others: it
-//! passes on signals, stops when the command stops, and ends as the command ends. The inner one, the first of the
-//! namespace, waits for the command and for orphans. All are in one process group, so that a terminal's signals reach
-//! the command itself.
+//! Two processes of this binary run beside the command. The outer one represents the command for other processes: it forwards
+//! signals, stops when the command stops, and ends as the command ends. The inner one, the first of the namespace, waits for
+//! the command and for orphans. All are in one process group, so that signals of a terminal reach the command itself.
 
 use std::ffi::{OsStr, OsString, c_int};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
@@ -22,14 +21,14 @@ use super::program::{SANDBOX_FAILED, exec_or_report, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 
-/// A command to run.
+/// A command to run in a pid namespace.
 pub(super) struct InitCommand<'a> {
     pub(super) program: &'a OsString,
-    /// Its name for itself.
+    /// The first argument of the program, its own name.
     pub(super) name: &'a OsString,
     pub(super) arguments: &'a [OsString],
     pub(super) directory: &'a Path,
-    /// That of the process that created the namespaces.
+    /// The privilege of the process that created the namespaces.
     pub(super) privilege: Privilege,
     pub(super) processes: Processes,
 }
@@ -37,14 +36,14 @@ pub(super) struct InitCommand<'a> {
 /// The processes that a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Processes {
-    /// Its own.
+    /// The processes of its pid namespace.
     Own,
-    /// Those of this system, since the kernel refuses a `/proc` of its own.
+    /// All processes of the system, since the kernel refuses another `/proc`.
     All,
 }
 
 impl Processes {
-    /// The names, as arguments of a helper.
+    /// Names of the values in arguments of a helper.
     const NAMES: [(&str, Self); 2] = [("own", Self::Own), ("all", Self::All)];
 
     pub(super) fn name(self) -> &'static str {
@@ -58,13 +57,13 @@ impl Processes {
     }
 }
 
-/// Checks that the kernel permits a pid namespace with a `/proc` of its own, which it refuses where parts of `/proc` are
-/// hidden, as in containers. This process must have one thread.
+/// Checks that the kernel permits a pid namespace with a `/proc` of its own. It refuses if parts of `/proc` are hidden, as in
+/// containers. This process must have one thread.
 ///
 /// # Errors
-/// It refuses.
+/// The kernel refuses.
 pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxError> {
-    // Only what is hidden in `/proc` forbids another one; trying takes a millisecond.
+    // Only hidden parts of `/proc` forbid another one, and an attempt takes a millisecond.
     let hides_parts = match std::fs::read("/proc/self/mountinfo") {
         Ok(mounts) => memchr::memmem::find(&mounts, b" /proc/").is_some(),
         Err(_) => true,
@@ -73,14 +72,16 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
         return Ok(());
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
-    let inner = || match unsafe { libc::fork() } {
+    let fork_inner = || match unsafe { libc::fork() } {
         0 => exit(try_mounting_proc()),
         child => child,
     };
-    // In a child, since all further children of a process that unshares are in the namespace.
+    // A child tries, since all further children of a process that unshares are in the namespace.
     // SAFETY: as above.
     let child = match unsafe { libc::fork() } {
-        0 => exit(unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(inner()))),
+        0 => exit(
+            unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(fork_inner())),
+        ),
         child => child,
     };
     match wait_for(child) {
@@ -91,14 +92,14 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
     }
 }
 
-/// Returns 0 if the first process of a pid namespace can mount its `/proc`.
+/// Tries to mount `/proc` as the first process of a pid namespace. Returns 0 on success, else 1.
 fn try_mounting_proc() -> u8 {
-    let mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
+    let is_mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
         .is_ok_and(|()| mount_proc(Privilege::User).is_ok());
-    u8::from(!mounted)
+    u8::from(!is_mounted)
 }
 
-/// Returns the exit status of a child.
+/// Waits for a child. Returns its exit status, or 1 if a signal ended it.
 fn wait_for(child: libc::pid_t) -> u8 {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
@@ -109,7 +110,8 @@ fn wait_for(child: libc::pid_t) -> u8 {
     }
 }
 
-/// What the inner process tells the outer one about the command: its exit status, or the signal that stopped or ended it.
+/// A change of the command that the inner process reports to the outer one: its exit status, or the signal that stopped or ended
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StatusChange {
     Exited(u8),
@@ -118,6 +120,7 @@ enum StatusChange {
 }
 
 impl StatusChange {
+    /// Converts the status of a child as `waitpid` returns it.
     fn from_status(status: c_int) -> Option<Self> {
         let byte = |value| u8::try_from(value).unwrap_or(u8::MAX);
         if libc::WIFEXITED(status) {
@@ -149,7 +152,7 @@ impl StatusChange {
     }
 }
 
-/// The end of a command.
+/// The end of a command, and the signals that are still blocked.
 pub(super) struct CommandEnd {
     change: StatusChange,
     signals: BlockedSignals,
@@ -167,8 +170,8 @@ impl CommandEnd {
     }
 }
 
-/// Runs a command in a pid namespace of its own, in a process with one thread and the capabilities for that. All signals
-/// stay blocked.
+/// Runs a command in a pid namespace of its own. This process must have one thread and the capabilities for a namespace. All
+/// signals stay blocked.
 ///
 /// # Errors
 /// The kernel refuses the namespace, or `/proc` for it.
@@ -194,13 +197,14 @@ pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandE
     }
 }
 
-/// All signals, blocked.
+/// All signals, which are blocked.
 struct BlockedSignals {
     blocked: libc::sigset_t,
     before: libc::sigset_t,
 }
 
 impl BlockedSignals {
+    /// Blocks all signals.
     fn block() -> io::Result<Self> {
         // SAFETY: the sets are plain data, filled before their use.
         unsafe {
@@ -213,7 +217,7 @@ impl BlockedSignals {
         }
     }
 
-    /// Lets signals through again, as before.
+    /// Restores the signal mask from before.
     fn restore(&self) {
         // SAFETY: the set is plain data.
         unsafe {
@@ -236,9 +240,8 @@ impl BlockedSignals {
         }
     }
 
-    /// Waits for a signal. Returns its number, and whether a process sent it: not the kernel, for a terminal or the
-    /// end of a child.
-    fn wait(&self) -> Option<(c_int, bool)> {
+    /// Waits for a signal.
+    fn wait(&self) -> Option<ReceivedSignal> {
         // SAFETY: the result is plain data.
         let (signal, facts) = unsafe {
             let mut facts: libc::siginfo_t = std::mem::zeroed();
@@ -247,11 +250,21 @@ impl BlockedSignals {
                 facts,
             )
         };
-        (signal > 0).then_some((signal, facts.si_code <= 0))
+        (signal > 0).then_some(ReceivedSignal {
+            signal,
+            is_from_process: facts.si_code <= 0,
+        })
     }
 }
 
-/// Passes on signals, and follows the command as the inner process reports it.
+/// A signal to the inner process.
+struct ReceivedSignal {
+    signal: c_int,
+    /// Whether a process sent it. The kernel sends signals for a terminal and for the end of a child.
+    is_from_process: bool,
+}
+
+/// Forwards signals of processes to the inner process, and stops with the command, until the command has ended.
 fn follow_command(
     inner: libc::pid_t,
     signals: &BlockedSignals,
@@ -290,11 +303,11 @@ fn follow_command(
                 send_signal(std::process::id().cast_signed(), libc::SIGSTOP)
             }
             Some(end) => {
-                // With it, all that the command has left running ends.
+                // All processes that the command has left running end with the inner process.
                 wait_for(inner);
                 return Ok(end);
             }
-            // Somebody killed the inner process, and with it the command.
+            // The inner process was killed, and the command with it.
             None => return Ok(StatusChange::Killed(SIGKILL)),
         }
     }
@@ -303,7 +316,7 @@ fn follow_command(
 /// The number of SIGKILL.
 const SIGKILL: u8 = 9;
 
-/// Ends this process by a signal; returns the status that shells give it, if the signal does not end it.
+/// Ends this process by a signal. If the signal does not end it, returns the exit status that shells use for the signal.
 fn end_by_signal(signal: u8, signals: &BlockedSignals) -> u8 {
     // The command has written its core file, if any.
     let _ = crate::process::own_memory::prevent_core_files();
@@ -314,12 +327,13 @@ fn end_by_signal(signal: u8, signals: &BlockedSignals) -> u8 {
     signal.saturating_add(128)
 }
 
+/// Sends a signal to a child or to this process.
 fn send_signal(process: libc::pid_t, signal: c_int) {
     // SAFETY: a system call on plain numbers. The process is a child that was not waited for, or this one.
     unsafe { libc::kill(process, signal) };
 }
 
-/// The inner process. Returns its exit status, which nobody needs.
+/// Runs the inner process until the command ends. Returns its exit status, which has no meaning.
 fn run_first_process(
     command: &InitCommand<'_>,
     signals: &BlockedSignals,
@@ -330,7 +344,7 @@ fn run_first_process(
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
     }
-    // Its own mounts: those of the outer process may be shared by several commands.
+    // The process gets its own mounts, since several commands may share those of the outer process.
     let prepared = match command.processes {
         Processes::All => Ok(()),
         Processes::Own => unshare(Privilege::Root, UnshareFlags::NEWNS).and_then(|()| {
@@ -356,15 +370,15 @@ fn run_first_process(
         Ok(child) => child,
         Err(error) => {
             report(&error.to_string());
-            // If the outer process has ended, nobody wants to know.
+            // Fails only if the outer process has ended.
             let _ = report_change(StatusChange::Exited(SANDBOX_FAILED));
             return 0;
         }
     };
     loop {
         match signals.wait() {
-            Some((libc::SIGCHLD, _)) => {}
-            Some((signal, true)) => send_signal(child, signal),
+            Some(received) if received.signal == libc::SIGCHLD => {}
+            Some(received) if received.is_from_process => send_signal(child, received.signal),
             _ => continue,
         }
         while let Some((process, change)) = poll_child() {
@@ -379,7 +393,7 @@ fn run_first_process(
     }
 }
 
-/// Returns a child that has stopped or ended.
+/// Returns a child that has stopped or ended, without waiting.
 fn poll_child() -> Option<(libc::pid_t, Option<StatusChange>)> {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
@@ -387,15 +401,15 @@ fn poll_child() -> Option<(libc::pid_t, Option<StatusChange>)> {
     (process > 0).then(|| (process, StatusChange::from_status(status)))
 }
 
-/// Becomes the command. Returns the exit status of a failure.
+/// Restricts this process, and becomes the command. On failure, reports it and returns the exit status.
 fn exec_restricted(command: &InitCommand<'_>) -> u8 {
     // SAFETY: a system call on plain numbers. Without a pid namespace, the command would outlive the inner process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     let prepared = std::env::set_current_dir(command.directory)
         .map_err(|error| SandboxError::new(format!("enter {}", command.directory.display()), error))
         .and_then(|()| {
-            let restricted = Restrictions::for_workspace(command.privilege).apply();
-            restricted.map_err(|error| SandboxError::new("restrict the command", error))
+            let applied = Restrictions::for_workspace(command.privilege).apply();
+            applied.map_err(|error| SandboxError::new("restrict the command", error))
         });
     if let Err(error) = prepared {
         report(&error.to_string());
@@ -408,7 +422,7 @@ fn exec_restricted(command: &InitCommand<'_>) -> u8 {
     )
 }
 
-/// Ends a forked process, without what its parent would do at its end.
+/// Ends a forked process without the exit handlers of its parent.
 fn exit(status: u8) -> ! {
     // SAFETY: ends this process only.
     unsafe { libc::_exit(status.into()) }

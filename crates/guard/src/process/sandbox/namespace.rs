@@ -1,7 +1,7 @@
-//! The namespaces of a sandbox, and how a process enters new ones.
+//! Creates the namespaces of a sandbox.
 //!
-//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which
-//! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened them.
+//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which enters the
+//! namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened the namespaces.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -17,12 +17,12 @@ use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
 use crate::process::network::{Network, PROXY_PORT};
 
-/// What a process in a sandbox sees of the file system and the network.
+/// The restrictions of a sandbox on the file system and the network.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxPolicy {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
-    /// `None` if all files can be changed that no mask is over.
+    /// The workspace; `None` if all files without a mask can be changed.
     pub workspace: Option<Workspace>,
 }
 
@@ -30,8 +30,10 @@ pub struct SandboxPolicy {
 pub const MAX_MASKS: usize = 20_000;
 
 impl SandboxPolicy {
+    /// Checks the number of masks.
+    ///
     /// # Errors
-    /// There are too many masks. As root, each file of a directory has one.
+    /// There are more than [`MAX_MASKS`]. For root, each file of a directory has its own.
     fn check_size(&self) -> Result<(), SandboxError> {
         match self.masks.len() {
             ..=MAX_MASKS => Ok(()),
@@ -41,14 +43,15 @@ impl SandboxPolicy {
         }
     }
 
+    /// Returns the servers that programs can reach.
     pub(super) fn network(&self) -> Network {
         let workspace = self.workspace.as_ref();
         workspace.map_or(Network::On, |workspace| workspace.network)
     }
 }
 
-/// Moves this process, which must have one thread, to new namespaces, as a policy says. A socket that no longer exists
-/// is skipped. Returns the socket for clients of a proxy, if the policy has one.
+/// Moves this process, which must have one thread, to new namespaces with the masks of a policy. Masks of sockets that no longer
+/// exist are skipped. Returns the listening socket of the proxy, if the policy has one.
 ///
 /// # Errors
 /// The kernel refuses a namespace or a mount, there are too many masks, or a file to mask was moved, replaced or
@@ -58,7 +61,8 @@ pub(super) fn enter_sandbox(
     policy: &SandboxPolicy,
 ) -> Result<Option<TcpListener>, SandboxError> {
     policy.check_size()?;
-    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    let user = rustix::process::getuid().as_raw();
+    let group = rustix::process::getgid().as_raw();
     let workspace = policy.workspace.as_ref();
     let network = policy.network();
     unshare(privilege, UnshareFlags::NEWNS)?;
@@ -69,7 +73,6 @@ pub(super) fn enter_sandbox(
         unshare(Privilege::Root, UnshareFlags::NEWNET)?;
     }
     if privilege == Privilege::User {
-        let (user, group) = (user.as_raw(), group.as_raw());
         for (name, map) in [
             ("setgroups", "deny".to_owned()),
             ("uid_map", format!("{user} {user} 1")),
@@ -83,18 +86,19 @@ pub(super) fn enter_sandbox(
     if network != Network::On {
         turn_on_loopback().map_err(|error| SandboxError::new("turn on loopback", error))?;
     }
-    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT));
-    let listener = (network == Network::Domains).then(listen).transpose();
-    let listener = listener.map_err(|error| SandboxError::new("listen for the proxy", error))?;
+    let listener = (network == Network::Domains)
+        .then(|| TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)))
+        .transpose()
+        .map_err(|error| SandboxError::new("listen for the proxy", error))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| SandboxError::new("make mounts private", error))?;
     if let Some(workspace) = workspace {
         workspace.mount()?;
     }
     let is_hidden = |path: &Path| workspace.is_some_and(|workspace| workspace.hides(path));
-    let mut sources = MaskMounter::new(&is_hidden);
+    let mut mounter = MaskMounter::new(&is_hidden);
     for mask in &policy.masks {
-        sources.mount(mask).map_err(|error| {
+        mounter.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
             match error {
                 Errno::STALE => SandboxError::file_moved(&mask.path),
@@ -105,7 +109,8 @@ pub(super) fn enter_sandbox(
     Ok(listener)
 }
 
-/// Creates a namespace; for an ordinary user together with a user namespace, in which it has all capabilities.
+/// Moves this process to a new namespace; for an ordinary user together with a user namespace, in which the process has all
+/// capabilities.
 pub(super) fn unshare(privilege: Privilege, flag: UnshareFlags) -> Result<(), SandboxError> {
     let name = match (privilege, flag) {
         (Privilege::User, _) => "user",

@@ -1,4 +1,4 @@
-//! The restrictions that a process in a sandbox takes upon itself before it becomes a command.
+//! The restrictions that a process in a sandbox applies to itself before it becomes a command.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -15,12 +15,12 @@ use rustix::thread::{
 };
 
 use super::privilege::Privilege;
-use crate::process::own_memory::prevent_core_files;
 use crate::process::confinement::linux;
+use crate::process::own_memory::prevent_core_files;
 use crate::process::system_call_filter::{self, Filter};
 
-/// The capabilities that root loses: with them a program could mount, read disks, files by their number or the memory
-/// of others, or change the kernel.
+/// The capabilities that root loses. With them, a program could mount file systems, read disks, files by inode number or the
+/// memory of other processes, or change the kernel.
 const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::SYS_RAWIO)
@@ -33,7 +33,7 @@ const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON);
 
-/// The capabilities that root keeps in a workspace: using files of other users, and becoming them.
+/// The capabilities that root keeps in a workspace: using files of other users, and becoming other users.
 const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -45,7 +45,7 @@ const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
 /// The version of Landlock whose rights are used; older kernels use the rights that they know.
 const LANDLOCK_VERSION: ABI = ABI::V6;
 
-/// The restrictions, prepared so that a process can take them without allocating memory.
+/// Restrictions that were prepared so that a process can apply them without allocating memory.
 #[derive(Debug)]
 pub(in crate::process) struct Restrictions {
     lost: CapabilitySet,
@@ -70,7 +70,7 @@ impl Restrictions {
         })
     }
 
-    /// Prepares what children of the lane add to the restrictions of the thread that starts them.
+    /// Prepares the restrictions that children of the lane have besides those of the thread that starts them.
     pub(in crate::process) fn for_lane_child() -> Self {
         Self {
             lost: CapabilitySet::empty(),
@@ -110,12 +110,12 @@ impl Restrictions {
     /// Restricts the calling thread permanently. Allocates nothing, and may run between `vfork` and `exec`.
     ///
     /// # Errors
-    /// The kernel refuses one of them.
+    /// The kernel refuses a restriction.
     pub(super) fn apply(&self) -> io::Result<()> {
         set_no_new_privs(true)?;
         prevent_core_files()?;
         for capability in self.lost.iter() {
-            // Not all of them exist in every kernel, and those that others removed are gone.
+            // A kernel may not have the capability, and it may have been removed before.
             if capability_is_in_bounding_set(capability).unwrap_or(false) {
                 remove_capability_from_bounding_set(capability)?;
             }
@@ -146,9 +146,9 @@ impl Restrictions {
     }
 }
 
-/// Returns the rules of a domain that permits all use of files: a process cannot inspect processes of other domains, in
-/// `/proc` or otherwise, nor reach them in these ways. `None` if the kernel has no Landlock, or the first
-/// version, whose domains forbid moving files to other directories.
+/// Creates the rules of a Landlock domain that permits all use of files. Its processes cannot inspect processes of other domains,
+/// in `/proc` or otherwise, nor reach them in the ways of the `scopes`. `None` without Landlock, and with its first version,
+/// whose domains forbid moving files to other directories.
 fn create_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
@@ -165,12 +165,12 @@ fn create_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     rules.ok().and_then(Into::into)
 }
 
-/// Whether each call in a sandbox gets a Landlock domain, and cannot inspect processes outside of it.
+/// Whether each call in a sandbox gets a Landlock domain, so that it cannot inspect processes outside it.
 pub fn isolates_calls() -> bool {
     create_domain(Scope::AbstractUnixSocket.into()).is_some()
 }
 
-/// Returns the version of the kernel's Landlock.
+/// Returns the version of Landlock in the kernel; `None` without Landlock.
 pub(in crate::process) fn landlock_version() -> Option<u32> {
     const QUERY_VERSION: u32 = 1;
     // SAFETY: with this flag the call reads no memory, and only returns a number.

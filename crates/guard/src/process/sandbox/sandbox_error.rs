@@ -1,4 +1,4 @@
-//! The failure of a sandbox.
+//! The errors of sandboxes.
 
 use std::io;
 use std::path::Path;
@@ -13,11 +13,12 @@ pub struct SandboxError {
 }
 
 impl SandboxError {
+    /// A step failed. `step` is an infinitive, such as "start the sandbox".
     pub(super) fn new(step: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::from_message(&format!("cannot {}: {}", step.into(), source.into()))
     }
 
-    /// A mount of the new interface failed.
+    /// A mount system call failed, which may be missing in an old kernel.
     pub(super) fn from_mount(step: &str, error: Errno) -> Self {
         if error == Errno::NOSYS {
             return Self::from_message(&format!("cannot {step}: this needs Linux 5.12 or newer"));
@@ -25,7 +26,7 @@ impl SandboxError {
         Self::new(step, error)
     }
 
-    /// A file to mask has another name by now, so that the mask would not be over it.
+    /// A file to mask was moved, so that the mask would not cover it.
     pub(super) fn file_moved(path: &Path) -> Self {
         Self::from_message(&format!(
             "cannot mask {}: it was moved, replaced or removed while the sandbox started; start it again",
@@ -33,7 +34,7 @@ impl SandboxError {
         ))
     }
 
-    /// Converts the message of a helper.
+    /// An error with a complete message, for example one that a helper sent.
     pub(super) fn from_message(message: &str) -> Self {
         Self {
             message: message.to_owned(),
