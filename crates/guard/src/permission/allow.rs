@@ -25,7 +25,7 @@ const EVALUATING_BUILTINS: &str = "printf read declare typeset local export read
 /// The spellings of a command. An allow rule must match one of them.
 pub(super) struct Allowable {
     /// Whether only rules for all commands allow it, since it may evaluate a text or open a connection.
-    may_evaluate_or_connect: bool,
+    needs_blanket_rule: bool,
     spellings: Vec<Spelling>,
 }
 
@@ -51,7 +51,7 @@ impl Allowable {
                 }
                 let needs_exact_rule = needs_exact_rule(level);
                 let written = Some(level.assignment_text()).filter(|text| !text.is_empty());
-                let omitted = has_only_harmless_assignments(level).then(String::new);
+                let omitted = has_harmless_assignments(level).then(String::new);
                 let prefixes = written.into_iter().chain(omitted);
                 spellings.extend(prefixes.map(|assignments| Spelling {
                     text: format!("{assignments}{text}"),
@@ -62,16 +62,16 @@ impl Allowable {
         }
         spellings.dedup_by(|spelling, previous| spelling.text == previous.text);
         Self {
-            may_evaluate_or_connect: levels
+            needs_blanket_rule: levels
                 .iter()
-                .any(|level| may_evaluate_or_connect(level, context)),
+                .any(|level| needs_blanket_rule(level, context)),
             spellings,
         }
     }
 
     /// Whether the pattern of an allow rule matches.
     pub(super) fn matches(&self, pattern: &CommandPattern) -> bool {
-        !self.may_evaluate_or_connect
+        !self.needs_blanket_rule
             && self.spellings.iter().any(|spelling| {
                 pattern.text.starts_with(&spelling.assignments)
                     && pattern.covers(&spelling.text)
@@ -88,7 +88,7 @@ impl PathContext<'_> {
 }
 
 /// Whether no assignment of a command can change which command runs.
-pub(super) fn has_only_harmless_assignments(part: &CommandPart) -> bool {
+pub(super) fn has_harmless_assignments(part: &CommandPart) -> bool {
     let mut assignments = part.assignments.iter();
     assignments.all(|assignment| is_one_of(HARMLESS_VARIABLES, &assignment.name))
 }
@@ -107,8 +107,9 @@ fn needs_exact_rule(part: &CommandPart) -> bool {
     }
 }
 
-/// Whether a command may run a substitution in a word, or may connect to a server: `cat < "$x"`.
-fn may_evaluate_or_connect(level: &CommandPart, context: &PathContext<'_>) -> bool {
+/// Whether only rules for all commands allow a command, since it may run a substitution in a word or connect
+/// to a server: `cat < "$x"`.
+fn needs_blanket_rule(level: &CommandPart, context: &PathContext<'_>) -> bool {
     let may_connect = |word: &PartWord| {
         let file = outline(word, context);
         !word.text.starts_with("<(") && (file.starts_with(UNKNOWN) || is_connection(&file))

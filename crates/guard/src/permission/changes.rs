@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::allow::has_only_harmless_assignments;
 use super::command::Command;
 use super::invocation::Invocation;
 use super::pattern::{GLOB, UNKNOWN, UNKNOWN_WORD};
@@ -16,17 +15,15 @@ impl Command<'_> {
     /// if it has `rm` or `rmdir` and then a word that can be a path.
     pub(super) fn may_remove_critical(&self) -> bool {
         if !self.is_parsed() {
-            let is_separator =
-                |letter: char| letter.is_whitespace() || "\"'`(){};&|".contains(letter);
-            let mut words = self.text.split(is_separator);
+            let is_end = |letter: char| letter.is_whitespace() || "\"'`(){};&|".contains(letter);
+            let mut words = self.text.split(is_end);
             return words.clone().any(|word| matches!(word, "rm" | "rmdir"))
                 && words.any(|word| word.starts_with(['/', '~', '$', '*', '.']));
         }
-        self.invocations()
-            .iter()
-            .filter(|invocation| matches!(invocation.program(), "rm" | "rmdir"))
-            .flat_map(Invocation::arguments)
-            .any(|argument| self.names_critical(argument))
+        let invocations = self.invocations().iter();
+        let removing = invocations.filter(|removal| matches!(removal.program(), "rm" | "rmdir"));
+        let mut removed = removing.flat_map(Invocation::arguments);
+        removed.any(|argument| self.names_critical(argument))
     }
 
     /// Whether an argument, given as its outline, may name a directory that is never removed without approval.
@@ -50,11 +47,10 @@ impl Command<'_> {
 
     /// Whether its only effects are known changes to files in the working directories.
     pub(super) fn only_edits_inside(&self) -> bool {
-        let level = self
-            .levels
-            .last()
-            .filter(|level| has_only_harmless_assignments(level));
-        let Some(level) = level.filter(|_| !self.directories.has_unknown) else {
+        let Some(level) = self
+            .plain_innermost()
+            .filter(|_| !self.directories.has_unknown)
+        else {
             return false;
         };
         let program = level.program().unwrap_or_default();
@@ -80,15 +76,13 @@ impl Command<'_> {
             });
         // The script of `sed` starts no program if the command without the in-place option only reads.
         let starts_no_program = program != "sed" || {
-            let is_in_place =
-                |word: &PartWord| find_uses(program).iter().any(|edit| edit.is_given(word));
+            let uses = find_uses(program);
+            let is_in_place = |word: &PartWord| uses.iter().any(|edit| edit.is_given(word));
             let words = level.words.iter().filter(|word| !is_in_place(word));
             let reading: Vec<&str> = words.map(|word| word.text.as_str()).collect();
             analyse(&reading.join(" ")).verdict.is_read_only()
         };
-        EDITING_PROGRAMS.contains(&program)
-            && arguments.all(is_harmless)
-            && starts_no_program
-            && !merges_directories
+        let is_safe = starts_no_program && !merges_directories;
+        is_safe && EDITING_PROGRAMS.contains(&program) && arguments.all(is_harmless)
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::allow::{Allowable, has_only_harmless_assignments};
+use super::allow::{Allowable, has_harmless_assignments};
 use super::call::Effects;
 use super::command_pattern::CommandPattern;
 use super::directories::{Directories, infer_directories};
@@ -41,16 +41,13 @@ pub(super) fn build_commands<'a>(
 ) -> Vec<Command<'a>> {
     let start = Directories::new(context.request.directory);
     let directories = infer_directories(line, &start, context);
-    let parsed = line
-        .commands
-        .iter()
-        .zip(directories)
-        .map(|(part, directories)| {
-            let mut started = StartedPrograms::new(context);
-            started.add_command(part, line, &directories);
-            let text = script.get(part.span.clone()).unwrap_or_default();
-            Command::new(text, part.levels(), started, directories)
-        });
+    let parts = line.commands.iter().zip(directories);
+    let parsed = parts.map(|(part, directories)| {
+        let mut started = StartedPrograms::new(context);
+        started.add_command(part, line, &directories);
+        let text = script.get(part.span.clone()).unwrap_or_default();
+        Command::new(text, part.levels(), started, directories)
+    });
     let mut commands: Vec<Command<'a>> = parsed.collect();
     if let Some(first) = commands.first_mut() {
         first.started.add_words(&line.words, &start);
@@ -98,18 +95,15 @@ impl<'a> Command<'a> {
 
     /// Whether the pattern of a deny or ask rule matches the command, its command line, or a program that it may start.
     pub(super) fn matches(&self, pattern: &CommandPattern) -> bool {
-        self.invocations()
-            .iter()
-            .any(|invocation| invocation.matches(pattern))
+        let mut invocations = self.invocations().iter();
+        invocations.any(|invocation| invocation.matches(pattern))
             || self.is_parsed() && pattern.covers(self.text)
             || self.line.is_some_and(|line| pattern.covers(line))
     }
 
     /// Whether it may start a program that is known only at run time.
     pub(super) fn may_run_unknown_program(&self) -> bool {
-        self.invocations()
-            .iter()
-            .any(Invocation::is_unknown_program)
+        self.invocations().iter().any(Invocation::is_unknown)
     }
 
     /// Whether it evaluates a text that mentions the words of a pattern, or one that is known only at run time.
@@ -131,23 +125,24 @@ impl<'a> Command<'a> {
         let is_name_end =
             |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}=,".contains(letter);
         let evaluated = self.started.evaluated.iter();
-        evaluated
-            .filter_map(|evaluated| evaluated.text.as_deref())
-            .flat_map(|text| text.split(is_name_end))
-            .filter(|name| !name.is_empty())
-            .flat_map(|name| self.directories.files(name, self.context))
-            .any(|file| pattern.restricts(&file, self.context))
+        let texts = evaluated.filter_map(|evaluated| evaluated.text.as_deref());
+        let words = texts.flat_map(|text| text.split(is_name_end));
+        let names = words.filter(|name| !name.is_empty());
+        let mut files = names.flat_map(|name| self.directories.files(name, self.context));
+        files.any(|file| pattern.restricts(&file, self.context))
     }
 
     /// Returns the leading words of the innermost command whose values are known; `None` if an assignment may change
     /// which command runs.
     pub(super) fn known_words(&self) -> Option<Vec<&str>> {
-        let level = self
-            .levels
-            .last()
-            .filter(|part| has_only_harmless_assignments(part))?;
-        let words = level.words.iter();
+        let words = self.plain_innermost()?.words.iter();
         Some(words.map_while(|word| word.value.as_deref()).collect())
+    }
+
+    /// Returns the innermost command, unless an assignment may change which command runs.
+    pub(super) fn plain_innermost(&self) -> Option<&CommandPart> {
+        let innermost = self.levels.last();
+        innermost.filter(|level| has_harmless_assignments(level))
     }
 
     /// Whether it has neither words nor assignments.
@@ -159,11 +154,8 @@ impl<'a> Command<'a> {
 
     /// Returns the targets of its redirections, if all of them are known.
     pub(super) fn redirection_targets(&self) -> Option<&[ResolvedPath]> {
-        let mut words = self
-            .levels
-            .iter()
-            .take(1)
-            .flat_map(CommandPart::output_targets);
+        let outermost = self.levels.iter().take(1);
+        let mut words = outermost.flat_map(CommandPart::output_targets);
         let targets = &self.effects().redirected;
         let has_unknown = self.directories.has_unknown
             || words.any(|word| outline(word, self.context).contains(UNKNOWN))
@@ -187,7 +179,7 @@ impl<'a> Command<'a> {
         };
         part.verdict.is_read_only()
             && !self.context.may_set_program_lookup()
-            && has_only_harmless_assignments(part)
+            && has_harmless_assignments(part)
             && stays_inside()
             && !self.reads_outside()
     }
@@ -195,15 +187,12 @@ impl<'a> Command<'a> {
     /// Returns its effects, with those of all programs that it may start.
     pub(super) fn effects(&self) -> &Effects {
         self.effects.get_or_init(|| {
-            let invocations = self.invocations().iter();
+            let started = self.invocations().iter();
             Effects {
-                reads: invocations.clone().flat_map(Invocation::reads).collect(),
-                redirected: invocations
-                    .clone()
-                    .flat_map(Invocation::output_files)
-                    .collect(),
-                changes: invocations.clone().flat_map(Invocation::changes).collect(),
-                hosts: invocations.flat_map(Invocation::hosts).collect(),
+                reads: started.clone().flat_map(Invocation::reads).collect(),
+                redirected: started.clone().flat_map(Invocation::output_files).collect(),
+                changes: started.clone().flat_map(Invocation::changes).collect(),
+                hosts: started.flat_map(Invocation::hosts).collect(),
             }
         })
     }

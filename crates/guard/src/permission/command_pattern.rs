@@ -49,7 +49,7 @@ impl CommandPattern {
     }
 
     /// Whether its first word names the program.
-    pub(super) fn is_for_program(&self, program: &str) -> bool {
+    pub(super) fn is_for(&self, program: &str) -> bool {
         let mut words = self.words.iter();
         words.any(|words| words.program == program)
     }
@@ -61,7 +61,7 @@ impl CommandPattern {
     }
 
     /// Whether the text of a command that starts this program may match.
-    pub(super) fn may_match_program(&self, program: &str) -> bool {
+    pub(super) fn may_match(&self, program: &str) -> bool {
         let mut words = self.words.iter();
         words.all(|words| words.program == program || words.program.contains('='))
     }
@@ -77,13 +77,10 @@ impl CommandPattern {
     pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
         let has_literals = |text: &str| {
             let mut words = split_words(text);
-            let literals = self
-                .text
-                .split_whitespace()
-                .filter(|word| !word.contains('*'));
+            let pattern_words = self.text.split_whitespace();
+            let literals = pattern_words.filter(|word| !word.contains('*'));
             literals
-                .map(program_name)
-                .flat_map(split_words)
+                .flat_map(|word| split_words(program_name(word)))
                 .all(|literal| {
                     words.any(|word| literal == word || literal == word.trim_start_matches('-'))
                 })
@@ -104,17 +101,15 @@ impl PatternWords {
         if program.contains('*') {
             return None;
         }
-        let (options, names): (Vec<&String>, Vec<&String>) =
-            arguments.iter().partition(|word| is_option(word));
-        let mut operands: Vec<Pattern> = names
-            .into_iter()
-            .map(|word| Pattern::from_text(word))
-            .collect();
+        let (options, names): (Vec<_>, Vec<_>) =
+            arguments.iter().cloned().partition(|word| is_option(word));
+        let mut operands: Vec<Pattern> =
+            names.iter().map(|name| Pattern::from_text(name)).collect();
         operands.pop_if(|last| last.is_star());
         Some(Self {
             program: program_name(program).to_owned(),
             operands,
-            options: options.into_iter().cloned().collect(),
+            options,
             may_continue: pattern.ends_with('*'),
         })
     }

@@ -115,11 +115,8 @@ impl Decider<'_> {
         }
         // Among the strictest decisions, prefer the first one with a specific cause.
         let rank = |by: &DecidedBy| (*by != only_reading && !is_undecided(by), *by == default.by);
-        let strictest = parts
-            .iter()
-            .rev()
-            .max_by_key(|part| (part.decision, rank(&part.by)));
-        let Some(strictest) = strictest else {
+        let from_last = parts.iter().rev();
+        let Some(strictest) = from_last.max_by_key(|part| (part.decision, rank(&part.by))) else {
             // Nothing runs, unless zsh starts `cat` for a redirection.
             let ambiguous = context.is_ambiguous().then(|| self.decide_unparsed());
             return ambiguous.unwrap_or_else(|| allow(BuiltinRule::ReadOnly));
@@ -339,9 +336,8 @@ impl Decided {
                 format!("{target} {}{no_approver}", builtin.effect())
             }
             DecidedBy::Hook { hook } => {
-                let reason = effect
-                    .filter(|reason| !reason.is_empty())
-                    .map_or(String::new(), |reason| format!(": {reason}"));
+                let given = effect.filter(|reason| !reason.is_empty());
+                let reason = given.map_or(String::new(), |reason| format!(": {reason}"));
                 format!("a {hook} hook requires approval for {target}{no_approver}{reason}")
             }
             DecidedBy::Mode { mode: Mode::Plan } => {
@@ -391,9 +387,8 @@ impl Decided {
         if self.parts.is_empty() {
             return Some(self.hint.iter().collect());
         }
-        self.unallowed_parts()
-            .map(|part| part.hint.as_ref())
-            .collect()
+        let unallowed = self.unallowed_parts();
+        unallowed.map(|part| part.hint.as_ref()).collect()
     }
 
     /// Returns the decisions on commands that are not allowed.

@@ -75,11 +75,10 @@ pub(super) fn infer_directories(
     context: &PathContext<'_>,
 ) -> Vec<Rc<Directories>> {
     let mut current = Rc::clone(start);
-    let mut repeated = line
-        .commands
-        .iter()
-        .filter(|command| command.context.is_repeated);
-    if repeated.any(|command| start.change(command, context).is_some()) {
+    let changes_in_loop = |command: &CommandPart| {
+        command.context.is_repeated && start.change(command, context).is_some()
+    };
+    if line.commands.iter().any(changes_in_loop) {
         current = start.with_unknown();
     }
     let mut directories = Vec::with_capacity(line.commands.len());

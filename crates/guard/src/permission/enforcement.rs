@@ -83,9 +83,9 @@ impl Rules {
 
     /// Returns the texts of the deny rules for files below the home directory.
     pub fn rules_below_home(&self) -> impl Iterator<Item = &str> {
-        self.file_rules(Behavior::Deny)
-            .filter(|denying| denying.pattern.is_below_home())
-            .map(|denying| &*denying.rule.text)
+        let rules = self.file_rules(Behavior::Deny);
+        let below_home = rules.filter(|rule| rule.pattern.is_below_home());
+        below_home.map(|rule| &*rule.rule.text)
     }
 
     /// Returns the directories of the allow rules `Edit(DIRECTORY/**)`.
@@ -94,36 +94,37 @@ impl Rules {
         home: Option<&Path>,
         working_directories: &[PathBuf],
     ) -> Vec<PathBuf> {
-        self.file_rules(Behavior::Allow)
-            .filter(|allowing| allowing.file_use == FileUse::Changing)
-            .filter_map(|FileRule { pattern, .. }| {
-                let below = pattern.below.directory()?;
-                let roots = pattern.roots(home, working_directories);
-                Some(roots.into_iter().map(move |root| root.join(&below)))
-            })
-            .flatten()
-            .collect()
+        let rules = self.file_rules(Behavior::Allow);
+        let edits = rules.filter(|rule| rule.file_use == FileUse::Changing);
+        let directories = edits.filter_map(|FileRule { pattern, .. }| {
+            let below = pattern.below.directory()?;
+            let roots = pattern.roots(home, working_directories);
+            Some(roots.into_iter().map(move |root| root.join(&below)))
+        });
+        directories.flatten().collect()
     }
 
     /// Returns the domain patterns of the rules `WebFetch(domain:…)` with a behavior, in lower case.
     pub fn domains(&self, behavior: Behavior) -> impl Iterator<Item = String> {
-        self.with_behavior(behavior)
-            .filter_map(|rule| match &rule.specifier {
-                Specifier::Domain(pattern) => Some(pattern.text.clone()),
-                _ => None,
-            })
+        let rules = self.with_behavior(behavior);
+        rules.filter_map(|rule| match &rule.specifier {
+            Specifier::Domain(pattern) => Some(pattern.text.clone()),
+            _ => None,
+        })
     }
 
     /// Returns the rules `Read(…)` and `Edit(…)` with a behavior.
     fn file_rules(&self, behavior: Behavior) -> impl Iterator<Item = FileRule<'_>> {
-        self.with_behavior(behavior)
-            .filter_map(|rule| match &rule.specifier {
-                Specifier::Files(file_use, pattern) => Some(FileRule {
-                    rule,
-                    file_use: *file_use,
-                    pattern,
-                }),
-                _ => None,
+        self.with_behavior(behavior).filter_map(|rule| {
+            let Specifier::Files(file_use, pattern) = &rule.specifier else {
+                return None;
+            };
+            let file_use = *file_use;
+            Some(FileRule {
+                rule,
+                file_use,
+                pattern,
             })
+        })
     }
 }

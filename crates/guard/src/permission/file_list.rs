@@ -41,10 +41,10 @@ impl FileList {
             // A pattern without `/` matches in any directory.
             let above = if path.contains('/') { "" } else { "**/" };
             let below = path.trim_start_matches('/').to_ascii_lowercase();
+            let pattern = Pattern::from_path(&format!("{above}{below}"));
             FileEntry {
                 is_excluded: line.starts_with('!'),
-                pattern: Pattern::from_path(&format!("{above}{below}"))
-                    .expect("the tables are valid patterns"),
+                pattern: pattern.expect("the tables are valid patterns"),
             }
         });
         Self(entries.collect())

@@ -50,9 +50,8 @@ pub(super) fn suggest_for_call(request: &Request<'_>) -> Option<Hint> {
 fn suggest_edit_rule(path: &Path, request: &Request<'_>) -> Option<Hint> {
     let start = request.working_directories.first()?;
     let below = path.strip_prefix(start).ok();
-    let directory = below
-        .and_then(Path::parent)
-        .filter(|directory| !directory.as_os_str().is_empty());
+    let parent = below.and_then(Path::parent);
+    let directory = parent.filter(|directory| !directory.as_os_str().is_empty());
     let (rule, also_allows) = match (directory, below) {
         (Some(directory), _) => (
             format!("Edit(./{}/**)", directory.display()),
@@ -101,10 +100,8 @@ pub(super) fn suggest_for_command(command: &Command<'_>) -> Option<Hint> {
 fn can_be_proposed(command: &str) -> bool {
     let name = command.split(' ').next().map_or("", program_name);
     let mut listed = listed_prefixes().filter_map(|(words, _)| words.split_once(' '));
-    let is_writer = |program_use: &Use| {
-        program_use.kind == UseKind::Writes && program_use.options().next().is_none()
-    };
-    !find_uses(name).iter().any(is_writer)
+    let changes = |usage: &Use| usage.kind == UseKind::Writes && usage.options().next().is_none();
+    !find_uses(name).iter().any(changes)
         && command.len() <= MAX_EXACT_LENGTH
         && !command.contains('\0')
         && !listed.any(|(program, _)| program == name)
@@ -112,9 +109,9 @@ fn can_be_proposed(command: &str) -> bool {
 
 /// Returns the prefixes of commands for which rules are proposed, each with the effects of its rule.
 fn listed_prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    table_lines(include_str!("tables/proposals.txt"))
-        .filter_map(|row| row.split_once(" | "))
-        .flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
+    let lines = table_lines(include_str!("tables/proposals.txt"));
+    let rows = lines.filter_map(|row| row.split_once(" | "));
+    rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
 }
 
 #[cfg(test)]

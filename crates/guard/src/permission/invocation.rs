@@ -54,7 +54,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Whether the program is known only at run time.
-    pub(super) fn is_unknown_program(&self) -> bool {
+    pub(super) fn is_unknown(&self) -> bool {
         self.program().contains([UNKNOWN, GLOB]) || self.program().contains("{}")
     }
 
@@ -91,15 +91,12 @@ impl<'a> Invocation<'a> {
 
     /// Returns the files that it reads or that its words may name.
     pub(super) fn reads(&self) -> Vec<ResolvedPath> {
+        let Self { part, .. } = self;
         let words = self
             .file_indexes()
-            .filter_map(|index| self.part.words.get(index));
-        let values = self
-            .part
-            .assignments
-            .iter()
-            .map(|assignment| &assignment.word);
-        self.resolve_words(words.chain(self.part.input_targets()).chain(values))
+            .filter_map(|index| part.words.get(index));
+        let values = part.assignments.iter().map(|assignment| &assignment.word);
+        self.resolve_words(words.chain(part.input_targets()).chain(values))
     }
 
     /// Returns the targets of its redirections.
@@ -114,14 +111,15 @@ impl<'a> Invocation<'a> {
     pub(super) fn changes(&self) -> Vec<ResolvedPath> {
         let mut files = Vec::new();
         let uses = self.uses().into_iter();
-        for writer in uses.filter(|program_use| program_use.listed.kind == UseKind::Writes) {
+        for writer in uses.filter(|usage| usage.listed.kind == UseKind::Writes) {
             let words = writer.outputs();
-            let (sources, outputs) = match words.split_last() {
-                Some((_, sources)) if writer.listed.has_word("last") => {
-                    words.split_at(sources.len())
-                }
-                _ => (&[][..], &words[..]),
+            let is_copy = writer.listed.has_word("last");
+            let source_count = if is_copy {
+                words.len().saturating_sub(1)
+            } else {
+                0
             };
+            let (sources, outputs) = words.split_at(source_count);
             files.extend(self.resolve_words(outputs.iter().copied()));
             // The copies in a directory have the same names.
             for (source, directory) in sources.iter().zip(outputs.iter().cycle()) {
@@ -151,12 +149,12 @@ impl<'a> Invocation<'a> {
 
     /// Whether the pattern of a deny or ask rule matches; not if the program is unknown.
     pub(super) fn matches(&self, pattern: &CommandPattern) -> bool {
-        if self.is_unknown_program() || self.outlines.is_empty() {
+        if self.is_unknown() || self.outlines.is_empty() {
             return false;
         }
         let arguments: Vec<&str> = self.arguments().collect();
         pattern.matches_words(self.program(), &arguments)
-            || pattern.may_match_program(self.program())
+            || pattern.may_match(self.program())
                 && self.spellings().any(|text| pattern.covers(&text))
     }
 
@@ -166,17 +164,12 @@ impl<'a> Invocation<'a> {
         let by_value = self.outlines.join(" ");
         let words = std::iter::once(self.program()).chain(self.arguments());
         let by_name = words.collect::<Vec<_>>().join(" ");
-        let assignments =
-            self.part.assignments.iter().map(|assignment| {
-                format!("{}={} ", assignment.name, assignment.word.value_or_text())
-            });
-        let assigned = assignments.collect::<String>() + &by_value;
-        let targets = self
-            .part
-            .output_targets()
-            .map(|word| outline(word, self.context));
+        let assignments = self.part.assignments.iter();
+        let prefixes = assignments.map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
+        let assigned = prefixes.collect::<String>() + &by_value;
+        let targets = self.part.output_targets();
         let redirected: Vec<String> = targets
-            .map(|target| format!("{by_value} > {target}"))
+            .map(|word| format!("{by_value} > {}", outline(word, self.context)))
             .collect();
         [by_value, by_name, assigned].into_iter().chain(redirected)
     }

@@ -39,9 +39,8 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
 pub(super) fn find_names<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let may_be_path = word.len() <= MAX_PATH && !word.contains('\n');
     let path = if may_be_path { word } else { "" };
-    let behind_separators = path
-        .match_indices(['=', '@', ':', ',', '{'])
-        .filter_map(|(at, _)| path.get(at + 1..));
+    let separators = path.match_indices(['=', '@', ':', ',', '{']);
+    let behind_separators = separators.filter_map(|(at, _)| path.get(at + 1..));
     let behind_option = path.get(2..).filter(|_| path.starts_with('-'));
     // `grep -rf/etc/passwd`
     let behind_letters = path

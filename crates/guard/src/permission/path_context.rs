@@ -39,7 +39,7 @@ pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
     /// The variables that were looked for, and whether the command line may set them.
-    assignable: RefCell<HashMap<&'static str, bool>>,
+    settable: RefCell<HashMap<&'static str, bool>>,
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
@@ -62,7 +62,7 @@ impl<'a> PathContext<'a> {
         Self {
             request,
             real_paths: RefCell::default(),
-            assignable: RefCell::default(),
+            settable: RefCell::default(),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> PathContext<'a> {
 
     /// Whether the command line may set a variable.
     pub(super) fn may_set(&self, name: &'static str) -> bool {
-        let may_set = || {
+        let search = || {
             let script = self.script().replace(['"', '\'', '\\'], "");
             let mut occurrences = script.match_indices(name);
             occurrences.any(|(at, _)| {
@@ -92,11 +92,8 @@ impl<'a> PathContext<'a> {
                 !before.is_some_and(|letter| "${_".contains(letter) || letter.is_alphanumeric())
             })
         };
-        *self
-            .assignable
-            .borrow_mut()
-            .entry(name)
-            .or_insert_with(may_set)
+        let mut known = self.settable.borrow_mut();
+        *known.entry(name).or_insert_with(search)
     }
 
     /// Returns the home directory, unless the command line may change it.

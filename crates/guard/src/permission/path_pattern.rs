@@ -30,8 +30,7 @@ pub(super) struct PathPattern {
 }
 
 /// Names of files that [`Path::extension`] takes for names without an extension.
-const FILES_WITHOUT_EXTENSION: &[&str] =
-    &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
+const PLAIN_FILES: &[&str] = &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
 
 /// The base directory of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,8 +88,7 @@ impl PathPattern {
             .file_name()
             .and_then(OsStr::to_str)
             .unwrap_or(below);
-        let is_file =
-            FILES_WITHOUT_EXTENSION.contains(&name) || Path::new(name).extension().is_some();
+        let is_file = PLAIN_FILES.contains(&name) || Path::new(name).extension().is_some();
         let may_be_directory = !is_file || pattern.ends_with('/') || pattern.ends_with("/**");
         let text = if is_anchored || below.contains('/') {
             below.to_owned()

@@ -32,26 +32,22 @@ enum Token {
     Name,
     /// Any number of directories, each with its `/`.
     Directories,
-    /// A character within a name: one in the ranges, or if negated any other.
-    Class {
-        is_negated: bool,
-        ranges: Vec<RangeInclusive<char>>,
-    },
+    /// A character within a name, in one of the ranges.
+    Class(Vec<RangeInclusive<char>>),
+    /// A character within a name, in none of the ranges.
+    NegatedClass(Vec<RangeInclusive<char>>),
 }
 
 impl Pattern {
     /// Parses a text, in which `*` matches any text; `\*` is a literal star and `\\` a backslash.
     pub(super) fn from_text(pattern: &str) -> Self {
+        let is_special = |next: &char| "*\\".contains(*next);
         let mut letters = pattern.chars().peekable();
         let mut tokens = Vec::new();
         while let Some(letter) = letters.next() {
             tokens.push(match letter {
                 '*' => Token::Text,
-                '\\' => Token::Literal(
-                    letters
-                        .next_if(|next| "*\\".contains(*next))
-                        .unwrap_or('\\'),
-                ),
+                '\\' => Token::Literal(letters.next_if(is_special).unwrap_or('\\')),
                 _ => Token::Literal(letter),
             });
         }
@@ -83,10 +79,7 @@ impl Pattern {
             rest = &rest[letter.len_utf8()..];
             tokens.push(match letter {
                 '*' => Token::Name,
-                '?' => Token::Class {
-                    is_negated: true,
-                    ranges: Vec::new(),
-                },
+                '?' => Token::NegatedClass(Vec::new()),
                 '[' => parse_class(&mut rest)?,
                 '\\' => {
                     let escaped = rest.chars().next().ok_or("dangling '\\'")?;
@@ -169,10 +162,9 @@ impl Pattern {
         };
         let from_start = self.0.iter().zip(text.chars());
         let from_end = self.0.iter().rev().zip(text.chars().rev());
-        let mut differences = from_start
-            .map_while(differs)
-            .chain(from_end.map_while(differs));
-        differences.any(|differs| differs)
+        let mut in_start = from_start.map_while(differs);
+        let mut in_end = from_end.map_while(differs);
+        in_start.any(|differs| differs) || in_end.any(|differs| differs)
     }
 
     /// Whether it matches the text if the `fillable` placeholders may stand for any text. Of the tokens, only a star matches
@@ -236,12 +228,11 @@ impl Pattern {
 impl Token {
     /// Whether it matches exactly one character, which is this one.
     fn matches(&self, letter: char) -> bool {
+        let contains = |range: &RangeInclusive<char>| range.contains(&letter);
         match self {
             Self::Literal(literal) => *literal == letter,
-            Self::Class { is_negated, ranges } => {
-                let is_listed = ranges.iter().any(|range| range.contains(&letter));
-                letter != '/' && is_listed != *is_negated
-            }
+            Self::Class(ranges) => letter != '/' && ranges.iter().any(contains),
+            Self::NegatedClass(ranges) => letter != '/' && !ranges.iter().any(contains),
             Self::Text | Self::Name | Self::Directories => false,
         }
     }
@@ -251,7 +242,7 @@ impl Token {
         match self {
             Self::Text | Self::Directories => true,
             Self::Name => letter != '/',
-            Self::Literal(_) | Self::Class { .. } => false,
+            Self::Literal(_) | Self::Class(_) | Self::NegatedClass(_) => false,
         }
     }
 }
@@ -261,13 +252,11 @@ impl Token {
 /// # Errors
 /// The reason why the class is invalid.
 fn parse_class(rest: &mut &str) -> Result<Token, &'static str> {
-    let inside = rest.strip_prefix(['!', '^']);
-    let text = inside.unwrap_or(rest);
+    let negated = rest.strip_prefix(['!', '^']);
+    let text = negated.unwrap_or(rest);
     // A bracket at the start is a member of the class.
-    let end = text
-        .char_indices()
-        .skip(1)
-        .find(|(_, letter)| *letter == ']');
+    let mut ends = text.char_indices().skip(1);
+    let end = ends.find(|(_, letter)| *letter == ']');
     let (end, _) = end.ok_or("unclosed character class; missing ']'")?;
     let mut letters = text[..end].chars().peekable();
     let mut ranges = Vec::new();
@@ -289,9 +278,9 @@ fn parse_class(rest: &mut &str) -> Result<Token, &'static str> {
         return Err("invalid range");
     }
     *rest = &text[end + 1..];
-    Ok(Token::Class {
-        is_negated: inside.is_some(),
-        ranges,
+    Ok(match negated {
+        Some(_) => Token::NegatedClass(ranges),
+        None => Token::Class(ranges),
     })
 }
 

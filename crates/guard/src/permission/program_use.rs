@@ -15,21 +15,19 @@ impl<'w> ProgramUse<'w> {
         let Self { listed, arguments } = *self;
         let is_end = |word: &PartWord| matches!(word.value.as_deref(), Some(";" | "+"));
         let is_option = move |word: &PartWord| {
-            let is_listed = |value| listed.has_word(value);
-            listed.kind == UseKind::Runs && word.value.as_deref().is_some_and(is_listed)
+            let value = word.value.as_deref();
+            listed.kind == UseKind::Runs && value.is_some_and(|value| listed.has_word(value))
         };
-        (1..=arguments.len())
-            .filter(move |start| is_option(&arguments[start - 1]))
-            .filter_map(move |start| arguments[start..].split(is_end).next())
+        let starts = (1..=arguments.len()).filter(move |start| is_option(&arguments[start - 1]));
+        starts.filter_map(move |start| arguments[start..].split(is_end).next())
     }
 
     /// Returns the texts that the program evaluates. A text is `None` if it is known only at run time.
     pub(super) fn texts(&self, input: &PartInput) -> Vec<Option<String>> {
         let Self { listed, arguments } = self;
-        let mut texts: Vec<Option<String>> = (0..arguments.len())
-            .filter_map(|start| self.find_option_text(&arguments[start..]))
-            .map(|word| word.value)
-            .collect();
+        let starts = 0..arguments.len();
+        let given = starts.filter_map(|start| self.find_option_text(&arguments[start..]));
+        let mut texts: Vec<Option<String>> = given.map(|word| word.value).collect();
         let mut operands = operands(arguments).peekable();
         if listed.has_word("all") && operands.peek().is_some() {
             texts.push(join_values(operands.clone()));
@@ -83,10 +81,8 @@ impl<'w> ProgramUse<'w> {
             Some(if is_shell { "" } else { rest })
         })?;
         if !attached.is_empty() {
-            return Some(match word.value {
-                Some(_) => PartWord::from_value(attached),
-                None => word.clone(),
-            });
+            let value = word.value.as_ref();
+            return Some(value.map_or_else(|| word.clone(), |_| PartWord::from_value(attached)));
         }
         let value = if is_shell {
             operands(following).next()
@@ -101,12 +97,10 @@ impl<'w> ProgramUse<'w> {
         let words = self.arguments.iter();
         if self.listed.has_word("of") {
             // An option, with its value in the same word or the next one.
-            let options = words
-                .clone()
-                .enumerate()
-                .filter(|(_, word)| self.listed.is_given(word));
-            return options
-                .flat_map(|(at, _)| words.clone().skip(at).take(2))
+            let indexes =
+                (0..self.arguments.len()).filter(|at| self.listed.is_given(&self.arguments[*at]));
+            return indexes
+                .flat_map(|at| words.clone().skip(at).take(2))
                 .collect();
         }
         let is_writer =

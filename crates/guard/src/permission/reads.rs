@@ -47,18 +47,12 @@ impl Command<'_> {
         let names = self.invocations().iter().flat_map(|invocation| {
             let files: Vec<usize> = invocation.file_indexes().collect();
             let words = invocation.outlines.iter().enumerate().skip(1);
-            let assignments = if invocation.outlines.is_empty() {
-                invocation.part.assignments.as_slice()
-            } else {
-                &[]
-            };
-            let values = assignments
-                .iter()
-                .map(|assignment| outline(&assignment.word, context));
-            words
-                .map(move |(index, name)| (name.clone(), files.contains(&index)))
-                .chain(values.map(|value| (value, false)))
-                .filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
+            let words = words.map(move |(index, name)| (name.clone(), files.contains(&index)));
+            let assignments = invocation.part.assignments.iter();
+            let unused = assignments.filter(|_| invocation.outlines.is_empty());
+            let values = unused.map(|assignment| (outline(&assignment.word, context), false));
+            let names = words.chain(values);
+            names.filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no invocation.
         let redirections = self.levels.iter().flat_map(CommandPart::input_targets);
@@ -74,14 +68,12 @@ impl Command<'_> {
 
     /// Whether it may read the names of files from its input or from a list in a file.
     fn reads_file_list(&self) -> bool {
-        const LIST_OPTIONS: &str = "--files0-from -files0-from --files-from -T --stdin --batch";
+        const OPTIONS: &str = "--files0-from -files0-from --files-from -T --stdin --batch";
         self.invocations().iter().any(|invocation| {
             let is_list_option = |word: &str| {
                 // `sha256sum -c LIST`
                 let checks = invocation.program().ends_with("sum") && word.contains('c');
-                LIST_OPTIONS
-                    .split(' ')
-                    .any(|option| word.starts_with(option))
+                OPTIONS.split(' ').any(|option| word.starts_with(option))
                     || word.starts_with('-') && checks
             };
             matches!(invocation.program(), "xargs" | "parallel" | "cpio" | "pax")

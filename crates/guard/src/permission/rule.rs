@@ -149,8 +149,7 @@ impl Rule {
             }
             None => return false,
         };
-        (server.is_some() || self.behavior != Behavior::Allow)
-            && self.tool.covers_on_server(server, tool)
+        (server.is_some() || self.behavior != Behavior::Allow) && self.tool.covers_on(server, tool)
     }
 
     /// Whether it is about a host that a call connects to.
@@ -166,7 +165,7 @@ impl Rule {
         match &self.specifier {
             Specifier::Command(pattern) => command.matches(pattern),
             Specifier::Any => {
-                self.tool.is_exactly("Edit") && command.effects().writes().next().is_some()
+                self.tool.names("Edit") && command.effects().writes().next().is_some()
             }
             Specifier::Outside(access) => {
                 *access == OutsideAccess::Command && command.names_outside()
@@ -213,8 +212,8 @@ impl Rule {
     }
 
     /// Whether it is about commands that start with the program.
-    pub(super) fn is_for_program(&self, program: &str) -> bool {
-        matches!(&self.specifier, Specifier::Command(pattern) if pattern.is_for_program(program))
+    pub(super) fn is_for(&self, program: &str) -> bool {
+        matches!(&self.specifier, Specifier::Command(pattern) if pattern.is_for(program))
     }
 
     /// Whether it may match a call whose arguments were not understood, so that its target is unknown.
@@ -241,7 +240,7 @@ impl Rule {
     pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Files(FileUse::Changing, pattern) => pattern.allows(path, context),
-            Specifier::Any => self.tool.is_exactly("Edit"),
+            Specifier::Any => self.tool.names("Edit"),
             _ => false,
         }
     }

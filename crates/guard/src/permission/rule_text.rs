@@ -43,10 +43,8 @@ impl Rule {
             return Err(invalid(problem.to_owned()));
         }
         let parse_path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
-        let mut arguments = Vec::new();
-        if behavior != Behavior::Allow {
-            arguments.extend(parse_argument(&specifier));
-        }
+        let argument = (behavior != Behavior::Allow).then(|| parse_argument(&specifier));
+        let mut arguments: Vec<Argument> = argument.flatten().into_iter().collect();
         let tool = canonical_tool(name);
         let specifier = match (tool, specifier.as_str()) {
             (_, "" | "*") => Specifier::Any,

@@ -33,12 +33,8 @@ impl Rules {
     #[must_use]
     pub fn file_denials(&self) -> Self {
         let deny_rules = self.with_behavior(Behavior::Deny);
-        Self::new(
-            deny_rules
-                .filter(|rule| rule.is_about_files())
-                .cloned()
-                .collect(),
-        )
+        let on_files = deny_rules.filter(|rule| rule.is_about_files());
+        Self::new(on_files.cloned().collect())
     }
 
     /// Returns a predicate for files that must not be read, given by their path and their path after following links.
@@ -83,9 +79,9 @@ impl Rules {
     /// Whether a deny or ask rule may match a text that a command evaluates. The texts of a program with an allow rule of its
     /// own are trusted.
     pub(super) fn may_restrict_evaluated(&self, command: &Command<'_>) -> bool {
-        let is_trusted = |program: &str| {
+        let is_trusted = |name: &str| {
             self.with_behavior(Behavior::Allow)
-                .any(|rule| rule.is_for_program(program))
+                .any(|rule| rule.is_for(name))
         };
         self.strictest(|rule| rule.may_restrict_evaluated(command, is_trusted))
             .is_some()
@@ -93,8 +89,8 @@ impl Rules {
 
     /// Whether a deny or ask rule is about commands.
     pub(super) fn has_command_rules(&self) -> bool {
-        self.strictest(|rule| matches!(rule.specifier, Specifier::Command(_)))
-            .is_some()
+        let is_about_commands = |rule: &Rule| matches!(rule.specifier, Specifier::Command(_));
+        self.strictest(is_about_commands).is_some()
     }
 
     /// Returns the strictest deny or ask rule that satisfies `restricts`.
@@ -108,7 +104,7 @@ impl Rules {
     /// Whether a deny or ask rule may match a part of a command line.
     pub(super) fn may_restrict_commands(&self) -> bool {
         let is_about_parts = |rule: &Rule| match rule.specifier {
-            Specifier::Any => rule.tool.is_exactly("Edit"),
+            Specifier::Any => rule.tool.names("Edit"),
             Specifier::Outside(access) => access == OutsideAccess::Command,
             Specifier::Argument | Specifier::Nothing => false,
             _ => true,

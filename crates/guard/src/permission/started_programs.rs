@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Variables whose value is a command, or a file of commands, that other programs run, besides those for pagers and
 /// editors.
-const COMMAND_VARIABLES: &str = "BASH_ENV BROWSER ENV GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH \
+const RUN_VARIABLES: &str = "BASH_ENV BROWSER ENV GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH \
     GIT_SSH_COMMAND LESSCLOSE LESSOPEN PROMPT_COMMAND RSYNC_RSH SHELL SSH_ASKPASS SUDO_ASKPASS VISUAL";
 
 /// The programs that a command may start, and the texts that it evaluates.
@@ -56,8 +56,7 @@ impl<'a> StartedPrograms<'a> {
     ) {
         let mut part = command.clone();
         if let PartInput::Pipe(before) = &command.input {
-            part.input =
-                PartInput::Text(line.commands.get(before.clone()).and_then(predict_output));
+            part.input = PartInput::Text(line.commands.get(before.clone()).and_then(output_of));
         }
         for assignment in &part.assignments {
             self.add_assignment(&assignment.name, assignment.word.value.as_deref());
@@ -81,8 +80,7 @@ impl<'a> StartedPrograms<'a> {
 
     /// Adds the value of a variable, if other programs run it.
     fn add_assignment(&mut self, name: &str, value: Option<&str>) {
-        if name.ends_with("PAGER") || name.ends_with("EDITOR") || is_one_of(COMMAND_VARIABLES, name)
-        {
+        if name.ends_with("PAGER") || name.ends_with("EDITOR") || is_one_of(RUN_VARIABLES, name) {
             self.add_evaluated(name, value.map(str::to_owned));
         }
     }
@@ -180,7 +178,7 @@ impl<'a> StartedPrograms<'a> {
 }
 
 /// Predicts the output of commands, if each prints its operands or its here-document.
-fn predict_output(commands: &[CommandPart]) -> Option<String> {
+fn output_of(commands: &[CommandPart]) -> Option<String> {
     let texts = commands.iter().map(|command| match command.program()? {
         "echo" | "printf" => {
             let operands = join_values(command.words.iter().skip(1))?;

@@ -31,7 +31,7 @@ impl ToolName {
     }
 
     /// Whether it is the name of the tool, not a pattern.
-    pub(super) fn is_exactly(&self, tool: &str) -> bool {
+    pub(super) fn names(&self, tool: &str) -> bool {
         matches!(self, Self::Exact(name) if name == tool)
     }
 
@@ -60,7 +60,7 @@ impl ToolName {
 
     /// Whether it covers a tool of an MCP server, or of any server if `server` is `None`. The name of a resource is empty,
     /// so that only rules about the whole server cover it.
-    pub(super) fn covers_on_server(&self, server: Option<&str>, tool: &str) -> bool {
+    pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
         let tool = mcp_name(tool);
         match (server, self) {
             (Some(server), _) => self.covers(&(mcp_prefix(server) + &tool)),

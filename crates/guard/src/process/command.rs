@@ -188,8 +188,8 @@ impl ChildEnds {
     /// Returns the ends with other standard input and output.
     pub(super) fn with_stdio(self, stdio: StdioPipes) -> io::Result<Self> {
         Ok(Self {
-            stdin: Arc::new(move_above_standard_streams(stdio.stdin)?),
-            stdout: move_above_standard_streams(stdio.stdout)?,
+            stdin: Arc::new(raise_descriptor(stdio.stdin)?),
+            stdout: raise_descriptor(stdio.stdout)?,
             ..self
         })
     }
@@ -232,7 +232,7 @@ impl PipeMaker {
             Stdin::Bytes(_) => {
                 let (theirs, ours) = io::pipe()?;
                 rustix::io::ioctl_fionbio(&ours, true)?;
-                let theirs = move_above_standard_streams(theirs.into())?;
+                let theirs = raise_descriptor(theirs.into())?;
                 (Arc::new(theirs), Some(ours.into()))
             }
         };
@@ -242,14 +242,14 @@ impl PipeMaker {
                 let (ours, theirs) = io::pipe()?;
                 rustix::io::ioctl_fionbio(&ours, true)?;
                 rustix::io::ioctl_fionbio(&theirs, true)?;
-                let theirs = move_above_standard_streams(theirs.into())?;
+                let theirs = raise_descriptor(theirs.into())?;
                 (Some((number, theirs)), Some(ours.into()))
             }
         };
         let theirs = ChildEnds {
             stdin: their_stdin,
-            stdout: move_above_standard_streams(their_stdout.into())?,
-            stderr: move_above_standard_streams(their_stderr.into())?,
+            stdout: raise_descriptor(their_stdout.into())?,
+            stderr: raise_descriptor(their_stderr.into())?,
             report: their_report,
         };
         let ours = OurEnds {
@@ -266,13 +266,13 @@ impl PipeMaker {
         if let Some(null) = self.null.get() {
             return Ok(Arc::clone(null));
         }
-        let null = move_above_standard_streams(File::open("/dev/null")?.into())?;
+        let null = raise_descriptor(File::open("/dev/null")?.into())?;
         Ok(Arc::clone(self.null.get_or_init(|| Arc::new(null))))
     }
 }
 
 /// Moves a descriptor to a number above 2. Smaller numbers occur if standard streams of this process are closed.
-pub(super) fn move_above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+pub(super) fn raise_descriptor(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);
     }

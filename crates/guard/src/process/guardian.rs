@@ -19,7 +19,7 @@ use memmap2::{MmapOptions, MmapRaw};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
-use super::command::{ChildEnds, move_above_standard_streams};
+use super::command::{ChildEnds, raise_descriptor};
 use super::own_process::END_SIGNALS;
 use super::posix_spawn::spawn;
 use super::start::{Start, c_string};
@@ -34,13 +34,16 @@ pub(super) const GUARDIAN_ARGUMENT: &str = "__guardian";
 
 /// Size of an entry, in bytes: the process id of the leader (0 before it is started), four unused bytes, and the start time of
 /// the call (0 if the entry is free).
-const ENTRY_BYTES: usize = 16;
+const ENTRY_SIZE: usize = 16;
 
 /// Offset of the start time in an entry, in bytes.
 const START_OFFSET: usize = 8;
 
 /// Maximum number of calls in the table. Further calls are not guarded.
 const MAX_ENTRIES: usize = 4096;
+
+/// Size of the table, in bytes.
+const TABLE_SIZE: usize = MAX_ENTRIES * ENTRY_SIZE;
 
 /// The guardian of this process.
 #[derive(Debug)]
@@ -80,11 +83,9 @@ impl Guardian {
             environment: Vec::new(),
             directory: CString::from(c"/"),
             ends: ChildEnds {
-                stdin: Arc::new(move_above_standard_streams(theirs.into())?),
+                stdin: Arc::new(raise_descriptor(theirs.into())?),
                 stdout: table.descriptor()?,
-                stderr: move_above_standard_streams(
-                    File::options().write(true).open("/dev/null")?.into(),
-                )?,
+                stderr: raise_descriptor(File::options().write(true).open("/dev/null")?.into())?,
                 report: None,
             },
         };
@@ -149,11 +150,9 @@ impl CallTable {
     fn new() -> io::Result<Self> {
         let flags = rustix::fs::MemfdFlags::CLOEXEC;
         let memory = rustix::fs::memfd_create("turnpipe-sessions", flags)?;
-        let file = File::from(move_above_standard_streams(memory)?);
-        file.set_len((MAX_ENTRIES * ENTRY_BYTES) as u64)?;
-        let mapping = MmapOptions::new()
-            .len(MAX_ENTRIES * ENTRY_BYTES)
-            .map_raw(&file)?;
+        let file = File::from(raise_descriptor(memory)?);
+        file.set_len(TABLE_SIZE as u64)?;
+        let mapping = MmapOptions::new().len(TABLE_SIZE).map_raw(&file)?;
         Ok(Self { file, mapping })
     }
 
@@ -168,9 +167,7 @@ impl CallTable {
             // SAFETY: the eight bytes lie inside the mapping, which lives as long as `self`, and are
             // aligned, since a mapping starts at a page boundary. They are only accessed atomically here; the
             // other process only reads them.
-            let word = unsafe {
-                AtomicU64::from_ptr(self.pointer_to(entry * ENTRY_BYTES + START_OFFSET).cast())
-            };
+            let word = unsafe { AtomicU64::from_ptr(self.pointer(entry, START_OFFSET).cast()) };
             word.store(start_time, Ordering::Release);
         }
     }
@@ -178,24 +175,26 @@ impl CallTable {
     fn set_leader(&self, entry: usize, leader: i32) {
         if entry < MAX_ENTRIES {
             // SAFETY: as above, for the four bytes at the beginning of the entry.
-            let word = unsafe { AtomicI32::from_ptr(self.pointer_to(entry * ENTRY_BYTES).cast()) };
+            let word = unsafe { AtomicI32::from_ptr(self.pointer(entry, 0).cast()) };
             word.store(leader, Ordering::Release);
         }
     }
 
-    /// Returns a pointer into the mapping. `offset` is in bytes.
-    fn pointer_to(&self, offset: usize) -> *mut u8 {
-        self.mapping.as_mut_ptr().wrapping_add(offset)
+    /// Returns a pointer into an entry of the mapping. `offset` is in bytes.
+    fn pointer(&self, entry: usize, offset: usize) -> *mut u8 {
+        self.mapping
+            .as_mut_ptr()
+            .wrapping_add(entry * ENTRY_SIZE + offset)
     }
 }
 
 /// Reads the calls in the table in `file`; none if it cannot be read.
 pub(super) fn read_calls(file: &File) -> Vec<GuardedCall> {
-    let mut bytes = vec![0; MAX_ENTRIES * ENTRY_BYTES];
+    let mut bytes = vec![0; TABLE_SIZE];
     if file.read_exact_at(&mut bytes, 0).is_err() {
         return Vec::new();
     }
-    let (entries, _) = bytes.as_chunks::<ENTRY_BYTES>();
+    let (entries, _) = bytes.as_chunks::<ENTRY_SIZE>();
     entries
         .iter()
         .filter_map(|entry| {
@@ -323,10 +322,8 @@ impl GuardedProcess {
     fn add_reparented_orphans(&mut self, table: &ProcessTable, mark: &OsStr, start_time: u64) {
         let new_parent = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {
-            if stat.parent == new_parent
-                && stat.start_time >= start_time
-                && has_variable(*pid, mark)
-            {
+            let is_orphan = stat.parent == new_parent && stat.start_time >= start_time;
+            if is_orphan && has_variable(*pid, mark) {
                 self.orphans.insert(*pid, stat.start_time);
             }
         }

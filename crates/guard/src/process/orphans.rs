@@ -93,9 +93,8 @@ impl Orphans {
     ) -> FoundOrphans {
         // Other calls are looked up for the first orphan only.
         let mut known = None;
-        let mut is_owned = |pid, stat: &Stat| {
-            belongs_to_call(pid, stat, call, known.get_or_insert_with(&other_calls))
-        };
+        let mut is_owned =
+            |pid, stat: &Stat| is_of_call(pid, stat, call, known.get_or_insert_with(&other_calls));
         self.examine(&mut is_owned, action, except)
     }
 
@@ -136,12 +135,11 @@ impl Orphans {
             // The orphan may have ended.
             let _ = kill_process(pid, signal);
         };
-        let own_session = session_of(0);
+        let own_session = session(0);
         let mut living = Vec::new();
         // The newest ones, which are most likely to be alive, are last in the list.
         for number in self.list_children(except).into_iter().rev() {
-            let Some(pid) = Pid::from_raw(number).filter(|_| session_of(number) != own_session)
-            else {
+            let Some(pid) = Pid::from_raw(number).filter(|_| session(number) != own_session) else {
                 continue;
             };
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
@@ -199,30 +197,24 @@ impl Orphans {
 }
 
 /// Whether an orphan belongs to a call.
-fn belongs_to_call(
-    orphan: Pid,
-    stat: &Stat,
-    call: CallIdentity<'_>,
-    other_calls: &[OtherCall],
-) -> bool {
+fn is_of_call(orphan: Pid, stat: &Stat, call: CallIdentity<'_>, others: &[OtherCall]) -> bool {
     if stat.session == call.leader.as_raw_pid() {
         return true;
     }
-    let may_be_of_other = other_calls.iter().any(|other| {
+    let may_be_of_other = others.iter().any(|other| {
         let leads = other
             .leader
             .is_some_and(|leader| leader.as_raw_pid() == stat.session);
         leads || other.start_time <= stat.start_time
     });
     // The first process of a system or container inherits orphans that no call started.
-    let is_only_ours = !may_be_of_other
-        && call.start_time <= stat.start_time
-        && !rustix::process::getpid().is_init();
+    let is_newer = call.start_time <= stat.start_time;
+    let is_only_ours = !may_be_of_other && is_newer && !rustix::process::getpid().is_init();
     is_only_ours || has_open_pipe(orphan.as_raw_pid(), call.pipes)
 }
 
 /// Returns the session of a process; our own for 0. A session whose leader is outside our container is 0.
-fn session_of(process: i32) -> i32 {
+fn session(process: i32) -> i32 {
     // SAFETY: takes a number and returns one.
     unsafe { libc::getsid(process) }
 }
@@ -265,9 +257,9 @@ mod tests {
                 start_time: *start_time,
             };
             // No process has this number.
-            let belongs_to_call = belongs_to_call(pid(i32::MAX), &stat, call, other_calls);
+            let is_of_call = is_of_call(pid(i32::MAX), &stat, call, other_calls);
             assert_eq!(
-                belongs_to_call, *expected,
+                is_of_call, *expected,
                 "{session} {start_time} {other_calls:?}"
             );
         }

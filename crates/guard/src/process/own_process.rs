@@ -144,10 +144,10 @@ pub struct Pager {
     sets_options: bool,
     /// Receives the output if no pager can be started.
     terminal: Box<dyn Write + Send>,
-    state: PagerState,
+    state: State,
 }
 
-enum PagerState {
+enum State {
     New,
     Running(Child),
     Missing,
@@ -160,7 +160,7 @@ impl Pager {
             command,
             sets_options,
             terminal,
-            state: PagerState::New,
+            state: State::New,
         }
     }
 
@@ -186,16 +186,14 @@ impl Pager {
 
     /// Returns the pager or the terminal. Starts the pager at the first call.
     fn open_sink(&mut self) -> &mut dyn Write {
-        if matches!(self.state, PagerState::New) {
-            self.state = self
-                .start()
-                .map_or(PagerState::Missing, PagerState::Running);
+        if matches!(self.state, State::New) {
+            self.state = self.start().map_or(State::Missing, State::Running);
         }
         match &mut self.state {
-            PagerState::Running(Child {
+            State::Running(Child {
                 stdin: Some(pipe), ..
             }) => pipe,
-            PagerState::New | PagerState::Running(_) | PagerState::Missing => &mut self.terminal,
+            State::New | State::Running(_) | State::Missing => &mut self.terminal,
         }
     }
 }
@@ -207,8 +205,8 @@ impl Write for Pager {
 
     fn flush(&mut self) -> io::Result<()> {
         match self.state {
-            PagerState::New => Ok(()),
-            PagerState::Running(_) | PagerState::Missing => self.open_sink().flush(),
+            State::New => Ok(()),
+            State::Running(_) | State::Missing => self.open_sink().flush(),
         }
     }
 }
@@ -216,7 +214,7 @@ impl Write for Pager {
 impl Drop for Pager {
     /// Waits for the end of the pager.
     fn drop(&mut self) {
-        if let PagerState::Running(child) = &mut self.state {
+        if let State::Running(child) = &mut self.state {
             drop(child.stdin.take());
             // The exit status of the pager does not matter.
             let _ = child.wait();

@@ -59,8 +59,8 @@ fn spawn_once(start: &Start) -> io::Result<Pid> {
         actions.duplicate(from.as_raw_fd(), to)?;
     }
     actions.change_directory(&start.directory)?;
-    let arguments = null_terminated(&start.arguments);
-    let environment = null_terminated(&start.environment);
+    let arguments = to_pointers(&start.arguments);
+    let environment = to_pointers(&start.environment);
     close_on_exec();
     let mut pid = 0;
     // SAFETY: attributes and actions are initialised; the strings, and their lists, which end with a null
@@ -153,7 +153,7 @@ fn check(error: c_int) -> io::Result<()> {
 }
 
 /// Returns pointers to the strings and a null pointer. They are valid as long as `strings`.
-pub(super) fn null_terminated(strings: &[CString]) -> Vec<*mut c_char> {
+pub(super) fn to_pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()
 }

@@ -344,7 +344,7 @@ impl SpawnerPool {
     /// The child or a thread for it cannot be started, or the required enforcement is not supported.
     pub(super) fn start(&self, start: Start) -> io::Result<StartedChild> {
         if let Starter::Sandbox(spawner) = &self.starter {
-            return self.start_in_sandbox(spawner, start);
+            return self.start_inside(spawner, start);
         }
         let spawn_here = move |confinement: &Option<Confinement>| {
             let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
@@ -366,7 +366,7 @@ impl SpawnerPool {
     }
 
     /// Starts a child in a sandbox.
-    fn start_in_sandbox(
+    fn start_inside(
         &self,
         spawner: &Arc<SandboxSpawner>,
         start: Start,

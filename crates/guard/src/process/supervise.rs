@@ -124,11 +124,11 @@ impl Supervision<'_> {
                     leader_may_have_ended = self.wait(until.saturating_sub(now), observation);
                 }
                 Step::Terminate => {
-                    self.adopt_orphans(OrphanAction::Keep);
+                    self.find_orphans(OrphanAction::Keep);
                     self.tree.terminate();
                 }
                 Step::Kill => {
-                    self.adopt_orphans(OrphanAction::Keep);
+                    self.find_orphans(OrphanAction::Keep);
                     self.tree.kill();
                     was_killed = true;
                 }
@@ -143,7 +143,7 @@ impl Supervision<'_> {
     fn kill_descendants(&mut self) -> bool {
         let until = Instant::now() + CLEANUP_TIMEOUT;
         while Instant::now() < until {
-            if self.adopt_orphans(OrphanAction::Kill) {
+            if self.find_orphans(OrphanAction::Kill) {
                 continue;
             }
             if self.tree.descendants() == Descendants::Gone {
@@ -176,13 +176,13 @@ impl Supervision<'_> {
 
     /// Adds the living orphans to the tree. Returns whether orphans may remain.
     #[cfg(target_os = "linux")]
-    fn adopt_orphans(&mut self, action: OrphanAction) -> bool {
+    fn find_orphans(&mut self, action: OrphanAction) -> bool {
         if !self.registration.supervisor.adopts_orphans() {
             return false;
         }
         let pipes = self.open_pipes();
         let leader = self.tree.leader();
-        let found = self.registration.find_orphans(leader, &pipes, action);
+        let found = self.registration.orphans(leader, &pipes, action);
         let may_remain = found.may_remain();
         self.tree.adopt(found.living);
         may_remain
@@ -198,7 +198,7 @@ impl Supervision<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn adopt_orphans(&mut self, _: OrphanAction) -> bool {
+    fn find_orphans(&mut self, _: OrphanAction) -> bool {
         false
     }
 
@@ -215,7 +215,7 @@ impl Supervision<'_> {
         };
         let descendants = match (leader, pipes) {
             // An orphan that has ended may have started another.
-            (Leader::Ended, Pipes::AtEnd) if self.adopt_orphans(OrphanAction::Keep) => {
+            (Leader::Ended, Pipes::AtEnd) if self.find_orphans(OrphanAction::Keep) => {
                 Descendants::Alive
             }
             (Leader::Ended, Pipes::AtEnd) => self.tree.descendants(),

@@ -178,11 +178,9 @@ impl Supervisor {
     /// guardian.
     fn add_to_guardian(&self) -> Option<usize> {
         let mark = self.shared.mark.get()?;
-        let guardian = self
-            .shared
-            .guardian
-            .get_or_init(|| Guardian::start(mark).ok());
-        Some(guardian.as_ref()?.add_call())
+        let guardian = &self.shared.guardian;
+        let started = guardian.get_or_init(|| Guardian::start(mark).ok());
+        Some(started.as_ref()?.add_call())
     }
 
     /// Kills all processes in the sessions of these leaders and their descendants. Other threads may wait
@@ -234,12 +232,7 @@ impl Registration {
     }
 
     /// Finds the adopted orphans of this child. `leader` is its process id, and `pipes` the inodes of its output pipes.
-    pub(super) fn find_orphans(
-        &self,
-        leader: Pid,
-        pipes: &[u64],
-        action: OrphanAction,
-    ) -> FoundOrphans {
+    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> FoundOrphans {
         let claim = CallIdentity {
             leader,
             start_time: self.start_time,

@@ -141,11 +141,11 @@ fn build_program(scope: Scope) -> Filter {
         ]);
         program.extend(body);
     }
-    let absent_calls = absent_calls(scope)
+    let missing = missing_calls(scope)
         .iter()
         .map(|call| (*call, DOES_NOT_EXIST));
     let refused = refused_calls(scope).map(|call| (call, REFUSE));
-    for (call, answer) in absent_calls.chain(refused) {
+    for (call, answer) in missing.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
         program.push(statement(RETURN, answer));
     }
@@ -154,7 +154,7 @@ fn build_program(scope: Scope) -> Filter {
 }
 
 /// Returns the calls that do not exist for the processes.
-fn absent_calls(scope: Scope) -> &'static [u32] {
+fn missing_calls(scope: Scope) -> &'static [u32] {
     match scope {
         Scope::Lane { .. } => &[CLONE3, OPENAT2],
         Scope::Sandbox => &[CLONE3],

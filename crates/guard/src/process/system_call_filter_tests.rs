@@ -61,7 +61,7 @@ fn every_row_of_the_table_is_refused() {
     for call in refused_calls(LANE) {
         assert_eq!(verdict(call.into(), &[]), REFUSE, "{call}");
     }
-    for call in absent_calls(LANE).iter().copied() {
+    for call in missing_calls(LANE).iter().copied() {
         assert_eq!(verdict(call.into(), &[]), DOES_NOT_EXIST, "{call}");
     }
 }
@@ -208,7 +208,7 @@ fn every_condition_of_the_table_is_understood() {
 fn no_call_is_in_the_table_twice() {
     let mut calls: Vec<u32> = examined_calls(LANE).iter().map(|(call, _)| *call).collect();
     calls.extend(
-        absent_calls(LANE)
+        missing_calls(LANE)
             .iter()
             .copied()
             .chain(refused_calls(LANE)),

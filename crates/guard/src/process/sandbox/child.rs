@@ -14,7 +14,7 @@ use rustix::thread::{
 
 use super::helper::MaskedNamespace;
 use super::restrictions::Restrictions;
-use crate::process::posix_spawn::{close_on_exec, null_terminated, retry_busy};
+use crate::process::posix_spawn::{close_on_exec, retry_busy, to_pointers};
 use crate::process::start::Start;
 
 /// Size of the stack of the child before it becomes its program, in bytes.
@@ -55,8 +55,8 @@ fn spawn_once(
     start: &Start,
 ) -> io::Result<Pid> {
     let (arguments, environment) = (
-        null_terminated(&start.arguments),
-        null_terminated(&start.environment),
+        to_pointers(&start.arguments),
+        to_pointers(&start.environment),
     );
     let ends = start.ends.descriptors();
     let descriptors: Vec<_> = ends.map(|(to, from)| (to, from.as_raw_fd())).collect();

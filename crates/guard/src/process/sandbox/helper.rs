@@ -126,17 +126,15 @@ impl MaskedNamespace {
             Ok(file.map_err(start_error)?.into())
         };
         let workspace = policy.workspace.as_ref();
-        let kinds = [
+        let parts = [
             (Privilege::from_process() == Privilege::User)
                 .then_some(("user", LinkNameSpaceType::User)),
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
             (policy.network() != Network::On).then_some(("net", LinkNameSpaceType::Network)),
         ];
-        let namespaces = kinds
-            .into_iter()
-            .flatten()
-            .map(|(name, kind)| Ok((kind, open(name)?)));
+        let kinds = parts.into_iter().flatten();
+        let namespaces = kinds.map(|(name, kind)| Ok((kind, open(name)?)));
         let start = |listener| {
             let workspace = workspace?;
             Some(workspace.start_proxy?(listener, &workspace.domains))
@@ -244,10 +242,8 @@ fn wait_for_parent() -> io::Result<()> {
         .and_then(|policy| {
             let privilege = Privilege::from_process();
             let listener = enter_sandbox(privilege, &policy)?;
-            let is_workspace = policy.workspace.is_some();
-            let problem = is_workspace
-                .then(|| check_pid_namespace(privilege).err())
-                .flatten();
+            let workspace = policy.workspace.as_ref();
+            let problem = workspace.and_then(|_| check_pid_namespace(privilege).err());
             let reason = problem.map_or(String::new(), |error| error.to_string());
             Ok((READY.to_owned() + &reason, listener))
         });
@@ -296,9 +292,8 @@ fn run_in_sandbox(
         let workspace = policy.workspace.as_ref();
         let is_required = workspace.is_some_and(|workspace| workspace.is_required);
         let proxy = (policy.network() == Network::Domains)
-            .then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy))
-            .transpose()
-            .map_err(start_error)?;
+            .then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy));
+        let proxy = proxy.transpose().map_err(start_error)?;
         let listener = enter_sandbox(privilege, &policy)?;
         if let Some(proxy) = &proxy {
             send(&proxy.socket, READY, listener.as_ref()).map_err(start_error)?;
@@ -322,9 +317,8 @@ fn run_in_sandbox(
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
-        Restrictions::for_sandbox(privilege)
-            .apply()
-            .map_err(|error| SandboxError::new("restrict the command", error))?;
+        let applied = Restrictions::for_sandbox(privilege).apply();
+        applied.map_err(|error| SandboxError::new("restrict the command", error))?;
         Ok(None)
     };
     match entered() {

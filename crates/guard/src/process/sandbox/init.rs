@@ -72,16 +72,14 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
         return Ok(());
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
-    let fork_inner = || match unsafe { libc::fork() } {
+    let start = || match unsafe { libc::fork() } {
         0 => exit(try_mounting_proc()),
         child => child,
     };
     // A child tries, since all further children of a process that unshares are in the namespace.
     // SAFETY: as above.
     let child = match unsafe { libc::fork() } {
-        0 => exit(
-            unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(fork_inner())),
-        ),
+        0 => exit(unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(start()))),
         child => child,
     };
     match wait_for(child) {
@@ -155,7 +153,7 @@ impl StatusChange {
 /// The end of a command, and the signals that are still blocked.
 pub(super) struct CommandEnd {
     change: StatusChange,
-    signals: BlockedSignals,
+    signals: Signals,
 }
 
 impl CommandEnd {
@@ -177,7 +175,7 @@ impl CommandEnd {
 /// The kernel refuses the namespace, or `/proc` for it.
 pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandEnd, SandboxError> {
     let start_error = |error: io::Error| SandboxError::new("start the command", error);
-    let signals = BlockedSignals::block().map_err(start_error)?;
+    let signals = Signals::block().map_err(start_error)?;
     let (reports, reporter) = io::pipe().map_err(start_error)?;
     if command.processes == Processes::Own {
         unshare(Privilege::Root, UnshareFlags::NEWPID)?;
@@ -187,7 +185,7 @@ pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandE
         -1 => Err(start_error(io::Error::last_os_error())),
         0 => {
             drop(reports);
-            exit(run_first_process(command, &signals, reporter))
+            exit(run_inner(command, &signals, reporter))
         }
         inner => {
             drop(reporter);
@@ -198,12 +196,12 @@ pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandE
 }
 
 /// All signals, which are blocked.
-struct BlockedSignals {
+struct Signals {
     blocked: libc::sigset_t,
     before: libc::sigset_t,
 }
 
-impl BlockedSignals {
+impl Signals {
     /// Blocks all signals.
     fn block() -> io::Result<Self> {
         // SAFETY: the sets are plain data, filled before their use.
@@ -250,9 +248,10 @@ impl BlockedSignals {
                 facts,
             )
         };
+        let is_from_process = facts.si_code <= 0;
         (signal > 0).then_some(ReceivedSignal {
             signal,
-            is_from_process: facts.si_code <= 0,
+            is_from_process,
         })
     }
 }
@@ -267,7 +266,7 @@ struct ReceivedSignal {
 /// Forwards signals of processes to the inner process, and stops with the command, until the command has ended.
 fn follow_command(
     inner: libc::pid_t,
-    signals: &BlockedSignals,
+    signals: &Signals,
     mut reports: PipeReader,
 ) -> io::Result<StatusChange> {
     let arrived = signals.descriptor()?;
@@ -299,9 +298,7 @@ fn follow_command(
         let mut bytes = [0; 2];
         let change = reports.read_exact(&mut bytes).ok();
         match change.and_then(|()| StatusChange::from_bytes(bytes)) {
-            Some(StatusChange::Stopped(_)) => {
-                send_signal(std::process::id().cast_signed(), libc::SIGSTOP)
-            }
+            Some(StatusChange::Stopped(_)) => send_signal(own_pid(), libc::SIGSTOP),
             Some(end) => {
                 // All processes that the command has left running end with the inner process.
                 wait_for(inner);
@@ -317,12 +314,12 @@ fn follow_command(
 const SIGKILL: u8 = 9;
 
 /// Ends this process by a signal. If the signal does not end it, returns the exit status that shells use for the signal.
-fn end_by_signal(signal: u8, signals: &BlockedSignals) -> u8 {
+fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
     // The command has written its core file, if any.
     let _ = crate::process::own_memory::prevent_core_files();
     // SAFETY: the action is the default one.
     unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
-    send_signal(std::process::id().cast_signed(), signal.into());
+    send_signal(own_pid(), signal.into());
     signals.restore();
     signal.saturating_add(128)
 }
@@ -334,11 +331,7 @@ fn send_signal(process: libc::pid_t, signal: c_int) {
 }
 
 /// Runs the inner process until the command ends. Returns its exit status, which has no meaning.
-fn run_first_process(
-    command: &InitCommand<'_>,
-    signals: &BlockedSignals,
-    mut reporter: PipeWriter,
-) -> u8 {
+fn run_inner(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWriter) -> u8 {
     // SAFETY: system calls on plain numbers. The second one keeps the command from inspecting this process.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -420,6 +413,11 @@ fn exec_restricted(command: &InitCommand<'_>) -> u8 {
             .arg0(command.name)
             .args(command.arguments),
     )
+}
+
+/// Returns the id of this process.
+fn own_pid() -> libc::pid_t {
+    std::process::id().cast_signed()
 }
 
 /// Ends a forked process without the exit handlers of its parent.

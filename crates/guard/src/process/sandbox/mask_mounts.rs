@@ -74,13 +74,10 @@ impl<'a> MaskMounter<'a> {
                 ok_if_missing(attach_over(&copy, &target))?;
                 return Ok(());
             }
-            MaskKind::UnreadableFile => (create_unreadable_file as fn() -> _, &mut self.file),
+            MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
             MaskKind::UnreadableDirectory => {
                 self.unreadable.push(mask.path.clone());
-                (
-                    create_unreadable_directory as fn() -> _,
-                    &mut self.directory,
-                )
+                (unreadable_directory as fn() -> _, &mut self.directory)
             }
         };
         // The first mask is gone if its file was removed outside this namespace.
@@ -127,14 +124,14 @@ fn attach_over(tree: &OwnedFd, target: &OwnedFd) -> rustix::io::Result<()> {
 
 /// Creates a mount of a device that no process can open. Root could read a file without permissions. The mount is read-only,
 /// since a change of the mode would affect the real device.
-fn create_unreadable_file() -> rustix::io::Result<OwnedFd> {
+fn unreadable_file() -> rustix::io::Result<OwnedFd> {
     let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
     set_attributes(&device, UNREADABLE_ATTRIBUTES, 0)?;
     Ok(device)
 }
 
 /// Creates a mount of an empty directory that only root can read.
-fn create_unreadable_directory() -> rustix::io::Result<OwnedFd> {
+fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("mode", "0"), ("size", "4096"), ("source", "turnpipe")] {
         fsconfig_set_string(file_system.as_fd(), key, value)?;
@@ -212,14 +209,8 @@ pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
         attributes,
     )?;
     attach(&mounted, Path::new("/proc"))?;
-    if privilege == Privilege::User {
-        return Ok(());
-    }
-    for path in PROC_SETTINGS
-        .map(Path::new)
-        .into_iter()
-        .filter(|path| path.exists())
-    {
+    let settings = PROC_SETTINGS.map(Path::new).into_iter();
+    for path in settings.filter(|path| privilege == Privilege::Root && path.exists()) {
         let copy = copy_tree(path, OpenTreeFlags::AT_RECURSIVE)?;
         set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE)?;
         attach(&copy, path)?;

@@ -61,8 +61,7 @@ pub(super) fn enter_sandbox(
     policy: &SandboxPolicy,
 ) -> Result<Option<TcpListener>, SandboxError> {
     policy.check_size()?;
-    let user = rustix::process::getuid().as_raw();
-    let group = rustix::process::getgid().as_raw();
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let workspace = policy.workspace.as_ref();
     let network = policy.network();
     unshare(privilege, UnshareFlags::NEWNS)?;
@@ -86,10 +85,9 @@ pub(super) fn enter_sandbox(
     if network != Network::On {
         turn_on_loopback().map_err(|error| SandboxError::new("turn on loopback", error))?;
     }
-    let listener = (network == Network::Domains)
-        .then(|| TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)))
-        .transpose()
-        .map_err(|error| SandboxError::new("listen for the proxy", error))?;
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT));
+    let bound = (network == Network::Domains).then(listen).transpose();
+    let listener = bound.map_err(|error| SandboxError::new("listen for the proxy", error))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| SandboxError::new("make mounts private", error))?;
     if let Some(workspace) = workspace {

@@ -86,9 +86,8 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
             REQUIRED => workspace.is_required = true,
             FILE => {
                 let numbers = text()?;
-                let parsed = numbers
-                    .split_once(' ')
-                    .map(|(device, inode)| (device.parse(), inode.parse()));
+                let pair = numbers.split_once(' ');
+                let parsed = pair.map(|(device, inode)| (device.parse(), inode.parse()));
                 let Some((Ok(device), Ok(inode))) = parsed else {
                     return Err(io::ErrorKind::InvalidData.into());
                 };

@@ -60,9 +60,10 @@ impl Restrictions {
     /// # Errors
     /// The kernel has no Landlock, or refused.
     pub(in crate::process) fn for_lane(writable: Option<&Path>) -> Result<Self, String> {
-        let rules =
-            linux::create_ruleset(writable).map_err(|error| format!("Landlock failed: {error}"))?;
-        let domain: Option<OwnedFd> = rules.into();
+        let rules = linux::create_ruleset(writable);
+        let domain: Option<OwnedFd> = rules
+            .map_err(|error| format!("Landlock failed: {error}"))?
+            .into();
         Ok(Self {
             lost: linux::LANE_CAPABILITIES.complement() | LOST_BY_ROOT,
             domain: Some(domain.ok_or("the kernel does not support Landlock")?),

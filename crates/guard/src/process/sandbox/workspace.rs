@@ -74,21 +74,18 @@ impl Workspace {
             copy_tree(path, flags).map_err(|error| describe(path, error))
         };
         let replaced = TEMPORARY_DIRECTORIES.map(Path::new).into_iter();
-        let private = replaced
-            .filter(|path| path.is_dir())
-            .map(|path| Ok((path, copy(&self.temporary)?)))
-            .collect::<Result<Vec<_>, _>>()?;
+        let existing = replaced.filter(|path| path.is_dir());
+        let private = existing.map(|path| Ok((path, copy(&self.temporary)?)));
+        let private = private.collect::<Result<Vec<_>, _>>()?;
         let writable = self.writable.iter().map(|path| Ok((&**path, copy(path)?)));
         let writable = writable.collect::<Result<Vec<_>, _>>()?;
-        let make_read_only = || {
+        let protect = || {
             let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
             set_attributes(&root, MountAttrFlags::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE)
         };
-        make_read_only()
-            .map_err(|error| SandboxError::from_mount("make files read-only", error))?;
+        protect().map_err(|error| SandboxError::from_mount("make files read-only", error))?;
         if Path::new(SHARED_MEMORY).is_dir() {
-            let memory =
-                create_shared_memory().and_then(|memory| attach(&memory, SHARED_MEMORY.as_ref()));
+            let memory = shared_memory().and_then(|memory| attach(&memory, SHARED_MEMORY.as_ref()));
             memory.map_err(|error| describe(SHARED_MEMORY.as_ref(), error))?;
         }
         for (path, tree) in private {
@@ -97,10 +94,8 @@ impl Workspace {
         for (path, tree) in writable {
             // The private directory hides the path, so a mount point is created in it.
             if !path.exists() {
-                let created = fs::create_dir_all(path);
-                created.map_err(|error| {
-                    SandboxError::new(format!("make {}", path.display()), error)
-                })?;
+                let made = fs::create_dir_all(path);
+                made.map_err(|error| SandboxError::new(format!("make {}", path.display()), error))?;
             }
             attach(&tree, path).map_err(|error| describe(path, error))?;
         }
@@ -117,7 +112,7 @@ pub(super) fn unmount_temporary() {
 }
 
 /// Creates an empty file system for shared memory.
-fn create_shared_memory() -> rustix::io::Result<OwnedFd> {
+fn shared_memory() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", rustix::mount::FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("mode", "1777"), ("source", "turnpipe")] {
         fsconfig_set_string(&file_system, key, value)?;
@@ -136,13 +131,12 @@ const INTERFACE_UP: libc::c_short = 1;
 /// # Errors
 /// The kernel refuses.
 pub(super) fn turn_on_loopback() -> rustix::io::Result<()> {
-    let last_error =
-        || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL);
+    let error = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL);
     // SAFETY: the request is plain data with a short name, and outlives the calls.
     unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if socket < 0 {
-            return Err(last_error());
+            return Err(error());
         }
         let mut request: libc::ifreq = std::mem::zeroed();
         for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
@@ -150,11 +144,7 @@ pub(super) fn turn_on_loopback() -> rustix::io::Result<()> {
         }
         request.ifr_ifru.ifru_flags = INTERFACE_UP;
         let status = libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request);
-        let result = if status == 0 {
-            Ok(())
-        } else {
-            Err(last_error())
-        };
+        let result = if status == 0 { Ok(()) } else { Err(error()) };
         libc::close(socket);
         result
     }
