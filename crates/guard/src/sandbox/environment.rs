@@ -74,11 +74,9 @@ fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
     let parse_host = |text: &str| parse_authority(text).map(|(host, _)| host);
     let domains = workspace.domains.allowed.iter();
     let allowed: Vec<_> = domains.map(|text| parse_host(text)).collect();
-    let direct: Vec<_> = LOCAL_HOSTS
-        .split(' ')
-        .filter(|name| !allowed.contains(&parse_host(name)))
-        .map(|name| name.trim_matches(['[', ']']))
-        .collect();
+    let hosts = LOCAL_HOSTS.split(' ');
+    let direct = hosts.filter(|name| !allowed.contains(&parse_host(name)));
+    let direct: Vec<_> = direct.map(|name| name.trim_matches(['[', ']'])).collect();
     let direct = direct.join(",");
     let variables = PROXY_VARIABLES.split(' ').flat_map(|name| {
         let value = if name == "NO_PROXY" { &direct } else { &url };

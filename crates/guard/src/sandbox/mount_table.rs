@@ -49,15 +49,10 @@ impl MountTable {
 
     /// Returns the paths in other mounts, which another mount may hide.
     fn candidates(&self, path: &Path) -> Vec<PathBuf> {
-        let above = |mount: &&Mount| path.starts_with(&mount.point);
         // Of several mounts at one path, the last one is visible.
-        let Some(own) = self
-            .mounts
-            .iter()
-            .rev()
-            .filter(above)
-            .max_by_key(|mount| mount.point.components().count())
-        else {
+        let from_last = self.mounts.iter().rev();
+        let above = from_last.filter(|mount| path.starts_with(&mount.point));
+        let Some(own) = above.max_by_key(|mount| mount.point.components().count()) else {
             return Vec::new();
         };
         let Ok(below) = path.strip_prefix(&own.point) else {

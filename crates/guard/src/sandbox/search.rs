@@ -263,10 +263,9 @@ impl<'a> Search<'a> {
         } = &self.input;
         let allowed = workspace.map(|files| &*files.sockets);
         let sockets = reachable_sockets(environment, mounts, services, sockets, allowed);
-        let masks = sockets
-            .into_iter()
-            .map(|path| (path, MaskKind::UnreadableFile));
-        self.files.extend(masks);
+        for path in sockets {
+            self.files.insert(path, MaskKind::UnreadableFile);
+        }
     }
 
     /// Watches the directories of found files that the walk does not cover.
@@ -313,16 +312,13 @@ impl<'a> Search<'a> {
 
     /// Adds the files through which root could get around masks.
     fn add_root_masks(&mut self) {
-        for path in KERNEL_SETTINGS
-            .iter()
-            .map(PathBuf::from)
-            .filter(|path| path.exists())
-        {
+        let settings = KERNEL_SETTINGS.map(PathBuf::from).into_iter();
+        for path in settings.filter(|path| path.exists()) {
             self.files.insert(path, MaskKind::Unchangeable);
         }
-        let disks = find_disks().into_iter();
-        self.files
-            .extend(disks.map(|path| (path, MaskKind::UnreadableFile)));
+        for path in find_disks() {
+            self.files.insert(path, MaskKind::UnreadableFile);
+        }
         if !isolates_calls() {
             let gap = "without Landlock, a program of root can take the user of a process outside, and then see \
                        its files";

@@ -25,11 +25,8 @@ const HARMLESS_SOCKETS: [&str; 4] = [
 /// Returns the directories with sockets of services.
 pub(super) fn service_directories(environment: &Environment) -> Vec<PathBuf> {
     let of_user = environment.get("XDG_RUNTIME_DIR").map(PathBuf::from);
-    SERVICE_DIRECTORIES
-        .iter()
-        .map(PathBuf::from)
-        .chain(of_user)
-        .collect()
+    let shared = SERVICE_DIRECTORIES.iter().map(PathBuf::from);
+    shared.chain(of_user).collect()
 }
 
 /// Returns the sockets that this user can reach: bound ones, those in the directories of services, and those that are
@@ -62,9 +59,8 @@ pub(super) fn reachable_sockets(
         };
         is_allowed || HARMLESS_SOCKETS.iter().any(|name| text.contains(name))
     };
-    let resolved = candidates
-        .iter()
-        .filter_map(|path| fs::canonicalize(path).ok());
+    let candidates = candidates.iter();
+    let resolved = candidates.filter_map(|path| fs::canonicalize(path).ok());
     let is_socket =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
     let mut sockets: Vec<PathBuf> = resolved

@@ -117,12 +117,11 @@ pub(super) struct WalkResult {
 impl PartialEq for WalkResult {
     fn eq(&self, other: &Self) -> bool {
         let pairs = self.directories.iter().zip(&other.directories);
-        let mut are_same =
-            pairs.map(|(one, other)| one.0 == other.0 && Arc::ptr_eq(one.1, other.1));
+        let mut same = pairs.map(|(one, other)| one.0 == other.0 && Arc::ptr_eq(one.1, other.1));
         self.is_incomplete == other.is_incomplete
             && self.unread == other.unread
             && self.directories.len() == other.directories.len()
-            && are_same.all(|is_same| is_same)
+            && same.all(|is_same| is_same)
     }
 }
 

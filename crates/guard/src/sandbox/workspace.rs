@@ -46,9 +46,8 @@ impl WorkspaceFiles {
             return Vec::new();
         }
         let entries = || directory.entries.iter();
-        let has_entry = |name: &str| entries().any(|entry| entry.name == name);
-        let is_git_directory =
-            has_entry("HEAD") && (has_entry("objects") || has_entry("commondir"));
+        let has = |name: &str| entries().any(|entry| entry.name == name);
+        let is_git_directory = has("HEAD") && (has("objects") || has("commondir"));
         let is_in_protected = is_protected_from_commands(path);
         let protected = entries().filter_map(|entry| {
             let is_setting =
@@ -142,9 +141,8 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns the files with keys that commands in a workspace cannot read by default.
 pub fn key_files(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-    KEY_FILES
-        .iter()
-        .filter_map(move |name| Some(home?.join(name)))
+    let names = KEY_FILES.iter();
+    names.filter_map(move |name| Some(home?.join(name)))
 }
 
 /// Returns the files and directories to hide, except for those that are `readable`.

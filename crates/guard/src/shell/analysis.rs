@@ -48,24 +48,21 @@ pub fn analyse(script: &str) -> Analysis {
     }
     let mut checks: Vec<_> = line.commands.iter().map(CheckedCommand::new).collect();
     let in_commands = checks.iter_mut().filter_map(|check| check.refusal.take());
-    let first_refusal = std::mem::take(&mut line.refusals)
+    let refusals = std::mem::take(&mut line.refusals)
         .into_iter()
-        .chain(in_commands)
-        .min_by_key(|refusal| refusal.span.start);
+        .chain(in_commands);
+    let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
     let pairs = line.commands.iter().zip(&checks);
     let changes: Vec<_> = pairs.filter(|(_, check)| check.changes_directory).collect();
-    let changes_directory = changes
-        .iter()
-        .any(|(command, _)| !command.context.is_in_subshell);
+    let mut contexts = changes.iter().map(|(command, _)| command.context);
+    let changes_directory = contexts.any(|context| !context.is_in_subshell);
     let starts = possible_starts(&changes);
     let requires = mark_reading_commands(&mut line, &checks, &starts);
     let secret = line.secrets.iter().find(|name| !line.may_set(name));
     let mut revealing = checks.iter().filter_map(|check| check.reveals.clone());
     line.reveals = revealing.next().or(secret.map(|name| format!("${name}")));
-    let sizes = line
-        .commands
-        .iter()
-        .map(|command| 1 + command.redirections.len());
+    let commands = line.commands.iter();
+    let sizes = commands.map(|command| 1 + command.redirections.len());
     let mut git_calls = checks.iter().filter_map(|check| check.git.as_ref());
     let refusal = if sizes.sum::<usize>() > MAX_COMMANDS {
         Some(Refusal::new(0..0, "too many commands"))
@@ -75,11 +72,9 @@ pub fn analyse(script: &str) -> Analysis {
         Some(Refusal::new(0..0, "the command is empty"))
     } else if let Some(unread) = &line.unread {
         Some(unread.refusal.clone())
-    } else if starts.is_empty() {
-        let call = git_calls.next();
-        call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
     } else {
-        None
+        let call = git_calls.next().filter(|_| starts.is_empty());
+        call.map(|call| Refusal::new(call.span.clone(), "git in an unknown directory"))
     };
     if let Some(refusal) = refusal {
         return refuse(refusal, line);

@@ -27,10 +27,8 @@ pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
             && word.starts_with(|first: char| first.is_ascii_lowercase())
             && word.bytes().all(is_in_name)
     });
-    Some(match subcommand {
-        Some(subcommand) => format!("{program} {subcommand}"),
-        None => program.to_owned(),
-    })
+    let both = subcommand.map(|subcommand| format!("{program} {subcommand}"));
+    both.or_else(|| Some(program.to_owned()))
 }
 
 /// Returns the name of a program without its directory.
@@ -78,11 +76,8 @@ impl CommandPart {
 
     /// Whether it has a here-document.
     pub fn has_here_document(&self) -> bool {
-        let mut operators = self
-            .redirections
-            .iter()
-            .map(|redirection| redirection.operator);
-        operators.any(|operator| matches!(operator, "<<" | "<<-"))
+        let mut redirections = self.redirections.iter();
+        redirections.any(|redirection| matches!(redirection.operator, "<<" | "<<-"))
     }
 
     /// Whether its standard error is redirected to `/dev/null`.
@@ -113,10 +108,11 @@ pub(crate) fn listed_names<'w>(mut words: impl Iterator<Item = &'w str>) -> Vec<
 pub(crate) fn find_wrapped_words(words: &[PartWord]) -> Option<&[PartWord]> {
     let names = listed_names(words.iter().map(PartWord::label)).into_iter();
     let mut wrappers = names.rev().filter_map(|(at, name)| {
-        let wrapper = LAUNCHERS
-            .get(&name)
-            .filter(|entry| entry.has_property(Property::First))?;
-        Some((at, name, wrapper.max_operands.unwrap_or(0)))
+        let wrapper = LAUNCHERS.get(&name)?;
+        let operands = wrapper.max_operands.unwrap_or(0);
+        wrapper
+            .has_property(Property::First)
+            .then_some((at, name, operands))
     });
     let (at, name, mut operands) = wrappers.next()?;
     let mut rest = words.get(at + 1..)?;

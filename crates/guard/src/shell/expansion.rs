@@ -67,10 +67,9 @@ fn parse_arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
     let inside = text
         .strip_prefix("$((")
         .and_then(|rest| rest.split("))").next());
-    let is_numeric =
-        |letter: char| letter.is_ascii_digit() || "+-*/% \t<>=!&|^~?:".contains(letter);
+    let is_part = |letter: char| letter.is_ascii_digit() || "+-*/% \t<>=!&|^~?:".contains(letter);
     match inside.filter(|inside| inside.len() + 3 < text.len()) {
-        Some(inside) if inside.chars().all(is_numeric) => Ok((Expanded::Number, inside.len() + 5)),
+        Some(inside) if inside.chars().all(is_part) => Ok((Expanded::Number, inside.len() + 5)),
         _ => Err("arithmetic with anything other than numbers can run commands"),
     }
 }
@@ -85,10 +84,8 @@ static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Parses the forms of `${…}` that [`BRACED`] matches.
 fn parse_braces(text: &str) -> Result<(Expanded, usize), &'static str> {
-    let captures = BRACED
-        .as_ref()
-        .and_then(|braced| braced.captures(text))
-        .ok_or("`${…}` in a form that is not accepted")?;
+    let found = BRACED.as_ref().and_then(|braced| braced.captures(text));
+    let captures = found.ok_or("`${…}` in a form that is not accepted")?;
     let expanded = match (captures.get(1), captures.get(2).or(captures.get(3))) {
         (Some(_), _) => Expanded::Number,
         (None, Some(_)) => Expanded::List,

@@ -2,7 +2,7 @@
 
 use super::table::{Command, Property, ValueForm};
 use super::verdict::{CheckResult, Refusal, excerpt};
-use super::word::{Arguments, GivenOption, PartWord, Value, WordShape};
+use super::word::{Arguments, Given, PartWord, Value, WordShape};
 
 /// Parses the words after the name of the command. `name` is used in messages.
 ///
@@ -41,10 +41,10 @@ struct ArgumentParser<'table, 'words> {
 impl<'words> ArgumentParser<'_, 'words> {
     /// Parses all words, or with [`Property::First`] those before the first operand.
     fn parse(mut self) -> Result<Arguments<'words>, Refusal> {
+        let ends_options = self.command.has_property(Property::First);
         let mut only_operands = self.command.has_property(Property::Text);
         while let Some(word) = self.arguments.rest().first() {
-            if self.command.has_property(Property::First) && (only_operands || !may_be_option(word))
-            {
+            if ends_options && (only_operands || !may_be_option(word)) {
                 break;
             }
             self.arguments.parsed += 1;
@@ -58,9 +58,8 @@ impl<'words> ArgumentParser<'_, 'words> {
         }
         let parsed = self.arguments.operands.iter().copied();
         let mut operands = parsed.chain(self.arguments.rest());
-        match operands
-            .find(|word| self.command.has_property(Property::Plain) && !word.cannot_be_option())
-        {
+        let is_plain = self.command.has_property(Property::Plain);
+        match operands.find(|word| is_plain && !word.cannot_be_option()) {
             Some(word) => Err(self.refuse_expansion(word)),
             None => Ok(self.arguments),
         }
@@ -90,7 +89,7 @@ impl<'words> ArgumentParser<'_, 'words> {
         }
         let Some(letters) = text.strip_prefix('-') else {
             // The word starts with an unknown piece.
-            if self.command.has_property(Property::Harmless) || word.cannot_be_option() {
+            if self.is_harmless() || word.cannot_be_option() {
                 return self.add_operand(word);
             }
             return Err(self.refuse_expansion(word));
@@ -110,23 +109,21 @@ impl<'words> ArgumentParser<'_, 'words> {
         let value = match (form.ok_or_else(|| self.refuse_option(word))?, attached) {
             (ValueForm::Nothing, Some(_)) => return Err(self.refuse_option(word)),
             (ValueForm::Nothing | ValueForm::AttachedValue, None) => Value::None,
-            (_, Some(value)) => self.parse_attached_value(word, value)?,
+            (_, Some(value)) => self.attached_value(word, value)?,
             (ValueForm::ValueUnlessLast, None) if self.arguments.rest().is_empty() => Value::None,
             (ValueForm::Value | ValueForm::ValueUnlessLast, None) => {
                 // Some programs take a value only after `=` and parse the next word as an option or
                 // operand.
                 if let [next, ..] = self.arguments.rest()
                     && (may_be_option(next) && next.literal().is_none())
-                    && !self.command.has_property(Property::Harmless)
+                    && !self.is_harmless()
                 {
                     return Err(self.refuse_expansion(next));
                 }
-                self.parse_next_value(word)?
+                self.next_value(word)?
             }
         };
-        self.arguments
-            .options
-            .push(GivenOption { name, value, word });
+        self.arguments.options.push(Given { name, value, word });
         Ok(())
     }
 
@@ -142,12 +139,10 @@ impl<'words> ArgumentParser<'_, 'words> {
             let value = match form {
                 ValueForm::Nothing => Value::None,
                 ValueForm::AttachedValue if is_last => Value::None,
-                ValueForm::Value if is_last => self.parse_next_value(word)?,
-                _ => self.parse_attached_value(word, std::mem::take(&mut rest))?,
+                ValueForm::Value if is_last => self.next_value(word)?,
+                _ => self.attached_value(word, std::mem::take(&mut rest))?,
             };
-            self.arguments
-                .options
-                .push(GivenOption { name, value, word });
+            self.arguments.options.push(Given { name, value, word });
             if form != ValueForm::Nothing {
                 return Ok(());
             }
@@ -160,17 +155,11 @@ impl<'words> ArgumentParser<'_, 'words> {
     }
 
     /// Parses a value in the word of its option, or the known text of a separate word.
-    fn parse_attached_value(
-        &self,
-        word: &PartWord,
-        text: &'words str,
-    ) -> Result<Value<'words>, Refusal> {
+    fn attached_value(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
             // An expansion to several words would end the value early.
-            shape
-                if shape > WordShape::Single && !self.command.has_property(Property::Harmless) =>
-            {
+            shape if shape > WordShape::Single && !self.is_harmless() => {
                 Err(self.refuse_expansion(word))
             }
             _ => Ok(Value::Prefix(text)),
@@ -178,10 +167,9 @@ impl<'words> ArgumentParser<'_, 'words> {
     }
 
     /// Parses a value in the next word.
-    fn parse_next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
-        let Some(word) = self.arguments.rest().first() else {
-            return Err(self.refuse_option(option));
-        };
+    fn next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
+        let next = self.arguments.rest().first();
+        let word = next.ok_or_else(|| self.refuse_option(option))?;
         self.arguments.parsed += 1;
         let text = word.prefix();
         let option_name = word.literal().and_then(|literal| literal.strip_prefix('-'));
@@ -189,7 +177,12 @@ impl<'words> ArgumentParser<'_, 'words> {
             let why = format!("`{}` could be a value or an option", excerpt(text));
             return Err(word.refusal(why));
         }
-        self.parse_attached_value(word, text)
+        self.attached_value(word, text)
+    }
+
+    /// Whether unknown words are accepted anywhere.
+    fn is_harmless(&self) -> bool {
+        self.command.has_property(Property::Harmless)
     }
 
     fn refuse_option(&self, word: &PartWord) -> Refusal {

@@ -109,34 +109,28 @@ impl CommandPart {
     /// Returns the source text of its assignments, each followed by a space.
     pub fn assignment_text(&self) -> String {
         let assignments = self.assignments.iter();
-        assignments
-            .flat_map(|assignment| [&*assignment.name, "=", &*assignment.word.text, " "])
-            .collect()
+        let parts = assignments.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
+        parts.collect()
     }
 
     /// Returns the targets of its redirections that open files to read.
     pub fn input_targets(&self) -> impl Iterator<Item = &PartWord> {
-        let reading = self
-            .redirections
-            .iter()
-            .filter(|redirection| redirection.reads());
+        let redirections = self.redirections.iter();
+        let reading = redirections.filter(|redirection| redirection.reads());
         reading.map(|redirection| &redirection.target)
     }
 
     /// Returns the targets of its redirections that open files to write.
     pub fn output_targets(&self) -> impl Iterator<Item = &PartWord> {
-        let writing = self
-            .redirections
-            .iter()
-            .filter(|redirection| redirection.writes());
+        let redirections = self.redirections.iter();
+        let writing = redirections.filter(|redirection| redirection.writes());
         writing.map(|redirection| &redirection.target)
     }
 
     /// Returns the last redirection of its standard input, which decides.
     pub(super) fn input_redirection(&self) -> Option<&Redirection> {
-        self.redirections
-            .iter()
-            .rfind(|redirection| redirection.is_input())
+        let mut redirections = self.redirections.iter();
+        redirections.rfind(|redirection| redirection.is_input())
     }
 
     /// Returns the value of the first word, unless it is known only at run time.
@@ -161,11 +155,11 @@ impl CommandPart {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
         let wrapper = table.get(name)?;
-        let options = options::parse_arguments(wrapper, name, arguments)
+        let parsed = options::parse_arguments(wrapper, name, arguments)
             .ok()?
             .parsed;
-        let operands = wrapper.max_operands.unwrap_or(0);
-        let (of_wrapper, mut inner) = arguments.split_at_checked(options + operands)?;
+        let own = parsed + wrapper.max_operands.unwrap_or(0);
+        let (of_wrapper, mut inner) = arguments.split_at_checked(own)?;
         // `timeout 5$x ls`
         if !of_wrapper.iter().all(PartWord::is_one_argument) {
             return None;

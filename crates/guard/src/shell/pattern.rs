@@ -3,10 +3,10 @@
 use super::options;
 use super::table::{COMMANDS, Property};
 use super::verdict::is_one_of;
-use super::word::{GivenOption, PartWord, Value, WordPiece};
+use super::word::{Given, PartWord, Value, WordPiece};
 
 /// Options that give a pattern, have two values, or make the first operand a file. With one, no word is certainly a pattern.
-const OTHER_PATTERN_OPTIONS: &str =
+const EXCLUDED: &str =
     "e f regexp file files from-file arg argjson slurpfile rawfile args jsonargs";
 
 /// Returns the index of the word that is the pattern of `grep` and the like, if all versions of the program parse the words
@@ -17,20 +17,16 @@ pub(crate) fn pattern_index(words: &[PartWord]) -> Option<usize> {
     if !command.has_property(Property::Pattern) {
         return None;
     }
-    let words: Vec<PartWord> = arguments
-        .iter()
-        .map(known_argument)
-        .collect::<Option<_>>()?;
+    let words: Option<Vec<PartWord>> = arguments.iter().map(known_argument).collect();
+    let words = words?;
     let parsed = options::parse_arguments(command, "", &words).ok()?;
     // Some versions take values of long options only after `=`.
-    let has_separate_value = |option: &GivenOption<'_>| {
+    let has_separate_value = |option: &Given<'_>| {
         let word = option.word.prefix();
         word.starts_with("--") && !word.contains('=') && !matches!(option.value, Value::None)
     };
     let mut options = parsed.options.iter();
-    if options
-        .any(|option| is_one_of(OTHER_PATTERN_OPTIONS, option.name) || has_separate_value(option))
-    {
+    if options.any(|option| is_one_of(EXCLUDED, option.name) || has_separate_value(option)) {
         return None;
     }
     let pattern: &PartWord = parsed.operands.first()?;

@@ -41,9 +41,8 @@ const QUOTED: &str = r#""(?:
 /// Matches the lines whose tokens all shells parse alike.
 static COMMON_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // In a substitution in quotes, there is no subshell, no escaped blank, and only simple quotes.
-    let inner = TOKENS
-        .replace("QUOTED", r#""(?:[^"\\$`!]*|\$[A-Za-z_]\w*)""#)
-        .replace(r"\\[^\n]", r"\\[^\n\x20]");
+    let tokens = TOKENS.replace("QUOTED", r#""(?:[^"\\$`!]*|\$[A-Za-z_]\w*)""#);
+    let inner = tokens.replace(r"\\[^\n]", r"\\[^\n\x20]");
     let quoted = QUOTED.replace("SUBSTITUTION", &format!(r"\$\((?:{inner})*\)"));
     let outer = TOKENS.replace("QUOTED", &quoted);
     let all = format!(r"(?x)\A(?:{outer} | \$\( | \s\( | \) )*\z");

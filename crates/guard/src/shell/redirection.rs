@@ -89,20 +89,18 @@ impl Redirection {
 }
 
 /// Prefixes of paths for which bash opens a connection instead of a file.
-const CONNECTION_PREFIXES: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 /// Whether bash opens a connection instead of a file for a path.
 pub(crate) fn is_connection(path: &str) -> bool {
-    CONNECTION_PREFIXES
-        .iter()
-        .any(|prefix| path.starts_with(prefix))
+    CONNECTIONS.iter().any(|prefix| path.starts_with(prefix))
 }
 
 /// Whether the target may become a path of a connection.
 fn may_be_connection(target: &PartWord) -> bool {
     match target.literal() {
         Some(path) => is_connection(path),
-        None => CONNECTION_PREFIXES.iter().any(|prefix| {
+        None => CONNECTIONS.iter().any(|prefix| {
             prefix.starts_with(target.prefix()) || target.prefix().starts_with(prefix)
         }),
     }

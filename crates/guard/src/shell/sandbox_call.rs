@@ -21,10 +21,8 @@ pub fn parse_sandbox_call(line: &str) -> Option<String> {
         }
         _ => false,
     };
-    if !is_alone || !is_call {
-        return None;
-    }
-    if let [Some("bash"), Some("-c"), script] = values.get(end + 1..)? {
+    let inner = (is_alone && is_call).then(|| values.get(end + 1..))??;
+    if let [Some("bash"), Some("-c"), script] = inner {
         return script.map(str::to_owned);
     }
     let start = call.words.get(end + 1)?.span.start;

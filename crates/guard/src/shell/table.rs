@@ -134,11 +134,7 @@ impl Command {
 
     /// Returns the form of the value of a long option; `None` for a letter, which is a short option.
     pub(super) fn long_value_form(&self, name: &str) -> Option<ValueForm> {
-        if name.len() > 1 {
-            self.value_form(name)
-        } else {
-            None
-        }
+        (name.len() > 1).then(|| self.value_form(name))?
     }
 
     /// Whether an option, as written, takes the next word as its value.
@@ -182,12 +178,11 @@ impl Command {
     /// # Errors
     /// The reason why the row is invalid.
     fn add_properties(&mut self, properties: &'static str, table: &Table) -> Result<(), String> {
-        let words = properties
+        let of_row = properties
             .lines()
-            .take_while(|line| line.starts_with([' ', '#']))
-            .filter(|line| line.starts_with(' '))
-            .flat_map(str::split_whitespace);
-        for word in words {
+            .take_while(|line| line.starts_with([' ', '#']));
+        let lines = of_row.filter(|line| line.starts_with(' '));
+        for word in lines.flat_map(str::split_whitespace) {
             if let Some(name) = word.strip_prefix("--") {
                 self.add_option(name);
             } else if word.starts_with('-') && self.has_property(Property::Whole) {
@@ -195,9 +190,8 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.add_letters(letters);
             } else if word.starts_with('@') {
-                let row = table
-                    .find_row(word)
-                    .ok_or(format!("{word} is not defined"))?;
+                let row = table.find_row(word);
+                let row = row.ok_or(format!("{word} is not defined"))?;
                 self.add_properties(row.properties, table)?;
             } else if let Some(names) = word.strip_prefix("starts=") {
                 self.starts.extend(names.split(','));
@@ -245,9 +239,7 @@ impl Table {
         let mut rest = text;
         while !rest.is_empty() {
             let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-            if !line.starts_with([' ', '#'])
-                && let Some(end) = line.find('|')
-            {
+            if let Some(end) = line.find('|').filter(|_| !line.starts_with([' ', '#'])) {
                 rows.extend(line[..end].split(',').map(|name| Row {
                     name: name.trim_ascii(),
                     properties: &rest[end + 1..],

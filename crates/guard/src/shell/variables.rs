@@ -15,7 +15,7 @@ const PASSED_VARIABLES: &str = "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_
 
 /// Whether setting a variable of the shell changes nothing but its expansion: no program reads plain lower-case names and a
 /// few others.
-pub(super) fn may_set_variable(name: &str) -> bool {
+pub(super) fn may_be_set(name: &str) -> bool {
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name
             .bytes()
@@ -27,7 +27,7 @@ pub(super) fn may_set_variable(name: &str) -> bool {
 }
 
 /// Whether a command may be given a variable with this value: `NAME=value command`.
-pub(super) fn may_pass_variable(name: &str, value: &PartWord) -> bool {
+pub(super) fn may_be_passed(name: &str, value: &PartWord) -> bool {
     let Some(value) = value.literal() else {
         return false;
     };

@@ -127,7 +127,7 @@ pub(super) struct Arguments<'words> {
     /// All words.
     pub(super) words: &'words [PartWord],
     /// The options with their values, in order.
-    pub(super) options: Vec<GivenOption<'words>>,
+    pub(super) options: Vec<Given<'words>>,
     /// The operands.
     pub(super) operands: Vec<&'words PartWord>,
     /// Number of words that were parsed: all, or those before the first operand if that ends the options.
@@ -136,7 +136,7 @@ pub(super) struct Arguments<'words> {
 
 /// An option of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct GivenOption<'words> {
+pub(super) struct Given<'words> {
     /// The letter, or the long name without dashes.
     pub(super) name: &'words str,
     pub(super) value: Value<'words>,
@@ -155,7 +155,7 @@ pub(super) enum Value<'words> {
     Prefix(&'words str),
 }
 
-impl<'words> GivenOption<'words> {
+impl<'words> Given<'words> {
     /// Returns the value, or its known start.
     pub(super) fn text(&self) -> Option<&'words str> {
         match self.value {

@@ -7,7 +7,7 @@ use crate::shell::options;
 use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::redirection::Redirection;
 use crate::shell::table::{COMMANDS, Command, Property};
-use crate::shell::variables::{may_pass_variable, may_set_variable};
+use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{CheckResult, Refusal, excerpt, is_one_of};
 use crate::shell::word::PartWord;
 
@@ -110,12 +110,7 @@ impl CheckedCommand {
 /// Checks assignments of variables, which are passed to a command or else set in the shell.
 fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> CheckResult {
     let is_refused = |PartAssignment { name, word }: &&PartAssignment| {
-        let is_accepted = if are_passed {
-            may_pass_variable(name, word)
-        } else {
-            may_set_variable(name)
-        };
-        !is_accepted
+        are_passed && !may_be_passed(name, word) || !are_passed && !may_be_set(name)
     };
     let Some(PartAssignment { name, word }) = assignments.iter().find(is_refused) else {
         return Ok(());

@@ -18,7 +18,7 @@ pub(in crate::shell) fn may_be_secret(name: &str) -> bool {
 
 /// Whether a command may print variables of its environment, or of other processes, that may be secret.
 pub(super) fn prints_environment(name: &str, entry: &Command, words: &[PartWord]) -> bool {
-    let mentions_env = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
+    let has_env = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
     let is_unknown = |word: &PartWord| word.literal().is_none();
     match name {
         "printenv" => {
@@ -29,15 +29,13 @@ pub(super) fn prints_environment(name: &str, entry: &Command, words: &[PartWord]
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
         }
         "ps" => words.iter().any(may_print_variables),
-        "yq" => words
-            .iter()
-            .any(|word| is_unknown(word) || mentions_env(word)),
+        "yq" => words.iter().any(|word| is_unknown(word) || has_env(word)),
         // The second value of `--arg` counts as the first operand.
         "jq" => options::parse_arguments(entry, name, words).is_ok_and(|arguments| {
             let mut programs = arguments.operands.iter().take(1 + arguments.options.len());
             arguments.has_any_option(&["f", "from-file"])
                 || programs.any(|word| is_unknown(word))
-                || words.iter().any(mentions_env)
+                || words.iter().any(has_env)
         }),
         _ => false,
     }

@@ -16,10 +16,8 @@ pub(super) fn check(
     let global = options::parse_arguments(entry, "git", words)?;
     let steps = parse_steps(&global)?;
     let refuse = |word: &PartWord| {
-        let quoted = excerpt(word.value_or_text());
-        word.refusal(format!(
-            "`git {quoted}` in a form not known to be read-only"
-        ))
+        let text = excerpt(word.value_or_text());
+        word.refusal(format!("`git {text}` in a form not known to be read-only"))
     };
     let refuse_dashes = |words: &[PartWord]| {
         let mut words = words.iter();
@@ -31,9 +29,8 @@ pub(super) fn check(
         call.names.push("git --version".to_owned());
         return Ok(());
     }
-    let [subcommand, rest @ ..] = global.rest() else {
-        return Err(name.refusal("`git` without a subcommand"));
-    };
+    let without = || name.refusal("`git` without a subcommand");
+    let (subcommand, rest) = global.rest().split_first().ok_or_else(without)?;
     let text = subcommand.literal().ok_or_else(|| refuse(subcommand))?;
     let (form, words_after) = find_form(text, rest).ok_or_else(|| refuse(subcommand))?;
     if text == "config" {
@@ -43,9 +40,8 @@ pub(super) fn check(
     let title = format!("git {text}");
     let arguments = options::parse_arguments(form, &title, words_after)?;
     // A comparison with the index does not refresh it.
-    let compares_index = text == "diff"
-        && arguments.has_any_option(&["cached", "staged"])
-        && !arguments.has_option("no-index");
+    let is_staged = arguments.has_any_option(&["cached", "staged"]);
+    let compares_index = text == "diff" && is_staged && !arguments.has_option("no-index");
     // Old versions of `git branch -l x` create `x`.
     let is_clear = (form.has_property(Property::Safe) || compares_index)
         && words.iter().all(|word| word.literal().is_some())
@@ -57,9 +53,8 @@ pub(super) fn check(
         let mut options = arguments.options.iter();
         options.any(|option| diff.value_form(option.name).is_some())
     });
-    let scope = if form.has_property(Property::Files)
-        || (form.has_property(Property::Changes) && shows_changes)
-    {
+    let may_show_changes = form.has_property(Property::Changes);
+    let scope = if form.has_property(Property::Files) || may_show_changes && shows_changes {
         GitScope::WorkTree
     } else {
         GitScope::Objects
@@ -95,8 +90,6 @@ fn find_form<'words>(
     if let Some(form) = GIT.get(&format!("{subcommand} {action}")) {
         return Some((form, rest.unwrap_or_default()));
     }
-    if subcommand.contains(['@', ' ']) {
-        return None;
-    }
-    Some((GIT.get(subcommand)?, arguments))
+    let name = Some(subcommand).filter(|name| !name.contains(['@', ' ']))?;
+    Some((GIT.get(name)?, arguments))
 }

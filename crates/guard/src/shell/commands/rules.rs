@@ -1,9 +1,9 @@
 //! Conditions on the arguments of commands that a table cannot express.
 
 use super::{awk, conditions, sed};
-use crate::shell::variables::may_set_variable;
+use crate::shell::variables::may_be_set;
 use crate::shell::verdict::is_one_of;
-use crate::shell::word::{Arguments, GivenOption, PartWord, Value};
+use crate::shell::word::{Arguments, Given, PartWord, Value};
 
 /// A predicate on the name and the arguments of a command: whether it only reads.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> bool;
@@ -23,10 +23,7 @@ pub(in crate::shell) fn find_rule(name: &str) -> Option<Check> {
         },
         "formats" => verifies_nothing,
         "gets" => gets_settings,
-        // `branch` and `tag` create other operands.
-        "lists" => {
-            |_, arguments| arguments.operands.is_empty() || arguments.has_any_option(&["l", "list"])
-        }
+        "lists" => only_lists,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
         "printf" => prints_a_format,
@@ -38,6 +35,11 @@ pub(in crate::shell) fn find_rule(name: &str) -> Option<Check> {
         "version" => |_, arguments| !arguments.options.is_empty(),
         _ => return None,
     })
+}
+
+/// Whether `git branch` or `git tag` creates nothing.
+fn only_lists(_: &str, arguments: &Arguments<'_>) -> bool {
+    arguments.operands.is_empty() || arguments.has_any_option(&["l", "list"])
 }
 
 /// Whether exactly one option says that the command prints, lists or tests.
@@ -52,7 +54,7 @@ fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
 
 /// Whether no argument is an `@file`, from which the binary utilities read further options.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
-    let mut values = arguments.options.iter().filter_map(GivenOption::text);
+    let mut values = arguments.options.iter().filter_map(Given::text);
     let mut operands = arguments.operands.iter().map(|word| word.prefix());
     operands.all(|text| !text.starts_with('@'))
         && values.all(|text| !text.is_empty() && !text.starts_with('@'))
@@ -125,7 +127,7 @@ pub(in crate::shell) fn conversions(format: &str) -> impl Iterator<Item = char> 
 /// Whether `read` sets ordinary variables.
 fn reads_into_variables(_: &str, arguments: &Arguments<'_>) -> bool {
     let mut names = arguments.operands.iter().map(|word| word.literal());
-    names.all(|name| name.is_some_and(may_set_variable))
+    names.all(|name| name.is_some_and(may_be_set))
 }
 
 /// Whether the options of `set` only make the shell stricter or print what it runs.

@@ -23,10 +23,7 @@ impl<'text> Reader<'text> {
             return self.stop(1, format!("`{token}` where a command is expected"));
         }
         match self.scope.documents.first() {
-            Some(document) => stop_at(
-                document.delimiter.span.clone(),
-                "a here-document without text",
-            ),
+            Some(first) => stop_at(first.delimiter.span.clone(), "a here-document without text"),
             None => self.stop_at_control(),
         }
     }
@@ -169,13 +166,13 @@ impl<'text> Reader<'text> {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }
             _ => self
-                .read_simple_command(start)
+                .read_simple(start)
                 .map_err(|unread| unread.before(start)),
         }
     }
 
     /// Reads a simple command.
-    fn read_simple_command(&mut self, start: usize) -> ReadResult {
+    fn read_simple(&mut self, start: usize) -> ReadResult {
         let mut part = self.begin_part();
         let mut end = start;
         loop {
@@ -258,11 +255,9 @@ impl<'text> Reader<'text> {
             document.command = Some(self.line.commands.len());
         }
         let is_empty = part.words.is_empty() && part.assignments.is_empty();
-        let opens_file = part
-            .input_targets()
-            .chain(part.output_targets())
-            .next()
-            .is_some();
+        let mut redirections = part.redirections.iter();
+        let opens_file =
+            redirections.any(|redirection| redirection.reads() || redirection.writes());
         if !is_empty || opens_file || has_text {
             self.line.commands.push(part);
         }
@@ -273,11 +268,8 @@ impl<'text> Reader<'text> {
 fn check_command_start(words: &[PartWord]) -> ReadResult {
     // The keyword `time` precedes a pipeline.
     let has_time = words.first().is_some_and(|first| first.text == "time");
-    let is_part_of_time = |word: &PartWord| word.text.starts_with('-') || word.text == "time";
-    let Some(first) = words
-        .iter()
-        .find(|word| !(has_time && is_part_of_time(word)))
-    else {
+    let is_skipped = |word: &PartWord| word.text.starts_with('-') || word.text == "time";
+    let Some(first) = words.iter().find(|word| !(has_time && is_skipped(word))) else {
         return Ok(());
     };
     if has_time && first.value.is_none() && assignment_name_length(&first.text).is_some() {

@@ -5,7 +5,7 @@ use super::state::{ReadResult, Reader, ends_word};
 use crate::shell::commands::may_evaluate_operand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::parts::{CommandPart, Follows};
-use crate::shell::variables::may_set_variable;
+use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
     /// Reads a compound command with `read`, behind its keyword, and its redirections, which are a command of their own.
@@ -104,8 +104,7 @@ impl Reader<'_> {
         let rest = self.rest();
         let name = rest.get(..identifier_length(rest)).unwrap_or_default();
         let next = rest.as_bytes().get(name.len());
-        if name.is_empty() || next.is_some_and(|next| !ends_word(*next)) || !may_set_variable(name)
-        {
+        if name.is_empty() || next.is_some_and(|next| !ends_word(*next)) || !may_be_set(name) {
             return self.stop(name.len().max(1), "`for` without an ordinary variable");
         }
         self.line.assigned.insert(name.to_owned());
