@@ -61,10 +61,9 @@ impl Allowable {
             }
         }
         spellings.dedup_by(|spelling, previous| spelling.text == previous.text);
+        let mut levels = levels.iter();
         Self {
-            needs_blanket_rule: levels
-                .iter()
-                .any(|level| needs_blanket_rule(level, context)),
+            needs_blanket_rule: levels.any(|level| needs_blanket_rule(level, context)),
             spellings,
         }
     }

@@ -122,11 +122,8 @@ fn parse_target(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf
 
 /// Whether the rest of the command line runs only if its first command succeeds.
 fn requires_first_command(line: &CommandLine) -> bool {
-    let rest = line
-        .commands
-        .iter()
-        .skip(1)
-        .filter(|command| !command.context.is_substituted);
+    let others = line.commands.iter().skip(1);
+    let rest = others.filter(|command| !command.context.is_substituted);
     let mut follows = rest.map(|command| command.follows);
     line.is_flat
         && follows.next() == Some(Follows::And)

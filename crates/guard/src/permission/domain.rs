@@ -38,10 +38,8 @@ impl DomainPattern {
 
 /// Converts a domain to a path pattern with one name a label.
 fn convert_to_path(domain: &str) -> String {
-    domain
-        .replace("**", "*")
-        .replace('.', "/")
-        .replace('[', "\\[")
+    let names = domain.replace("**", "*").replace('.', "/");
+    names.replace('[', "\\[")
 }
 
 /// Returns the host of a URL, in lower case and without a trailing dot.

@@ -92,9 +92,8 @@ impl<'a> Invocation<'a> {
     /// Returns the files that it reads or that its words may name.
     pub(super) fn reads(&self) -> Vec<ResolvedPath> {
         let Self { part, .. } = self;
-        let words = self
-            .file_indexes()
-            .filter_map(|index| part.words.get(index));
+        let indexes = self.file_indexes();
+        let words = indexes.filter_map(|index| part.words.get(index));
         let values = part.assignments.iter().map(|assignment| &assignment.word);
         self.resolve_words(words.chain(part.input_targets()).chain(values))
     }
@@ -168,9 +167,8 @@ impl<'a> Invocation<'a> {
         let prefixes = assignments.map(|set| format!("{}={} ", set.name, set.word.value_or_text()));
         let assigned = prefixes.collect::<String>() + &by_value;
         let targets = self.part.output_targets();
-        let redirected: Vec<String> = targets
-            .map(|word| format!("{by_value} > {}", outline(word, self.context)))
-            .collect();
+        let behind = targets.map(|word| format!("{by_value} > {}", outline(word, self.context)));
+        let redirected: Vec<String> = behind.collect();
         [by_value, by_name, assigned].into_iter().chain(redirected)
     }
 }

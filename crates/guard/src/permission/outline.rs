@@ -37,6 +37,7 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
 /// Returns the parts of an outline that may name a file: all of it, and the text behind an option of one letter, behind a
 /// group of such options, and behind `=`, `@`, `:`, `,` or `{`. Each is given to its end and to the next separator.
 pub(super) fn find_names<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_letter = |letter: char| letter.is_ascii_alphabetic();
     let may_be_path = word.len() <= MAX_PATH && !word.contains('\n');
     let path = if may_be_path { word } else { "" };
     let separators = path.match_indices(['=', '@', ':', ',', '{']);
@@ -45,18 +46,16 @@ pub(super) fn find_names<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     // `grep -rf/etc/passwd`
     let behind_letters = path
         .strip_prefix('-')
-        .map(|option| option.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()));
+        .map(|option| option.trim_start_matches(is_letter));
+    let behind_dash = behind_option.into_iter().chain(behind_letters);
     let names = std::iter::once(path)
         .chain(behind_separators)
-        .chain(behind_option)
-        .chain(behind_letters);
+        .chain(behind_dash);
     // `-v ./x:/y`, `file:///x?y`
     let before_separator = |name: &'a str| {
         let (before, _) = name.split_once([':', ',', '?', '#', '}'])?;
         (!before.contains([' ', UNKNOWN])).then_some(before)
     };
-    names
-        .flat_map(move |name| [Some(name), before_separator(name)])
-        .flatten()
-        .filter(|name| !name.is_empty())
+    let parts = names.flat_map(move |name| [Some(name), before_separator(name)]);
+    parts.flatten().filter(|name| !name.is_empty())
 }

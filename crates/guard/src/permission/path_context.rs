@@ -107,9 +107,8 @@ impl<'a> PathContext<'a> {
             return known.clone();
         }
         let real = (self.request.real_path)(path).map(Rc::from);
-        self.real_paths
-            .borrow_mut()
-            .insert(path.to_owned(), real.clone());
+        let mut known = self.real_paths.borrow_mut();
+        known.insert(path.to_owned(), real.clone());
         real
     }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::path_context::{PathContext, ResolvedPath, has_gap};
@@ -84,10 +85,8 @@ impl PathPattern {
             // A directory is as restricted as its contents, so `dir/**` also matches the directory.
             below = below.strip_suffix("/**").unwrap_or(below);
         }
-        let name = Path::new(below)
-            .file_name()
-            .and_then(OsStr::to_str)
-            .unwrap_or(below);
+        let last = Path::new(below).file_name();
+        let name = last.and_then(OsStr::to_str).unwrap_or(below);
         let is_file = PLAIN_FILES.contains(&name) || Path::new(name).extension().is_some();
         let may_be_directory = !is_file || pattern.ends_with('/') || pattern.ends_with("/**");
         let text = if is_anchored || below.contains('/') {
@@ -134,10 +133,8 @@ impl PathPattern {
         let mut roots = self.roots(*home, working_directories);
         roots.extend((self.anchor == Anchor::AllWorkingDirectories).then_some(directory));
         roots.into_iter().any(|root| {
-            is_covered(root)
-                || context
-                    .real_path(root)
-                    .is_some_and(|real| *real != *root && is_covered(&real))
+            let leads_to_covered = |real: Rc<Path>| *real != *root && is_covered(&real);
+            is_covered(root) || context.real_path(root).is_some_and(leads_to_covered)
         })
     }
 

@@ -76,7 +76,7 @@ impl<'w> ProgramUse<'w> {
             }
             let letters = text
                 .strip_prefix('-')
-                .filter(|letters| !letters.starts_with('-'))?;
+                .filter(|rest| !rest.starts_with('-'))?;
             let (_, rest) = letters.split_once(&option[1..])?;
             Some(if is_shell { "" } else { rest })
         })?;
@@ -99,15 +99,13 @@ impl<'w> ProgramUse<'w> {
             // An option, with its value in the same word or the next one.
             let indexes =
                 (0..self.arguments.len()).filter(|at| self.listed.is_given(&self.arguments[*at]));
-            return indexes
-                .flat_map(|at| words.clone().skip(at).take(2))
-                .collect();
+            let values = indexes.flat_map(|at| words.clone().skip(at).take(2));
+            return values.collect();
         }
         let is_writer =
             !self.listed.has_word("if") || words.clone().any(|word| self.listed.is_given(word));
-        words
-            .filter(|word| is_writer && !word.text.starts_with('-'))
-            .collect()
+        let outputs = words.filter(|word| is_writer && !word.text.starts_with('-'));
+        outputs.collect()
     }
 }
 

@@ -9,7 +9,7 @@ use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
 use super::rule::{Argument, FileUse, Rule, Specifier};
 use super::tool_name::{ToolName, canonical_tool};
-use crate::shell::{is_identifier, is_one_of, parse};
+use crate::shell::{CommandPart, is_identifier, is_one_of, parse};
 use turnpipe_core::tool_facts::Purpose;
 
 /// The text of a rule is invalid.
@@ -104,10 +104,10 @@ fn split_rule(text: &str) -> Result<(&str, String), &'static str> {
 /// Whether the name of a tool starts with `mcp__SERVER__` before its first star.
 fn starts_with_server(name: &str) -> bool {
     let (literal, _) = name.split_once('*').unwrap_or((name, ""));
-    literal
+    let server = literal
         .strip_prefix("mcp__")
-        .and_then(|rest| rest.split_once("__"))
-        .is_some_and(|(server, _)| !server.is_empty())
+        .and_then(|rest| rest.split_once("__"));
+    server.is_some_and(|(server, _)| !server.is_empty())
 }
 
 /// Whether the part of a command pattern before its first star has more than one command.
@@ -117,10 +117,8 @@ fn has_several_commands(pattern: &str) -> bool {
         return false;
     }
     let commands = parse(literal).commands;
-    let outer = commands
-        .iter()
-        .filter(|command| !command.context.is_substituted);
-    outer.count() > 1
+    let is_outer = |command: &&CommandPart| !command.context.is_substituted;
+    commands.iter().filter(is_outer).count() > 1
 }
 
 /// Parses a specifier `name:value`; `None` for the arguments of commands, paths and URLs, which have rules of their own.

@@ -57,9 +57,8 @@ impl Rules {
             self.with_behavior(Behavior::Deny)
                 .any(|rule| rule.restricts_effects(&effects, &context))
         };
-        self.with_behavior(Behavior::Deny)
-            .any(Rule::is_about_files)
-            .then_some(is_unreadable)
+        let mut denying = self.with_behavior(Behavior::Deny);
+        denying.any(Rule::is_about_files).then_some(is_unreadable)
     }
 
     /// Returns a warning for each rule that can have no effect. `has_tool` is true of tools that are not those of a coding
@@ -71,9 +70,8 @@ impl Rules {
 
     /// Returns the rules with a behavior, in source order.
     pub(super) fn with_behavior(&self, behavior: Behavior) -> impl Iterator<Item = &Rule> {
-        self.all
-            .iter()
-            .filter(move |rule| rule.behavior == behavior)
+        let all = self.all.iter();
+        all.filter(move |rule| rule.behavior == behavior)
     }
 
     /// Whether a deny or ask rule may match a text that a command evaluates. The texts of a program with an allow rule of its
@@ -95,10 +93,11 @@ impl Rules {
 
     /// Returns the strictest deny or ask rule that satisfies `restricts`.
     pub(super) fn strictest(&self, restricts: impl Fn(&Rule) -> bool) -> Option<&Rule> {
-        self.all
+        let mut stricter = self
+            .all
             .iter()
-            .take_while(|rule| rule.behavior != Behavior::Allow)
-            .find(|rule| restricts(rule))
+            .take_while(|rule| rule.behavior != Behavior::Allow);
+        stricter.find(|rule| restricts(rule))
     }
 
     /// Whether a deny or ask rule may match a part of a command line.

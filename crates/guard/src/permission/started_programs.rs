@@ -123,11 +123,8 @@ impl<'a> StartedPrograms<'a> {
             let from_input = reads_arguments.then(|| PartWord::unknown(0..0, "\"$@\""));
             inner.iter().cloned().chain(from_input).collect()
         });
-        let behind_options = uses
-            .iter()
-            .flat_map(ProgramUse::commands)
-            .map(<[_]>::to_vec);
-        let inner = wrapped.into_iter().chain(behind_options);
+        let behind_options = uses.iter().flat_map(ProgramUse::commands);
+        let inner = wrapped.into_iter().chain(behind_options.map(<[_]>::to_vec));
         for words in inner.filter(|words| !words.is_empty()) {
             let part = CommandPart {
                 words,

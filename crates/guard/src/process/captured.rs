@@ -173,11 +173,8 @@ fn into_text(bytes: Vec<u8>) -> String {
 
 /// Returns the bytes of the last character, which may be incomplete.
 fn last_character(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .rposition(|byte| byte & 0xC0 != 0x80)
-        .unwrap_or(0);
-    &bytes[start..]
+    let start = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80);
+    &bytes[start.unwrap_or(0)..]
 }
 
 #[cfg(test)]

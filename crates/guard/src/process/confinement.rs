@@ -151,9 +151,8 @@ pub(super) fn looks_denied(finished: &Finished) -> bool {
 /// Whether a text contains a message of [`DENIAL_SIGNS`], in any case.
 fn has_denial_sign(bytes: &[u8]) -> bool {
     let text = bytes.to_ascii_lowercase();
-    DENIAL_SIGNS
-        .lines()
-        .any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
+    let mut signs = DENIAL_SIGNS.lines();
+    signs.any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
 }
 
 /// Restricts the calling thread permanently. It may write only below `writable`.
@@ -246,10 +245,8 @@ pub(super) mod linux {
     /// # Errors
     /// The kernel has no Landlock, or refused.
     pub(super) fn restrict_files(writable: Option<&Path>) -> Result<u32, String> {
-        let describe = |error: RulesetError| format!("Landlock failed: {error}");
-        let status = create_ruleset(writable)
-            .and_then(RulesetCreated::restrict_self)
-            .map_err(describe)?;
+        let status = create_ruleset(writable).and_then(RulesetCreated::restrict_self);
+        let status = status.map_err(|error| format!("Landlock failed: {error}"))?;
         match status.landlock {
             LandlockStatus::Available {
                 effective_abi,

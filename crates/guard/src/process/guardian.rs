@@ -73,13 +73,11 @@ impl Guardian {
         let (theirs, lifeline) = io::pipe()?;
         let table = CallTable::new()?;
         let own = rustix::process::getpid().to_string();
-        let arguments = ["turnpipe-guardian", GUARDIAN_ARGUMENT, mark, &own];
+        let words = ["turnpipe-guardian", GUARDIAN_ARGUMENT, mark, &own].into_iter();
+        let arguments = words.map(|word| c_string(OsStr::new(word)));
         let start = Start {
             program: CString::from(c"/proc/self/exe"),
-            arguments: arguments
-                .map(|argument| c_string(OsStr::new(argument)))
-                .into_iter()
-                .collect::<io::Result<_>>()?,
+            arguments: arguments.collect::<io::Result<_>>()?,
             environment: Vec::new(),
             directory: CString::from(c"/"),
             ends: ChildEnds {

@@ -202,10 +202,8 @@ fn is_of_call(orphan: Pid, stat: &Stat, call: CallIdentity<'_>, others: &[OtherC
         return true;
     }
     let may_be_of_other = others.iter().any(|other| {
-        let leads = other
-            .leader
-            .is_some_and(|leader| leader.as_raw_pid() == stat.session);
-        leads || other.start_time <= stat.start_time
+        let leads = |leader: Pid| leader.as_raw_pid() == stat.session;
+        other.leader.is_some_and(leads) || other.start_time <= stat.start_time
     });
     // The first process of a system or container inherits orphans that no call started.
     let is_newer = call.start_time <= stat.start_time;

@@ -74,11 +74,8 @@ impl Supervisor {
         options: &LaneOptions,
     ) -> Result<Spawners, NotEnforced> {
         let spawner = SandboxSpawner::for_lane(sandbox, options);
-        let missing = spawner
-            .confinement
-            .as_ref()
-            .and_then(|confinement| confinement.missing.clone());
-        match missing {
+        let confinement = spawner.confinement.clone();
+        match confinement.and_then(|confinement| confinement.missing) {
             Some(reason) if options.enforcement == Enforcement::Require => {
                 Err(NotEnforced { reason })
             }
@@ -203,20 +200,16 @@ impl Spawners {
         let mut start = Start::prepare(command, theirs)?;
         let temporary = self.pool.temporary_directory();
         if let Some(directory) = &temporary {
-            start
-                .set_variable("TMPDIR".as_ref(), directory.path().as_os_str())
-                .map_err(|source| start::system_error(command, source))?;
+            let set = start.set_variable("TMPDIR".as_ref(), directory.path().as_os_str());
+            set.map_err(|source| start::system_error(command, source))?;
         }
         let registration = self.supervisor.register();
-        let started = self
-            .pool
-            .start(start)
-            .map_err(|source| start::start_error(command, source))?;
+        let started = self.pool.start(start);
         let StartedChild {
             leader,
             confinement,
             file_rules,
-        } = started;
+        } = started.map_err(|source| start::start_error(command, source))?;
         let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
         let tree = ProcessTree::new(leader, self.adopts_orphans());
         let spill = &self.spill_directory;
@@ -424,12 +417,10 @@ impl SpawnerPool {
             // The calling thread always waits for the result.
             let _ = sender.send(result);
         };
-        self.threads
-            .run(Box::new(job))
-            .map_err(|no_thread| no_thread.error)?;
-        receiver
-            .recv()
-            .map_err(|_| io::Error::other("the spawner thread ended"))?
+        let queued = self.threads.run(Box::new(job));
+        queued.map_err(|no_thread| no_thread.error)?;
+        let result = receiver.recv();
+        result.map_err(|_| io::Error::other("the spawner thread ended"))?
     }
 }
 

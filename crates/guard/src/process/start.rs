@@ -32,16 +32,14 @@ impl Start {
         let path = find_program(&command.program, &command.environment, &command.directory)
             .ok_or_else(|| not_found(command))?;
         let convert = || -> io::Result<Self> {
-            let arguments = std::iter::once(&command.program).chain(&command.arguments);
-            let environment = command.environment.iter();
+            let words = std::iter::once(&command.program).chain(&command.arguments);
+            let arguments = words.map(|word| c_string(word));
+            let variables = command.environment.iter();
+            let environment = variables.map(|(name, value)| environment_entry(name, value));
             Ok(Self {
                 program: c_string(path.as_os_str())?,
-                arguments: arguments
-                    .map(|argument| c_string(argument))
-                    .collect::<io::Result<_>>()?,
-                environment: environment
-                    .map(|(name, value)| environment_entry(name, value))
-                    .collect::<io::Result<_>>()?,
+                arguments: arguments.collect::<io::Result<_>>()?,
+                environment: environment.collect::<io::Result<_>>()?,
                 directory: c_string(command.directory.as_os_str())?,
                 ends,
             })
@@ -62,9 +60,8 @@ impl Start {
     /// Whether the child has a variable.
     #[cfg(target_os = "linux")]
     pub(super) fn has_variable(&self, name: &OsStr) -> bool {
-        self.environment
-            .iter()
-            .any(|entry| is_entry_of(entry, name))
+        let mut entries = self.environment.iter();
+        entries.any(|entry| is_entry_of(entry, name))
     }
 }
 
@@ -153,16 +150,13 @@ fn find_program<'a>(
     if program.as_bytes().contains(&b'/') {
         return Some(Cow::Borrowed(Path::new(program)));
     }
-    let path = environment
-        .iter()
-        .find(|(name, _)| name == "PATH")
-        .map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
+    let variable = environment.iter().find(|(name, _)| name == "PATH");
+    let path = variable.map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
     // The child enters the directory first, so a relative candidate would not be found.
     let directory = std::path::absolute(directory).ok()?;
-    std::env::split_paths(path)
-        .map(|entry| directory.join(entry).join(program))
-        .find(is_executable)
-        .map(Cow::<Path>::Owned)
+    let entries = std::env::split_paths(path);
+    let mut candidates = entries.map(|entry| directory.join(entry).join(program));
+    candidates.find(is_executable).map(Cow::<Path>::Owned)
 }
 
 fn is_executable(candidate: &PathBuf) -> bool {

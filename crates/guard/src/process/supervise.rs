@@ -192,9 +192,8 @@ impl Supervision<'_> {
     #[cfg(target_os = "linux")]
     fn open_pipes(&self) -> Vec<u64> {
         let pipes = self.outputs.iter().filter_map(Output::descriptor);
-        pipes
-            .filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino))
-            .collect()
+        let inodes = pipes.filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino));
+        inodes.collect()
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -378,10 +377,11 @@ fn poll_some<const N: usize>(
     watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
     timeout: Duration,
 ) -> [PollFlags; N] {
-    let mut set: Vec<PollFd<'_>> = watched
+    let present = watched
         .iter()
-        .filter_map(|(descriptor, events)| Some(PollFd::from_borrowed_fd((*descriptor)?, *events)))
-        .collect();
+        .filter_map(|(descriptor, events)| Some(((*descriptor)?, *events)));
+    let polled = present.map(|(descriptor, events)| PollFd::from_borrowed_fd(descriptor, events));
+    let mut set: Vec<PollFd<'_>> = polled.collect();
     // Values that overflow mean "no timeout".
     let timeout = Timespec::try_from(timeout).ok();
     match poll(&mut set, timeout.as_ref()) {

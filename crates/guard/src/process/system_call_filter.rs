@@ -141,9 +141,8 @@ fn build_program(scope: Scope) -> Filter {
         ]);
         program.extend(body);
     }
-    let missing = missing_calls(scope)
-        .iter()
-        .map(|call| (*call, DOES_NOT_EXIST));
+    let calls = missing_calls(scope).iter();
+    let missing = calls.map(|call| (*call, DOES_NOT_EXIST));
     let refused = refused_calls(scope).map(|call| (call, REFUSE));
     for (call, answer) in missing.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));

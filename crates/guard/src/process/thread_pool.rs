@@ -69,10 +69,8 @@ impl<Local: 'static> ThreadPool<Local> {
         let mut state = self.shared.state.lock_anyway();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {
             let shared = Arc::clone(&self.shared);
-            let thread = thread::Builder::new()
-                .name(self.name.to_owned())
-                .spawn(move || shared.serve());
-            match thread {
+            let builder = thread::Builder::new().name(self.name.to_owned());
+            match builder.spawn(move || shared.serve()) {
                 Ok(_) => state.threads += 1,
                 // Another thread runs the job.
                 Err(_) if state.threads > 0 => {}
@@ -122,10 +120,8 @@ impl<Local> Shared<Local> {
                 return None;
             }
             state.idle += 1;
-            state = self
-                .work
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let woken = self.work.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }

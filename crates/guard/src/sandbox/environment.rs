@@ -36,11 +36,10 @@ pub fn sandbox_variables(environment: &Environment) -> Variables {
     if Privilege::from_process() == Privilege::Root || !has_settings {
         return Variables::from([mark]);
     }
-    let user_settings = environment
-        .text("HOME")
-        .map(|home| format!("{home}/.ssh/config"))
-        .filter(|path| fs::exists(path).unwrap_or(false));
-    let settings = user_settings.as_deref().unwrap_or("/dev/null");
+    let home = environment.text("HOME");
+    let of_user = home.map(|home| format!("{home}/.ssh/config"));
+    let existing = of_user.filter(|path| fs::exists(path).unwrap_or(false));
+    let settings = existing.as_deref().unwrap_or("/dev/null");
     let quoted = shlex::try_quote(settings).map_or("/dev/null".into(), |quoted| quoted);
     let command = OsString::from(format!("ssh -F {quoted}"));
     Variables::from([mark, ("GIT_SSH_COMMAND".into(), command)])
@@ -83,9 +82,8 @@ fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
         [name.to_owned(), name.to_lowercase()].map(|name| (name.into(), value.into()))
     });
     // Without `NODE_USE_ENV_PROXY`, Node.js ignores the others.
-    variables
-        .chain([("NODE_USE_ENV_PROXY".into(), "1".into())])
-        .collect()
+    let node = [("NODE_USE_ENV_PROXY".into(), "1".into())];
+    variables.chain(node).collect()
 }
 
 /// Returns variables for programs in a workspace. Caches that they cannot change are replaced by temporary ones.

@@ -59,10 +59,8 @@ impl MountTable {
             return Vec::new();
         };
         let in_file_system = join(&own.root, below);
-        let others = self
-            .mounts
-            .iter()
-            .filter(|other| other.device == own.device);
+        let mounts = self.mounts.iter();
+        let others = mounts.filter(|other| other.device == own.device);
         let paths = others.filter_map(|other| {
             let below = in_file_system.strip_prefix(&other.root).ok()?;
             Some(join(&other.point, below))

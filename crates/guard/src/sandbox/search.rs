@@ -179,9 +179,8 @@ impl MatchedFiles {
         let applying: Vec<_> = applying.collect();
         let mut files = Vec::new();
         for entry in &directory.entries {
-            let matching = applying
-                .iter()
-                .filter(|(below, pattern)| pattern.covers(&below.join(&entry.name)));
+            let applying = applying.iter();
+            let matching = applying.filter(|(below, rule)| rule.covers(&below.join(&entry.name)));
             let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
             let denied = matching.map(|(_, pattern)| pattern.denied).chain(socket);
             files.extend(denied.map(|denied| (path.join(&entry.name), denied)));

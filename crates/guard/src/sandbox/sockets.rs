@@ -63,9 +63,8 @@ pub(super) fn reachable_sockets(
     let resolved = candidates.filter_map(|path| fs::canonicalize(path).ok());
     let is_socket =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
-    let mut sockets: Vec<PathBuf> = resolved
-        .filter(|path| is_socket(path) && !is_harmless(path))
-        .collect();
+    let reachable = resolved.filter(|path| is_socket(path) && !is_harmless(path));
+    let mut sockets: Vec<PathBuf> = reachable.collect();
     sockets.sort_unstable();
     sockets.dedup();
     sockets
@@ -78,7 +77,6 @@ pub(super) fn parse_bound_sockets(table: &[u8]) -> BTreeSet<PathBuf> {
         let start = memchr::memmem::find(line, b" /")?;
         line.get(start + 1..)
     });
-    starts
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-        .collect()
+    let paths = starts.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    paths.collect()
 }

@@ -22,10 +22,8 @@ pub(super) fn find_disks() -> Vec<PathBuf> {
             };
             let is_request_device = || {
                 let path = entry.path();
-                let name = path
-                    .strip_prefix(DEVICES)
-                    .unwrap_or(&path)
-                    .to_string_lossy();
+                let below = path.strip_prefix(DEVICES).unwrap_or(&path);
+                let name = below.to_string_lossy();
                 name.starts_with("sg") || name.starts_with("bsg/")
             };
             if kind.is_block_device() || (kind.is_char_device() && is_request_device()) {

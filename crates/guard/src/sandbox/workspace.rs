@@ -38,11 +38,8 @@ impl WorkspaceFiles {
     /// Returns masks for the files in a writable directory that determine what programs run: hooks and settings of git,
     /// settings of agents and editors, start-up files.
     pub(super) fn find_protected(&self, path: &Path, directory: &Directory) -> Vec<Mask> {
-        if !self
-            .writable
-            .iter()
-            .any(|writable| path.starts_with(writable))
-        {
+        let mut writable = self.writable.iter();
+        if !writable.any(|directory| path.starts_with(directory)) {
             return Vec::new();
         }
         let entries = || directory.entries.iter();
@@ -81,23 +78,19 @@ pub fn protected_files(writable: &[PathBuf]) -> Vec<PathBuf> {
     let walked = Walker::default().walk(writable);
     let directories = walked.directories.iter();
     let masks = directories.flat_map(|(path, directory)| files.find_protected(path, directory));
-    masks
-        .filter_map(|mask| fs::canonicalize(mask.path).ok())
-        .collect()
+    let files = masks.filter_map(|mask| fs::canonicalize(mask.path).ok());
+    files.collect()
 }
 
 /// Returns the directories that commands in a workspace can change, with links resolved: `directories`, and the git
 /// directories of the repositories that contain them. Missing ones are left out.
 pub fn writable_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
-    let real = directories
-        .iter()
-        .filter_map(|path| fs::canonicalize(path).ok());
+    let paths = directories.iter();
+    let real = paths.filter_map(|path| fs::canonicalize(path).ok());
     let mut writable: Vec<PathBuf> = real.filter(|path| path.is_dir()).collect();
-    let git: Vec<PathBuf> = writable
-        .iter()
-        .flat_map(|path| git_directories(path))
-        .collect();
-    writable.extend(git);
+    for path in writable.clone() {
+        writable.extend(git_directories(&path));
+    }
     writable.sort_unstable();
     // A directory that contains others precedes them.
     writable.dedup_by(|next, above| next.starts_with(above));
@@ -123,17 +116,14 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
                 fs::canonicalize(own.join(back.trim())).ok()? == fs::canonicalize(&git).ok()?
             }
             None => read_file("config").is_some_and(|config| {
-                config
-                    .lines()
-                    .filter_map(|line| line.trim().strip_prefix("worktree"))
-                    .filter_map(|rest| rest.trim_start().strip_prefix('='))
-                    .map(|tree| fs::canonicalize(own.join(tree.trim())).ok())
-                    .any(|tree| tree.as_deref() == git.parent())
+                let mut trees = config.lines().filter_map(|line| {
+                    let value = line.trim().strip_prefix("worktree")?.trim_start();
+                    fs::canonicalize(own.join(value.strip_prefix('=')?.trim())).ok()
+                });
+                trees.any(|tree| Some(&*tree) == git.parent())
             }),
         };
-        let common = named
-            .common
-            .and_then(|common| fs::canonicalize(common).ok());
+        let common = named.common.and_then(|path| fs::canonicalize(path).ok());
         points_back.then(|| common.into_iter().chain([own]).collect())
     };
     linked().unwrap_or_default()

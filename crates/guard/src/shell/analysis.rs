@@ -48,10 +48,10 @@ pub fn analyse(script: &str) -> Analysis {
     }
     let mut checks: Vec<_> = line.commands.iter().map(CheckedCommand::new).collect();
     let in_commands = checks.iter_mut().filter_map(|check| check.refusal.take());
-    let refusals = std::mem::take(&mut line.refusals)
-        .into_iter()
-        .chain(in_commands);
-    let first_refusal = refusals.min_by_key(|refusal| refusal.span.start);
+    let outside = std::mem::take(&mut line.refusals).into_iter();
+    let first_refusal = outside
+        .chain(in_commands)
+        .min_by_key(|refusal| refusal.span.start);
     let pairs = line.commands.iter().zip(&checks);
     let changes: Vec<_> = pairs.filter(|(_, check)| check.changes_directory).collect();
     let mut contexts = changes.iter().map(|(command, _)| command.context);
@@ -100,9 +100,8 @@ fn possible_starts(changes: &[(&CommandPart, &CheckedCommand)]) -> Vec<Vec<Strin
         [] => vec![Vec::new()],
         [(command, check)] if !command.context.is_repeated => {
             let target = check.target.iter();
-            target
-                .flat_map(|target| [Vec::new(), vec![target.clone()]])
-                .collect()
+            let starts = target.flat_map(|target| [Vec::new(), vec![target.clone()]]);
+            starts.collect()
         }
         _ => Vec::new(),
     }

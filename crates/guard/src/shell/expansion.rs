@@ -45,9 +45,8 @@ pub(super) fn identifier_length(text: &str) -> usize {
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return 0;
     }
-    text.bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        .count()
+    let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    text.bytes().take_while(is_in_name).count()
 }
 
 /// Whether a text is the name of a variable.
@@ -64,9 +63,8 @@ pub(super) fn assignment_name_length(text: &str) -> Option<usize> {
 
 /// Parses `$((…))` with numbers only. The values of variables are evaluated, which can run commands.
 fn parse_arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
-    let inside = text
-        .strip_prefix("$((")
-        .and_then(|rest| rest.split("))").next());
+    let rest = text.strip_prefix("$((");
+    let inside = rest.and_then(|rest| rest.split("))").next());
     let is_part = |letter: char| letter.is_ascii_digit() || "+-*/% \t<>=!&|^~?:".contains(letter);
     match inside.filter(|inside| inside.len() + 3 < text.len()) {
         Some(inside) if inside.chars().all(is_part) => Ok((Expanded::Number, inside.len() + 5)),

@@ -155,10 +155,8 @@ impl CommandPart {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
         let wrapper = table.get(name)?;
-        let parsed = options::parse_arguments(wrapper, name, arguments)
-            .ok()?
-            .parsed;
-        let own = parsed + wrapper.max_operands.unwrap_or(0);
+        let parsed = options::parse_arguments(wrapper, name, arguments).ok()?;
+        let own = parsed.parsed + wrapper.max_operands.unwrap_or(0);
         let (of_wrapper, mut inner) = arguments.split_at_checked(own)?;
         // `timeout 5$x ls`
         if !of_wrapper.iter().all(PartWord::is_one_argument) {

@@ -178,9 +178,8 @@ impl Command {
     /// # Errors
     /// The reason why the row is invalid.
     fn add_properties(&mut self, properties: &'static str, table: &Table) -> Result<(), String> {
-        let of_row = properties
-            .lines()
-            .take_while(|line| line.starts_with([' ', '#']));
+        let is_of_row = |line: &&str| line.starts_with([' ', '#']);
+        let of_row = properties.lines().take_while(is_of_row);
         let lines = of_row.filter(|line| line.starts_with(' '));
         for word in lines.flat_map(str::split_whitespace) {
             if let Some(name) = word.strip_prefix("--") {

@@ -16,10 +16,9 @@ const PASSED_VARIABLES: &str = "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_
 /// Whether setting a variable of the shell changes nothing but its expansion: no program reads plain lower-case names and a
 /// few others.
 pub(super) fn may_be_set(name: &str) -> bool {
-    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let is_in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_plain =
+        name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(is_in_name);
     let is_letter = name.len() == 1 && name.as_bytes().first().is_some_and(u8::is_ascii_uppercase);
     let is_reserved =
         name.ends_with("_proxy") || name.starts_with("npm_") || is_one_of(SPECIAL_VARIABLES, name);

@@ -127,11 +127,11 @@ fn exec_program(plan: &ChildPlan<'_>) -> io::Error {
     let prepare = || -> io::Result<()> {
         reset_signals();
         rustix::process::setsid()?;
-        for (kind, namespace) in plan
+        let namespaces = plan
             .namespace
             .iter()
-            .flat_map(|entered| &entered.namespaces)
-        {
+            .flat_map(|entered| &entered.namespaces);
+        for (kind, namespace) in namespaces {
             move_into_link_name_space(namespace.as_fd(), Some(*kind))?;
         }
         rustix::process::chdir(&*plan.start.directory)?;

@@ -50,10 +50,8 @@ pub fn inherited_descriptors() -> Vec<InheritedDescriptor> {
 
 /// Closes all descriptors above 2 except the `kept` ones.
 pub(super) fn close_all_but(kept: &[RawFd]) {
-    let mut numbers: Vec<u32> = kept
-        .iter()
-        .filter_map(|number| u32::try_from(*number).ok())
-        .collect();
+    let valid = kept.iter().filter_map(|number| u32::try_from(*number).ok());
+    let mut numbers: Vec<u32> = valid.collect();
     numbers.sort_unstable();
     let mut first = 3;
     for number in numbers.into_iter().chain([u32::MAX]) {

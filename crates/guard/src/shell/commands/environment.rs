@@ -22,10 +22,8 @@ pub(super) fn prints_environment(name: &str, entry: &Command, words: &[PartWord]
     let is_unknown = |word: &PartWord| word.literal().is_none();
     match name {
         "printenv" => {
-            let mut names = words
-                .iter()
-                .filter(|word| !word.prefix().starts_with('-'))
-                .peekable();
+            let is_name = |word: &&PartWord| !word.prefix().starts_with('-');
+            let mut names = words.iter().filter(is_name).peekable();
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
         }
         "ps" => words.iter().any(may_print_variables),

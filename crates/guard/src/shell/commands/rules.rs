@@ -16,10 +16,8 @@ pub(in crate::shell) fn find_rule(name: &str) -> Option<Check> {
         "awk" => awk::only_reads,
         // Other operands of `date` set the clock.
         "date" => |_, arguments| {
-            arguments
-                .operands
-                .iter()
-                .all(|word| word.prefix().starts_with('+'))
+            let mut operands = arguments.operands.iter();
+            operands.all(|word| word.prefix().starts_with('+'))
         },
         "formats" => verifies_nothing,
         "gets" => gets_settings,
@@ -106,7 +104,7 @@ fn prints_a_format(_: &str, arguments: &Arguments<'_>) -> bool {
     let assigns = |conversion| matches!(conversion, 'n' | '\0');
     format
         .literal()
-        .is_some_and(|format| !conversions(format).any(assigns))
+        .is_some_and(|text| !conversions(text).any(assigns))
 }
 
 /// Returns the letters of the conversions in a format of `printf`; NUL for an incomplete one.
@@ -135,11 +133,9 @@ fn sets_strict_options(_: &str, arguments: &Arguments<'_>) -> bool {
     const STRICT: &str =
         "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
     let mut options = arguments.words.iter().map(|word| word.literal());
+    let last = arguments.words.last();
     begins_with_option(arguments)
-        && arguments
-            .words
-            .last()
-            .is_some_and(|last| !last.prefix().ends_with('o'))
+        && last.is_some_and(|last| !last.prefix().ends_with('o'))
         && options.all(|option| option.is_some_and(|option| is_one_of(STRICT, option)))
 }
 

@@ -23,9 +23,8 @@ const DELIMITED_TEXT: &str =
 
 /// Whether every command of a script only prints, deletes or replaces.
 fn only_prints(script: &str) -> bool {
-    let delimiters = "/|,#:@%!"
-        .chars()
-        .filter(|delimiter| script.contains(&format!("s{delimiter}")));
+    let possible = "/|,#:@%!".chars();
+    let delimiters = possible.filter(|delimiter| script.contains(&format!("s{delimiter}")));
     let replacing = delimiters.map(|delimiter| {
         let delimiter = format!(r"\x{:02x}", u32::from(delimiter));
         let text = DELIMITED_TEXT.replace("@@", &delimiter);
