@@ -21,18 +21,18 @@ impl DomainPattern {
             return None;
         }
         let text = pattern.trim_end_matches('.').to_ascii_lowercase();
-        let path = match text.strip_prefix("*.") {
+        let names = match text.strip_prefix("*.") {
             Some(domain) => format!("**/*/{}", convert_to_path(domain)),
             None if text == "*" => "**".to_owned(),
             None => convert_to_path(&text),
         };
-        let path = Pattern::from_path(&path).ok()?;
+        let path = Pattern::from_path(&names).ok()?;
         Some(Self { text, path })
     }
 
     /// Whether a host matches, in lower case and without a trailing dot.
-    pub fn covers(&self, parse_host: &str) -> bool {
-        self.path.covers(&parse_host.replace('.', "/"))
+    pub fn covers(&self, host: &str) -> bool {
+        self.path.covers(&host.replace('.', "/"))
     }
 }
 

@@ -115,16 +115,14 @@ impl Rules {
 
     /// Returns the rules `Read(…)` and `Edit(…)` with a behavior.
     fn file_rules(&self, behavior: Behavior) -> impl Iterator<Item = FileRule<'_>> {
-        self.with_behavior(behavior).filter_map(|rule| {
-            let Specifier::Files(file_use, pattern) = &rule.specifier else {
-                return None;
-            };
-            let file_use = *file_use;
-            Some(FileRule {
-                rule,
-                file_use,
-                pattern,
+        self.with_behavior(behavior)
+            .filter_map(|rule| match rule.specifier {
+                Specifier::Files(file_use, ref pattern) => Some(FileRule {
+                    rule,
+                    file_use,
+                    pattern,
+                }),
+                _ => None,
             })
-        })
     }
 }

@@ -140,7 +140,7 @@ mod tests {
 
     fn allow_everything_proposed(row: &mut Row) -> Behavior {
         row.allow.extend(all_wide_rules());
-        row.decided().decision
+        row.decide().decision
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
                 command: Some(attack.command),
                 ..Row::default()
             };
-            let before = row.decided().decision;
+            let before = row.decide().decision;
             let after = allow_everything_proposed(&mut row);
             assert_eq!(before, after, "{row:?}");
         }
@@ -165,7 +165,7 @@ mod tests {
         let rows = lines.map(|line| serde_json::from_str::<Row>(line).unwrap());
         let rows = rows.filter(|row| !row.deny.is_empty() || !row.ask.is_empty());
         for mut row in sample(rows, 10, |row| (row.decision.clone(), row.by.clone())) {
-            let before = row.decided();
+            let before = row.decide();
             let after = allow_everything_proposed(&mut row);
             if matches!(before.by, DecidedBy::Rule { .. }) {
                 assert_eq!(before.decision, after, "{row:?}");
@@ -196,7 +196,7 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            let proposals = row.decided().proposals().unwrap();
+            let proposals = row.decide().proposals().unwrap();
             let [proposal] = proposals.as_slice() else {
                 panic!("{command}: {proposals:?}");
             };
@@ -209,7 +209,7 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            assert_eq!(row.decided().proposals(), None, "{command}");
+            assert_eq!(row.decide().proposals(), None, "{command}");
         }
     }
 

@@ -122,8 +122,8 @@ impl Pattern {
     /// Whether it matches a path or a directory above it, if the gaps of the path are filled in some way.
     pub(super) fn may_contain(&self, path: &str) -> bool {
         // A gap may end with a name below the directory.
-        let ends = path.match_indices(['/', GAP]);
-        let ends = ends.map(|(at, letter)| at + usize::from(letter != "/"));
+        let separators = path.match_indices(['/', GAP]);
+        let ends = separators.map(|(at, letter)| at + usize::from(letter != "/"));
         let mut above = ends.chain([path.len()]);
         above.any(|end| self.matches(&path[..end], GAPS))
     }

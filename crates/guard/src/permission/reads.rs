@@ -47,12 +47,12 @@ impl Command<'_> {
         let names = self.invocations().iter().flat_map(|invocation| {
             let files: Vec<usize> = invocation.file_indexes().collect();
             let words = invocation.outlines.iter().enumerate().skip(1);
-            let words = words.map(move |(index, name)| (name.clone(), files.contains(&index)));
+            let names = words.map(move |(index, name)| (name.clone(), files.contains(&index)));
             let assignments = invocation.part.assignments.iter();
             let unused = assignments.filter(|_| invocation.outlines.is_empty());
             let values = unused.map(|assignment| (outline(&assignment.word, context), false));
-            let names = words.chain(values);
-            names.filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
+            let all = names.chain(values);
+            all.filter(|(name, is_opened)| *is_opened || name.contains(GLOB))
         });
         // Redirections of a loop or a group belong to no invocation.
         let redirections = self.levels.iter().flat_map(CommandPart::input_targets);

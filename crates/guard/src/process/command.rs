@@ -230,20 +230,20 @@ impl PipeMaker {
         let (their_stdin, stdin) = match &command.stdin {
             Stdin::Null => (self.open_null()?, None),
             Stdin::Bytes(_) => {
-                let (theirs, ours) = io::pipe()?;
-                rustix::io::ioctl_fionbio(&ours, true)?;
-                let theirs = raise_descriptor(theirs.into())?;
-                (Arc::new(theirs), Some(ours.into()))
+                let (reader, writer) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&writer, true)?;
+                let end = raise_descriptor(reader.into())?;
+                (Arc::new(end), Some(writer.into()))
             }
         };
         let (their_report, report) = match command.report {
             None => (None, None),
             Some(number) => {
-                let (ours, theirs) = io::pipe()?;
-                rustix::io::ioctl_fionbio(&ours, true)?;
-                rustix::io::ioctl_fionbio(&theirs, true)?;
-                let theirs = raise_descriptor(theirs.into())?;
-                (Some((number, theirs)), Some(ours.into()))
+                let (reader, writer) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&reader, true)?;
+                rustix::io::ioctl_fionbio(&writer, true)?;
+                let end = raise_descriptor(writer.into())?;
+                (Some((number, end)), Some(reader.into()))
             }
         };
         let theirs = ChildEnds {

@@ -245,8 +245,8 @@ pub(super) mod linux {
     /// # Errors
     /// The kernel has no Landlock, or refused.
     pub(super) fn restrict_files(writable: Option<&Path>) -> Result<u32, String> {
-        let status = create_ruleset(writable).and_then(RulesetCreated::restrict_self);
-        let status = status.map_err(|error| format!("Landlock failed: {error}"))?;
+        let restricted = create_ruleset(writable).and_then(RulesetCreated::restrict_self);
+        let status = restricted.map_err(|error| format!("Landlock failed: {error}"))?;
         match status.landlock {
             LandlockStatus::Available {
                 effective_abi,

@@ -2,16 +2,17 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The process and the thread of the program.
+/// The ids of the process and the thread for which the filter is.
 const OWN: [u32; 2] = [4000, 4007];
 const LANE: Scope = Scope::Lane { own: OWN };
 
-/// Runs the program of the lane as the kernel would.
-fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
-    verdict_in(LANE, architecture, number, arguments)
+/// Runs the filter of the lane.
+fn lane_verdict(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    run_filter(LANE, architecture, number, arguments)
 }
 
-fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+/// Runs a filter as the kernel does. Returns its result.
+fn run_filter(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
     let mut data = Vec::new();
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());
@@ -48,7 +49,7 @@ fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6])
 fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
     let mut all = [0; 6];
     all[..arguments.len()].copy_from_slice(arguments);
-    verdict_of(ARCHITECTURE.0, number(call), all)
+    lane_verdict(ARCHITECTURE.0, number(call), all)
 }
 
 /// Returns a `pid_t` or an `int` in a register.
@@ -335,7 +336,7 @@ fn common_calls_are_allowed() {
 #[test]
 fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
     let verdict = |call: libc::c_long, arguments: [u64; 6]| {
-        verdict_in(Scope::Sandbox, ARCHITECTURE.0, number(call), arguments)
+        run_filter(Scope::Sandbox, ARCHITECTURE.0, number(call), arguments)
     };
     let none = [0; 6];
     for call in [
@@ -383,18 +384,18 @@ fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
 proptest! {
     #[test]
     fn numbers_of_x32_and_later_kernels_do_not_exist(number in NEWEST_KNOWN + 1.., argument: u64) {
-        prop_assert_eq!(verdict_of(ARCHITECTURE.0, number, [argument; 6]), DOES_NOT_EXIST);
+        prop_assert_eq!(lane_verdict(ARCHITECTURE.0, number, [argument; 6]), DOES_NOT_EXIST);
     }
 
     #[test]
     fn calls_of_other_architectures_kill(architecture: u32, number: u32) {
         prop_assume!(architecture != ARCHITECTURE.0);
-        prop_assert_eq!(verdict_of(architecture, number, [0; 6]), KILL);
+        prop_assert_eq!(lane_verdict(architecture, number, [0; 6]), KILL);
     }
 
     #[test]
     fn every_path_through_the_program_ends(number in 0..=NEWEST_KNOWN, arguments: [u64; 6]) {
-        let verdict = verdict_of(ARCHITECTURE.0, number, arguments);
+        let verdict = lane_verdict(ARCHITECTURE.0, number, arguments);
         prop_assert!([ALLOW, REFUSE, DOES_NOT_EXIST].contains(&verdict));
     }
 }

@@ -75,10 +75,10 @@ fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
     let allowed: Vec<_> = domains.map(|text| parse_host(text)).collect();
     let hosts = LOCAL_HOSTS.split(' ');
     let direct = hosts.filter(|name| !allowed.contains(&parse_host(name)));
-    let direct: Vec<_> = direct.map(|name| name.trim_matches(['[', ']'])).collect();
-    let direct = direct.join(",");
+    let names: Vec<_> = direct.map(|name| name.trim_matches(['[', ']'])).collect();
+    let no_proxy = names.join(",");
     let variables = PROXY_VARIABLES.split(' ').flat_map(|name| {
-        let value = if name == "NO_PROXY" { &direct } else { &url };
+        let value = if name == "NO_PROXY" { &no_proxy } else { &url };
         [name.to_owned(), name.to_lowercase()].map(|name| (name.into(), value.into()))
     });
     // Without `NODE_USE_ENV_PROXY`, Node.js ignores the others.

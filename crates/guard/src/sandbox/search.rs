@@ -98,8 +98,8 @@ impl SearchInput {
         let starts = patterns.filter(|(start, is_whole)| !is_whole && rules.is_expanded(start));
         // All working directories are walked: a file that a rule names elsewhere may have another name in them.
         let writable = rules.workspace.iter().flat_map(|files| &files.writable);
-        let roots = rules.working_directories.iter().chain(writable).cloned();
-        let roots: Vec<PathBuf> = roots.chain(starts.map(|(start, _)| start)).collect();
+        let directories = rules.working_directories.iter().chain(writable).cloned();
+        let roots: Vec<PathBuf> = directories.chain(starts.map(|(start, _)| start)).collect();
         let mut unread = Vec::new();
         let mut read = |path: &str| {
             fs::read(path).unwrap_or_else(|_| {
@@ -172,15 +172,15 @@ impl MatchedFiles {
         patterns: &[&DeniedFiles],
         workspace: Option<&WorkspaceFiles>,
     ) -> Self {
-        let applying = patterns.iter().filter_map(|pattern| {
+        let with_path = patterns.iter().filter_map(|pattern| {
             let below = path.strip_prefix(&pattern.directory).ok()?;
             Some((below, *pattern))
         });
-        let applying: Vec<_> = applying.collect();
+        let applying: Vec<_> = with_path.collect();
         let mut files = Vec::new();
         for entry in &directory.entries {
-            let applying = applying.iter();
-            let matching = applying.filter(|(below, rule)| rule.covers(&below.join(&entry.name)));
+            let matches = |rule: &DeniedFiles, below: &Path| rule.covers(&below.join(&entry.name));
+            let matching = applying.iter().filter(|(below, rule)| matches(rule, below));
             let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
             let denied = matching.map(|(_, pattern)| pattern.denied).chain(socket);
             files.extend(denied.map(|denied| (path.join(&entry.name), denied)));
@@ -282,7 +282,7 @@ impl<'a> Search<'a> {
     /// Returns the masks for the found files, in the order in which they are mounted.
     fn list_masks(&mut self) -> Vec<Mask> {
         let files = std::mem::take(&mut self.files).into_iter();
-        let masks = files.map(|(path, kind)| {
+        let found = files.map(|(path, kind)| {
             let facts = fs::symlink_metadata(&path).ok();
             self.has_moved |= facts.is_none() && !self.input.sockets.contains(&path);
             let file = facts.filter(|facts| !facts.file_type().is_socket());
@@ -292,7 +292,7 @@ impl<'a> Search<'a> {
                 file: file.map(|facts| (facts.dev(), facts.ino())),
             }
         });
-        let mut masks: Vec<Mask> = masks.collect();
+        let mut masks: Vec<Mask> = found.collect();
         masks.sort_unstable();
         masks
     }
@@ -437,8 +437,8 @@ impl<'a> Search<'a> {
         let mut links: BTreeMap<(u64, u64), HardLinks> = BTreeMap::new();
         // Files in a pinned directory may be changed, so that other names of them need no masks.
         let files = self.files.iter();
-        let masked = files.filter(|(_, kind)| **kind != MaskKind::Pinned);
-        let masked: Vec<_> = masked.map(|(path, kind)| (path.clone(), *kind)).collect();
+        let unpinned = files.filter(|(_, kind)| **kind != MaskKind::Pinned);
+        let masked: Vec<_> = unpinned.map(|(path, kind)| (path.clone(), *kind)).collect();
         for (path, kind) in masked {
             let files = if path.is_dir() {
                 self.files_below(&path)

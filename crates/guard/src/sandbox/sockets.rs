@@ -59,8 +59,8 @@ pub(super) fn reachable_sockets(
         };
         is_allowed || HARMLESS_SOCKETS.iter().any(|name| text.contains(name))
     };
-    let candidates = candidates.iter();
-    let resolved = candidates.filter_map(|path| fs::canonicalize(path).ok());
+    let paths = candidates.iter();
+    let resolved = paths.filter_map(|path| fs::canonicalize(path).ok());
     let is_socket =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
     let reachable = resolved.filter(|path| is_socket(path) && !is_harmless(path));

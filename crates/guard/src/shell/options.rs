@@ -13,14 +13,13 @@ pub(super) fn parse_arguments<'words>(
     name: &str,
     words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
-    let arguments = Arguments {
-        words,
-        ..Arguments::default()
-    };
     let parser = ArgumentParser {
         command,
         name,
-        arguments,
+        arguments: Arguments {
+            words,
+            ..Arguments::default()
+        },
     };
     let arguments = parser.parse()?;
     let mut rules = command.rules.iter();

@@ -17,8 +17,8 @@ pub(crate) fn pattern_index(words: &[PartWord]) -> Option<usize> {
     if !command.has_property(Property::Pattern) {
         return None;
     }
-    let words: Option<Vec<PartWord>> = arguments.iter().map(known_argument).collect();
-    let words = words?;
+    let known = arguments.iter().map(known_argument);
+    let words: Vec<PartWord> = known.collect::<Option<_>>()?;
     let parsed = options::parse_arguments(command, "", &words).ok()?;
     // Some versions take values of long options only after `=`.
     let has_separate_value = |option: &Given<'_>| {

@@ -189,8 +189,8 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.add_letters(letters);
             } else if word.starts_with('@') {
-                let row = table.find_row(word);
-                let row = row.ok_or(format!("{word} is not defined"))?;
+                let found = table.find_row(word);
+                let row = found.ok_or(format!("{word} is not defined"))?;
                 self.add_properties(row.properties, table)?;
             } else if let Some(names) = word.strip_prefix("starts=") {
                 self.starts.extend(names.split(','));

@@ -284,16 +284,15 @@ fn run_in_sandbox(
     };
     let entered = || -> Result<Option<(WorkspaceResources, Processes)>, SandboxError> {
         let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
-        let temporary = policy.workspace.as_ref().map(|workspace| {
-            let directory = ScratchDirectory::take_over(&workspace.temporary);
-            directory.map_err(|error| SandboxError::new("use the temporary directory", error))
-        });
-        let temporary = temporary.transpose()?;
         let workspace = policy.workspace.as_ref();
+        let taken = workspace.map(|workspace| ScratchDirectory::take_over(&workspace.temporary));
+        let temporary = taken
+            .transpose()
+            .map_err(|error| SandboxError::new("use the temporary directory", error))?;
         let is_required = workspace.is_some_and(|workspace| workspace.is_required);
-        let proxy = (policy.network() == Network::Domains)
-            .then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy));
-        let proxy = proxy.transpose().map_err(start_error)?;
+        let needs_proxy = policy.network() == Network::Domains;
+        let started = needs_proxy.then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy));
+        let proxy = started.transpose().map_err(start_error)?;
         let listener = enter_sandbox(privilege, &policy)?;
         if let Some(proxy) = &proxy {
             send(&proxy.socket, READY, listener.as_ref()).map_err(start_error)?;

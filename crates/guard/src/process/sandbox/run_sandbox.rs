@@ -1,6 +1,6 @@
 //! The sandbox of a run: namespaces with masks, which are created again when the files to mask have changed.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -208,9 +208,8 @@ impl Sandbox {
             Some(_) => Processes::All,
             None => Processes::Own,
         };
-        let words = ["turnpipe", RUN_ARGUMENT, privilege, processes.name()]
-            .map(|word| c_string(word.as_ref()));
-        let words: Vec<CString> = words.into_iter().collect::<io::Result<_>>()?;
+        let fixed = ["turnpipe", RUN_ARGUMENT, privilege, processes.name()].map(OsStr::new);
+        let words: Vec<CString> = fixed.into_iter().map(c_string).collect::<io::Result<_>>()?;
         let first = words.into_iter().chain([start.directory.clone(), program]);
         start.arguments.splice(0..0, first);
         spawn_restricted(Some(&namespace), None, &start)

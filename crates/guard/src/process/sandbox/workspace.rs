@@ -75,10 +75,10 @@ impl Workspace {
         };
         let replaced = TEMPORARY_DIRECTORIES.map(Path::new).into_iter();
         let existing = replaced.filter(|path| path.is_dir());
-        let private = existing.map(|path| Ok((path, copy(&self.temporary)?)));
-        let private = private.collect::<Result<Vec<_>, _>>()?;
-        let writable = self.writable.iter().map(|path| Ok((&**path, copy(path)?)));
-        let writable = writable.collect::<Result<Vec<_>, _>>()?;
+        let private_copies = existing.map(|path| Ok((path, copy(&self.temporary)?)));
+        let private = private_copies.collect::<Result<Vec<_>, _>>()?;
+        let writable_copies = self.writable.iter().map(|path| Ok((&**path, copy(path)?)));
+        let writable = writable_copies.collect::<Result<Vec<_>, _>>()?;
         let protect = || {
             let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
             set_attributes(&root, MountAttrFlags::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE)
