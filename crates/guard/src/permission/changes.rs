@@ -47,20 +47,17 @@ impl Command<'_> {
 
     /// Whether its only effects are known changes to files in the working directories.
     pub(super) fn only_edits_inside(&self) -> bool {
-        let Some(level) = self
-            .plain_innermost()
-            .filter(|_| !self.directories.has_unknown)
-        else {
+        let innermost = self.plain_innermost();
+        let Some(level) = innermost.filter(|_| !self.directories.has_unknown) else {
             return false;
         };
         let program = level.program().unwrap_or_default();
         let mut arguments = level.words.iter().skip(1);
+        let is_known_option = |letter: char| "EPRadfinprvcm".contains(letter);
         let is_harmless = |word: &PartWord| {
             word.value.as_deref().is_some_and(|value| {
                 if let Some(letters) = value.strip_prefix('-') {
-                    letters
-                        .chars()
-                        .all(|letter| "EPRadfinprvcm".contains(letter))
+                    letters.chars().all(is_known_option)
                 } else {
                     let files = self.directories.files(value, self.context);
                     files.iter().all(|file| self.context.is_inside(file))

@@ -147,9 +147,8 @@ impl<'a> Command<'a> {
 
     /// Whether it has neither words nor assignments.
     pub(super) fn has_only_redirections(&self) -> bool {
-        self.levels
-            .iter()
-            .all(|part| part.words.is_empty() && part.assignments.is_empty())
+        let mut levels = self.levels.iter();
+        levels.all(|part| part.words.is_empty() && part.assignments.is_empty())
     }
 
     /// Returns the targets of its redirections, if all of them are known.

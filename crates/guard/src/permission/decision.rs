@@ -74,7 +74,7 @@ impl Decider<'_> {
             // A stricter rule may apply to a part.
             let mut deny_rules = self.rules.with_behavior(Behavior::Deny);
             let stricter = deny_rules.find(|rule| rule.restricts(&self.call));
-            return by_rule(stricter.unwrap_or(whole));
+            return decide_by_rule(stricter.unwrap_or(whole));
         }
         if let Action::Command { only_reads, .. } = request.action {
             return self.decide_commands(*only_reads);
@@ -137,7 +137,7 @@ impl Decider<'_> {
     fn decide_command(&self, only_reads: bool, command: &Command<'_>) -> Decided {
         let (mode, context) = (self.mode, command.context);
         if let Some(rule) = self.rules.strictest(|rule| rule.restricts_command(command)) {
-            return by_rule(rule);
+            return decide_by_rule(rule);
         }
         let is_too_long = context.script().len() > MAX_LENGTH && self.rules.has_command_rules();
         let asks = mode != Mode::BypassPermissions;
@@ -151,7 +151,7 @@ impl Decider<'_> {
             return ask(BuiltinRule::CriticalPath);
         }
         if mode == Mode::BypassPermissions {
-            return by_mode(Decision::Allow, mode);
+            return decide_by_mode(Decision::Allow, mode);
         }
         if command.effects().writes().any(PathContext::is_protected) {
             return ask(BuiltinRule::Protected);
@@ -160,12 +160,12 @@ impl Decider<'_> {
             return if command.effects().redirected.is_empty() && command.only_reads() {
                 allow(BuiltinRule::ReadOnly)
             } else {
-                by_mode(Decision::Ask, mode)
+                decide_by_mode(Decision::Ask, mode)
             };
         }
         let mut allow_rules = self.rules.with_behavior(Behavior::Allow);
         if let Some(rule) = allow_rules.find(|rule| rule.is_about(context.request)) {
-            return by_rule(rule);
+            return decide_by_rule(rule);
         }
         if context.is_ambiguous() || !command.is_parsed() {
             return self.decide_unparsed();
@@ -180,12 +180,12 @@ impl Decider<'_> {
         let are_inside = targets.iter().all(|path| command.context.is_inside(path));
         let write_rules = self.rules_for_writing(targets);
         let by_mode = (self.mode == Mode::AcceptEdits && are_inside)
-            .then(|| by_mode(Decision::Allow, self.mode));
+            .then(|| decide_by_mode(Decision::Allow, self.mode));
         let mut allow_rules = self.rules.with_behavior(Behavior::Allow);
         if let Some(rule) = allow_rules.find(|rule| rule.allows_command(command))
             && (write_rules.is_some() || by_mode.is_some())
         {
-            return Some(by_rule(rule));
+            return Some(decide_by_rule(rule));
         }
         if by_mode.is_some() && command.only_edits_inside() {
             return by_mode;
@@ -196,7 +196,7 @@ impl Decider<'_> {
         // Its redirections are its only changes.
         match write_rules.as_deref() {
             Some([]) => (!command.reads_outside()).then(|| allow(BuiltinRule::ReadOnly)),
-            Some([rule, ..]) => Some(by_rule(rule)),
+            Some([rule, ..]) => Some(decide_by_rule(rule)),
             None => by_mode,
         }
     }
@@ -206,7 +206,7 @@ impl Decider<'_> {
         let context = self.call.context;
         let request = context.request;
         if let Some(rule) = self.rules.strictest(|rule| rule.restricts(&self.call)) {
-            return by_rule(rule);
+            return decide_by_rule(rule);
         }
         let effects = &self.call.effects;
         let writes = &effects.changes;
@@ -215,28 +215,28 @@ impl Decider<'_> {
             return allow(BuiltinRule::ReadOnly);
         }
         if self.mode == Mode::BypassPermissions {
-            return by_mode(Decision::Allow, self.mode);
+            return decide_by_mode(Decision::Allow, self.mode);
         }
         if writes.iter().any(PathContext::is_protected) {
             return ask(BuiltinRule::Protected);
         }
         if self.mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
-            return by_mode(Decision::Ask, self.mode);
+            return decide_by_mode(Decision::Ask, self.mode);
         }
         let mut allow_rules = self.rules.with_behavior(Behavior::Allow);
         let is_about = |rule: &&Rule| rule.is_about(request) || rule.is_about_host(effects);
         if let Some(rule) = allow_rules.find(is_about) {
-            return by_rule(rule);
+            return decide_by_rule(rule);
         }
         if writes.is_empty() {
             return self.decide_by_default();
         }
         let are_inside = writes.iter().all(|path| context.is_inside(path));
         if self.mode == Mode::AcceptEdits && are_inside {
-            return by_mode(Decision::Allow, self.mode);
+            return decide_by_mode(Decision::Allow, self.mode);
         }
         match self.rules_for_writing(writes).as_deref() {
-            Some([rule, ..]) => by_rule(rule),
+            Some([rule, ..]) => decide_by_rule(rule),
             Some([]) | None => self.decide_by_default(),
         }
     }
@@ -256,7 +256,7 @@ impl Decider<'_> {
         if is_confined && !matches!(self.mode, Mode::Plan | Mode::DontAsk) {
             return allow(BuiltinRule::Confined);
         }
-        decided(Decision::Ask, DecidedBy::Default { default: true })
+        decide_as(Decision::Ask, DecidedBy::Default { default: true })
     }
 
     /// Returns the decision on a text that cannot be parsed with certainty, so that it may be any command.
@@ -269,7 +269,7 @@ impl Decider<'_> {
     }
 }
 
-fn decided(decision: Decision, by: DecidedBy) -> Decided {
+fn decide_as(decision: Decision, by: DecidedBy) -> Decided {
     Decided {
         decision,
         by,
@@ -278,25 +278,25 @@ fn decided(decision: Decision, by: DecidedBy) -> Decided {
     }
 }
 
-fn by_rule(rule: &Rule) -> Decided {
+fn decide_by_rule(rule: &Rule) -> Decided {
     let by = DecidedBy::Rule {
         rule: rule.text.clone(),
         behavior: rule.behavior,
         source: rule.source.name.clone(),
     };
-    decided(rule.behavior, by)
+    decide_as(rule.behavior, by)
 }
 
-fn by_mode(decision: Decision, mode: Mode) -> Decided {
-    decided(decision, DecidedBy::Mode { mode })
+fn decide_by_mode(decision: Decision, mode: Mode) -> Decided {
+    decide_as(decision, DecidedBy::Mode { mode })
 }
 
 fn allow(builtin: BuiltinRule) -> Decided {
-    decided(Decision::Allow, DecidedBy::Builtin { builtin })
+    decide_as(Decision::Allow, DecidedBy::Builtin { builtin })
 }
 
 fn ask(builtin: BuiltinRule) -> Decided {
-    decided(Decision::Ask, DecidedBy::Builtin { builtin })
+    decide_as(Decision::Ask, DecidedBy::Builtin { builtin })
 }
 
 /// Whether neither a rule nor a mode decided.

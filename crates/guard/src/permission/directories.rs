@@ -109,14 +109,13 @@ fn parse_target(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf
         return context.home().map(Path::to_owned);
     };
     let to = outline(word, context);
+    let is_mentioned = |name: &&str| context.script().contains(name);
     let is_of_process = ["/proc/", "/dev/"].iter().any(|start| to.contains(start));
     let is_known = !is_of_process
         && !to.is_empty()
         && !to.starts_with(['-', '+'])
         && !to.contains([UNKNOWN, GLOB])
-        && !["CDPATH", "cdable_vars"]
-            .iter()
-            .any(|name| context.script().contains(name));
+        && !["CDPATH", "cdable_vars"].iter().any(is_mentioned);
     (is_known && operands.next().is_none()).then(|| to.into())
 }
 

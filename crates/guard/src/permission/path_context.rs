@@ -22,7 +22,7 @@ pub(super) struct ResolvedPath {
 
 impl ResolvedPath {
     /// Whether the path before or after following links satisfies `is_wanted`.
-    pub(super) fn any_name(&self, mut is_wanted: impl FnMut(&Path) -> bool) -> bool {
+    pub(super) fn has_name(&self, mut is_wanted: impl FnMut(&Path) -> bool) -> bool {
         is_wanted(&self.name)
             || (self.real.as_deref()).is_some_and(|real| *real != *self.name && is_wanted(real))
     }
@@ -160,7 +160,7 @@ impl<'a> PathContext<'a> {
                     path.starts_with(directory)
                         || self
                             .real_path(directory)
-                            .is_some_and(|directory| path.starts_with(directory))
+                            .is_some_and(|real| path.starts_with(real))
                 })
         };
         !path.has_gap && is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
@@ -178,7 +178,7 @@ impl<'a> PathContext<'a> {
             .chain(request.home)
             .map(|path| (path, self.real_path(path)))
             .collect();
-        path.any_name(|path| {
+        path.has_name(|path| {
             path.components().count() <= 2
                 || critical.iter().any(|(name, real)| {
                     name.starts_with(path)
@@ -189,6 +189,6 @@ impl<'a> PathContext<'a> {
 
     /// Whether the file is never changed without approval.
     pub(super) fn is_protected(path: &ResolvedPath) -> bool {
-        path.any_name(is_protected)
+        path.has_name(is_protected)
     }
 }

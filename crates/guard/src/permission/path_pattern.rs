@@ -169,6 +169,6 @@ impl PathPattern {
 
     /// Whether it restricts a file: it matches before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
-        path.any_name(|path| self.covers(path, context))
+        path.has_name(|path| self.covers(path, context))
     }
 }

@@ -42,7 +42,7 @@ impl Command<'_> {
             name.contains(UNKNOWN)
                 || name.contains("{}")
                 || files
-                    .any(|file| !is_inside(&file) && (!file.has_gap || file.any_name(is_elsewhere)))
+                    .any(|file| !is_inside(&file) && (!file.has_gap || file.has_name(is_elsewhere)))
         };
         let names = self.invocations().iter().flat_map(|invocation| {
             let files: Vec<usize> = invocation.file_indexes().collect();

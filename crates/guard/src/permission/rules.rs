@@ -87,8 +87,8 @@ impl Rules {
 
     /// Whether a deny or ask rule is about commands.
     pub(super) fn has_command_rules(&self) -> bool {
-        let is_about_commands = |rule: &Rule| matches!(rule.specifier, Specifier::Command(_));
-        self.strictest(is_about_commands).is_some()
+        let is_about = |rule: &Rule| matches!(rule.specifier, Specifier::Command(_));
+        self.strictest(is_about).is_some()
     }
 
     /// Returns the strictest deny or ask rule that satisfies `restricts`.

@@ -48,12 +48,9 @@ impl ToolName {
                 "Bash" => purpose == Purpose::Shell,
                 "Agent" => purpose == Purpose::Agent,
                 "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
-                name => {
-                    let rest = tool.strip_prefix(name);
-                    rest.is_some_and(|rest| {
-                        rest.is_empty() || is_server(name) && rest.starts_with("__")
-                    })
-                }
+                name => tool.strip_prefix(name).is_some_and(|rest| {
+                    rest.is_empty() || is_server(name) && rest.starts_with("__")
+                }),
             },
         }
     }

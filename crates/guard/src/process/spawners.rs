@@ -80,11 +80,8 @@ impl Supervisor {
                 Err(NotEnforced { reason })
             }
             _ => {
-                let temporary = options.temporary.clone();
-                Ok(Spawners::new(
-                    self,
-                    SpawnerPool::sandboxed(spawner, temporary),
-                ))
+                let pool = SpawnerPool::sandboxed(spawner, options.temporary.clone());
+                Ok(Spawners::new(self, pool))
             }
         }
     }

@@ -36,8 +36,9 @@ pub fn sandbox_variables(environment: &Environment) -> Variables {
     if Privilege::from_process() == Privilege::Root || !has_settings {
         return Variables::from([mark]);
     }
-    let home = environment.text("HOME");
-    let of_user = home.map(|home| format!("{home}/.ssh/config"));
+    let of_user = environment
+        .text("HOME")
+        .map(|home| format!("{home}/.ssh/config"));
     let existing = of_user.filter(|path| fs::exists(path).unwrap_or(false));
     let settings = existing.as_deref().unwrap_or("/dev/null");
     let quoted = shlex::try_quote(settings).map_or("/dev/null".into(), |quoted| quoted);

@@ -100,6 +100,7 @@ impl SearchInput {
         let writable = rules.workspace.iter().flat_map(|files| &files.writable);
         let directories = rules.working_directories.iter().chain(writable).cloned();
         let roots: Vec<PathBuf> = directories.chain(starts.map(|(start, _)| start)).collect();
+        let services = service_directories(&rules.environment);
         let mut unread = Vec::new();
         let mut read = |path: &str| {
             fs::read(path).unwrap_or_else(|_| {
@@ -112,9 +113,7 @@ impl SearchInput {
             sockets: parse_bound_sockets(&read("/proc/net/unix")),
             unread,
             files: cache.files.walk(&roots),
-            services: cache
-                .services
-                .walk(&service_directories(&rules.environment)),
+            services: cache.services.walk(&services),
         }
     }
 }
@@ -451,9 +450,8 @@ impl<'a> Search<'a> {
                 };
                 if facts.nlink() > 1 {
                     let key = (facts.dev(), facts.ino());
-                    let names = links
-                        .entry(key)
-                        .or_insert_with(|| HardLinks::new(kind, facts.nlink()));
+                    let entry = links.entry(key);
+                    let names = entry.or_insert_with(|| HardLinks::new(kind, facts.nlink()));
                     names.paths.insert(file);
                 }
             }

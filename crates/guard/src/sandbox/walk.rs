@@ -175,10 +175,7 @@ impl Walker {
             }
             walked.directories.insert(path, directory);
         }
-        self.known.clear();
-        for (path, directory) in &walked.directories {
-            self.known.insert(path.clone(), Arc::clone(directory));
-        }
+        self.known = walked.directories.clone().into_iter().collect();
         walked
     }
 

@@ -98,11 +98,11 @@ pub fn analyse(script: &str) -> Analysis {
 fn possible_starts(changes: &[(&CommandPart, &CheckedCommand)]) -> Vec<Vec<String>> {
     match changes {
         [] => vec![Vec::new()],
-        [(command, check)] if !command.context.is_repeated => {
-            let target = check.target.iter();
-            let starts = target.flat_map(|target| [Vec::new(), vec![target.clone()]]);
-            starts.collect()
-        }
+        [(command, check)] if !command.context.is_repeated => check
+            .target
+            .iter()
+            .flat_map(|target| [Vec::new(), vec![target.clone()]])
+            .collect(),
         _ => Vec::new(),
     }
 }

@@ -110,9 +110,8 @@ pub(crate) fn find_wrapped_words(words: &[PartWord]) -> Option<&[PartWord]> {
     let mut wrappers = names.rev().filter_map(|(at, name)| {
         let wrapper = LAUNCHERS.get(&name)?;
         let operands = wrapper.max_operands.unwrap_or(0);
-        wrapper
-            .has_property(Property::First)
-            .then_some((at, name, operands))
+        let is_wrapper = wrapper.has_property(Property::First);
+        is_wrapper.then_some((at, name, operands))
     });
     let (at, name, mut operands) = wrappers.next()?;
     let mut rest = words.get(at + 1..)?;

@@ -289,7 +289,7 @@ fn follow_command(
                 facts
             };
             if facts.ssi_code <= 0 {
-                send_signal(inner, facts.ssi_signo.cast_signed());
+                kill(inner, facts.ssi_signo.cast_signed());
             }
         }
         if !reported {
@@ -298,7 +298,7 @@ fn follow_command(
         let mut bytes = [0; 2];
         let change = reports.read_exact(&mut bytes).ok();
         match change.and_then(|()| StatusChange::from_bytes(bytes)) {
-            Some(StatusChange::Stopped(_)) => send_signal(own_pid(), libc::SIGSTOP),
+            Some(StatusChange::Stopped(_)) => kill(std::process::id().cast_signed(), libc::SIGSTOP),
             Some(end) => {
                 // All processes that the command has left running end with the inner process.
                 wait_for(inner);
@@ -319,13 +319,13 @@ fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
     let _ = crate::process::own_memory::prevent_core_files();
     // SAFETY: the action is the default one.
     unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
-    send_signal(own_pid(), signal.into());
+    kill(std::process::id().cast_signed(), signal.into());
     signals.restore();
     signal.saturating_add(128)
 }
 
 /// Sends a signal to a child or to this process.
-fn send_signal(process: libc::pid_t, signal: c_int) {
+fn kill(process: libc::pid_t, signal: c_int) {
     // SAFETY: a system call on plain numbers. The process is a child that was not waited for, or this one.
     unsafe { libc::kill(process, signal) };
 }
@@ -371,7 +371,7 @@ fn run_inner(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWri
     loop {
         match signals.wait() {
             Some(received) if received.signal == libc::SIGCHLD => {}
-            Some(received) if received.is_from_process => send_signal(child, received.signal),
+            Some(received) if received.is_from_process => kill(child, received.signal),
             _ => continue,
         }
         while let Some((process, change)) = poll_child() {
@@ -401,8 +401,10 @@ fn exec_restricted(command: &InitCommand<'_>) -> u8 {
     let prepared = std::env::set_current_dir(command.directory)
         .map_err(|error| SandboxError::new(format!("enter {}", command.directory.display()), error))
         .and_then(|()| {
-            let applied = Restrictions::for_workspace(command.privilege).apply();
-            applied.map_err(|error| SandboxError::new("restrict the command", error))
+            let restrictions = Restrictions::for_workspace(command.privilege);
+            restrictions
+                .apply()
+                .map_err(|error| SandboxError::new("restrict the command", error))
         });
     if let Err(error) = prepared {
         report(&error.to_string());
@@ -413,11 +415,6 @@ fn exec_restricted(command: &InitCommand<'_>) -> u8 {
             .arg0(command.name)
             .args(command.arguments),
     )
-}
-
-/// Returns the id of this process.
-fn own_pid() -> libc::pid_t {
-    std::process::id().cast_signed()
 }
 
 /// Ends a forked process without the exit handlers of its parent.

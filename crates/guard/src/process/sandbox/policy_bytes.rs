@@ -69,7 +69,7 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
     let mut workspace = Workspace::default();
     let mut file = None;
     for entry in entries.split(|byte| *byte == 0) {
-        let Some((letter, bytes)) = entry.split_first() else {
+        let [letter, bytes @ ..] = entry else {
             continue;
         };
         let text = || String::from_utf8(bytes.to_owned()).map_err(|_| io::ErrorKind::InvalidData);

@@ -160,14 +160,14 @@ impl<'text> Reader<'text> {
             "case" => self.read_compound(keyword, Self::read_case),
             "[[" => {
                 let condition = self.read_compound("", Self::read_condition);
-                condition.map_err(|unread| unread.before(start))
+                condition.map_err(|rest| rest.extend_to(start))
             }
             _ if is_one_of(RESERVED, keyword) => {
                 self.stop(keyword.len(), format!("`{keyword}` is not accepted here"))
             }
             _ => self
                 .read_simple(start)
-                .map_err(|unread| unread.before(start)),
+                .map_err(|rest| rest.extend_to(start)),
         }
     }
 

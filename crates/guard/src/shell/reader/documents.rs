@@ -35,7 +35,7 @@ impl Reader<'_> {
             let span = command.map_or(&document.delimiter.span, |command| &command.span);
             let start = span.start;
             self.read_document(document)
-                .map_err(|unread| unread.before(start))?;
+                .map_err(|unread| unread.extend_to(start))?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub(super) type ReadResult<T = ()> = Result<T, Unread>;
 
 impl Unread {
     /// Moves the start back to that of the command that contains the token.
-    pub(super) fn before(self, start: usize) -> Self {
+    pub(super) fn extend_to(self, start: usize) -> Self {
         Self {
             start: self.start.min(start),
             ..self
