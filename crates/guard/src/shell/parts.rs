@@ -138,7 +138,7 @@ impl CommandPart {
         self.words.first()?.value.as_deref()
     }
 
-    /// Returns this command and the commands it wraps, outermost first, at most [`MAX_LEVELS`].
+    /// Returns this command and the commands it wraps, outermost first, at most 32.
     pub fn levels(&self) -> Vec<Self> {
         let levels = std::iter::successors(Some(self.clone()), Self::inner_command);
         levels.take(MAX_LEVELS).collect()

@@ -10,7 +10,7 @@ use crate::shell::word::{PartWord, WordPiece, WordShape};
 /// Maximum length of a text in brackets or braces, in bytes: the limit of file names. A longer one is unknown.
 const MAX_NAME: usize = 255;
 
-/// Construction of a word: until [`PartWord::finish`], it has only its label and its pieces.
+/// Construction of a word: until `finish`, it has only its label and its pieces.
 impl PartWord {
     /// Adds known text.
     fn push(&mut self, text: &str) {
