@@ -1,5 +1,5 @@
-//! Prints the number of tests of this run that were skipped, with the missing programs. It has no harness, so that this line
-//! is its only output. Cargo runs it last, after the tests of the other package.
+//! Prints the number of tests of this run that were skipped, with the missing programs. It has no harness, so that this
+//! line is its only output. Cargo runs it last, after the tests of the other package.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 #![expect(clippy::print_stdout, reason = "the line is the output")]

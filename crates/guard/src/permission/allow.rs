@@ -129,8 +129,8 @@ fn needs_blanket_rule(level: &CommandPart, context: &PathContext<'_>) -> bool {
         || level.input_targets().any(may_connect)
 }
 
-/// Returns a word as allow rules match it: its source text, or its value if that has no whitespace, which would separate
-/// words. Only `*` covers a word known at run time.
+/// Returns a word as allow rules match it: its source text, or its value if that has no whitespace, which would
+/// separate words. Only `*` covers a word known at run time.
 fn spell_word(word: &PartWord, by_value: bool) -> &str {
     match word.value.as_deref() {
         None => UNKNOWN_WORD,

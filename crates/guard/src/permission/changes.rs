@@ -11,8 +11,8 @@ use crate::shell::{PartWord, analyse, find_uses};
 const EDITING_PROGRAMS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
 impl Command<'_> {
-    /// Whether it may remove a directory that is never removed without approval. A command that was not parsed may do so
-    /// if it has `rm` or `rmdir` and then a word that can be a path.
+    /// Whether it may remove a directory that is never removed without approval. A command that was not parsed may do
+    /// so if it has `rm` or `rmdir` and then a word that can be a path.
     pub(super) fn may_remove_critical(&self) -> bool {
         if !self.is_parsed() {
             let is_end = |letter: char| letter.is_whitespace() || "\"'`(){};&|".contains(letter);

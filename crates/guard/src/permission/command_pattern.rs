@@ -66,8 +66,8 @@ impl CommandPattern {
         words.all(|words| words.program == program || words.program.contains('='))
     }
 
-    /// Whether it matches a program and its arguments: the operands of the pattern occur in their order, separated only by
-    /// options with at most one value each, and its options occur anywhere.
+    /// Whether it matches a program and its arguments: the operands of the pattern occur in their order, separated only
+    /// by options with at most one value each, and its options occur anywhere.
     pub(super) fn matches_words(&self, program: &str, arguments: &[&str]) -> bool {
         let words = self.words.as_ref().filter(|words| words.program == program);
         words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
@@ -126,8 +126,8 @@ impl PatternWords {
         })
     }
 
-    /// Whether the operands match the arguments. One pass over the arguments keeps all positions in the pattern that can
-    /// be reached.
+    /// Whether the operands match the arguments. One pass over the arguments keeps all positions in the pattern that
+    /// can be reached.
     fn has_operands(&self, arguments: &[&str]) -> bool {
         let end = self.operands.len();
         let mut reached = vec![false; end + 1];

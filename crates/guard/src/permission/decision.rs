@@ -311,8 +311,8 @@ impl Decided {
         format!("Permission to use {tool} was denied: {why}")
     }
 
-    /// Returns the reason for a denial without the name of the tool. `effect` is the reason why the call needs permission,
-    /// or the reason that a hook gave.
+    /// Returns the reason for a denial without the name of the tool. `effect` is the reason why the call needs
+    /// permission, or the reason that a hook gave.
     pub fn explanation(&self, effect: Option<&str>) -> String {
         let part = self.unallowed_parts().find(|part| part.by == self.by);
         let target = part.map_or("it".to_owned(), |part| format!("`{}`", part.command));
@@ -365,8 +365,8 @@ impl Decided {
         }
     }
 
-    /// Returns rules that together would allow a call that neither a rule nor a mode decided, sorted. `None` if there are
-    /// none, or if their further effects are not known.
+    /// Returns rules that together would allow a call that neither a rule nor a mode decided, sorted. `None` if there
+    /// are none, or if their further effects are not known.
     pub fn proposals(&self) -> Option<Vec<Hint>> {
         let mut unallowed = self.unallowed_parts();
         if self.decision != Behavior::Ask

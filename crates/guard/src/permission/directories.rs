@@ -67,8 +67,8 @@ impl Directories {
     }
 }
 
-/// Infers the possible directories of each command of a line that starts in one of `start`. A `cd` may fail or not run, so
-/// the directory before it stays possible, except for the first `cd` of a line that continues only if it succeeds.
+/// Infers the possible directories of each command of a line that starts in one of `start`. A `cd` may fail or not run,
+/// so the directory before it stays possible, except for the first `cd` of a line that continues only if it succeeds.
 pub(super) fn infer_directories(
     line: &CommandLine,
     start: &Rc<Directories>,

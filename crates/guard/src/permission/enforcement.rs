@@ -28,8 +28,8 @@ struct FileRule<'a> {
 }
 
 impl DeniedFiles {
-    /// Creates a denial of the files below a directory that a pattern in the syntax of `.gitignore` matches. `rule` is the
-    /// text for messages.
+    /// Creates a denial of the files below a directory that a pattern in the syntax of `.gitignore` matches. `rule` is
+    /// the text for messages.
     ///
     /// # Errors
     /// The reason why the pattern is invalid.

@@ -88,8 +88,8 @@ pub fn is_protected_from_commands(path: &Path) -> bool {
     PROTECTED_FROM_COMMANDS.contains(path)
 }
 
-/// Whether [`is_protected_from_commands`] is true of an absolute path because of its own entry, not of a directory above
-/// it.
+/// Whether [`is_protected_from_commands`] is true of an absolute path because of its own entry, not of a directory
+/// above it.
 pub fn is_named_protected_from_commands(path: &Path) -> bool {
     let entry = PROTECTED_FROM_COMMANDS.find_entry(path);
     entry.is_some_and(|entry| !entry.is_excluded)

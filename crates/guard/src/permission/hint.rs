@@ -95,8 +95,8 @@ pub(super) fn suggest_for_command(command: &Command<'_>) -> Option<Hint> {
     (is_allowed && !rule.contains('\n')).then_some(Hint { rule, also_allows })
 }
 
-/// Whether a rule for exactly this command can be proposed: its program neither changes the files that its operands name
-/// regardless of options, nor has a listed prefix with a subcommand.
+/// Whether a rule for exactly this command can be proposed: its program neither changes the files that its operands
+/// name regardless of options, nor has a listed prefix with a subcommand.
 fn can_be_proposed(command: &str) -> bool {
     let name = command.split(' ').next().map_or("", program_name);
     let mut listed = listed_prefixes().filter_map(|(words, _)| words.split_once(' '));

@@ -69,8 +69,8 @@ impl<'a> Invocation<'a> {
         uses.collect()
     }
 
-    /// Returns the indexes of the words that may name files. The arguments of programs that print or compare them do not,
-    /// nor does the pattern of a search.
+    /// Returns the indexes of the words that may name files. The arguments of programs that print or compare them do
+    /// not, nor does the pattern of a search.
     pub(super) fn file_indexes(&self) -> impl Iterator<Item = usize> + use<> {
         let pattern = pattern_index(&self.part.words);
         let is_text = TEXT_PROGRAMS.contains(&self.program());

@@ -34,8 +34,8 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
     text
 }
 
-/// Returns the parts of an outline that may name a file: all of it, and the text behind an option of one letter, behind a
-/// group of such options, and behind `=`, `@`, `:`, `,` or `{`. Each is given to its end and to the next separator.
+/// Returns the parts of an outline that may name a file: all of it, and the text behind an option of one letter, behind
+/// a group of such options, and behind `=`, `@`, `:`, `,` or `{`. Each is given to its end and to the next separator.
 pub(super) fn find_names<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
     let is_letter = |letter: char| letter.is_ascii_alphabetic();
     let may_be_path = word.len() <= MAX_PATH && !word.contains('\n');

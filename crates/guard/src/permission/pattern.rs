@@ -1,5 +1,5 @@
-//! Patterns of rules: texts with `*`, and paths in the syntax of `.gitignore`. They are not compiled to regular expressions,
-//! since most processes match few texts.
+//! Patterns of rules: texts with `*`, and paths in the syntax of `.gitignore`. They are not compiled to regular
+//! expressions, since most processes match few texts.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -167,8 +167,8 @@ impl Pattern {
         in_start.any(|differs| differs) || in_end.any(|differs| differs)
     }
 
-    /// Whether it matches the text if the `fillable` placeholders may stand for any text. Of the tokens, only a star matches
-    /// other placeholders. One pass over the text keeps all positions in the pattern that can be reached.
+    /// Whether it matches the text if the `fillable` placeholders may stand for any text. Of the tokens, only a star
+    /// matches other placeholders. One pass over the text keeps all positions in the pattern that can be reached.
     fn matches(&self, text: &str, fillable: &[char]) -> bool {
         if self.excludes(text, fillable) {
             return false;
@@ -211,8 +211,8 @@ impl Pattern {
         }
     }
 
-    /// Marks the positions that can be reached because a wildcard matches no text. [`Token::Directories`] does so only where a
-    /// name begins.
+    /// Marks the positions that can be reached because a wildcard matches no text. [`Token::Directories`] does so only
+    /// where a name begins.
     fn mark_skipped(&self, reached: &mut [bool], begins_name: bool) {
         for (at, token) in self.0.iter().enumerate() {
             let may_be_empty = match token {

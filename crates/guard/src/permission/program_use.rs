@@ -1,5 +1,5 @@
-//! The use of the arguments of one command: the texts that it evaluates, the commands that it starts, and the files that it
-//! changes.
+//! The use of the arguments of one command: the texts that it evaluates, the commands that it starts, and the files
+//! that it changes.
 
 use crate::shell::{PartInput, PartWord, Use, UseKind};
 

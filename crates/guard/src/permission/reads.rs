@@ -8,8 +8,8 @@ use super::path_context::{PathContext, ResolvedPath, has_gap};
 use super::pattern::{GLOB, Pattern, UNKNOWN, escape};
 use crate::shell::CommandPart;
 
-/// Whether the shell may expand a name with [`GLOB`] to a link in a directory, or to `..`, as dash and old versions of bash
-/// do with `.*`.
+/// Whether the shell may expand a name with [`GLOB`] to a link in a directory, or to `..`, as dash and old versions of
+/// bash do with `.*`.
 fn may_expand_outside(name: &str, directory: &Path, context: &PathContext<'_>) -> bool {
     let pattern = Pattern::from_text(&escape(name).replace(GLOB, "*"));
     let links = (context.request.links)(directory);

@@ -55,8 +55,8 @@ pub struct Request<'a> {
     /// Whether a command that only reads needs permission if it may read outside the working
     /// directories.
     pub confines_reads: bool,
-    /// Whether the kernel confines the call to its working directories, without network, so that a call that no rule matches
-    /// needs no approval.
+    /// Whether the kernel confines the call to its working directories, without network, so that a call that no rule
+    /// matches needs no approval.
     pub is_confined: bool,
     /// Whether the kernel masks the files that deny rules name for the call.
     pub masks_files: bool,

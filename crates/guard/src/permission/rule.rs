@@ -139,8 +139,8 @@ impl Rule {
         }
     }
 
-    /// Whether it matches a call that reads a resource of an MCP server, or a call of an MCP tool as Cursor names it. A call
-    /// that names no server may use any; only deny and ask rules match it.
+    /// Whether it matches a call that reads a resource of an MCP server, or a call of an MCP tool as Cursor names it. A
+    /// call that names no server may use any; only deny and ask rules match it.
     fn is_about_server(&self, request: &Request<'_>) -> bool {
         let (server, tool) = match request.tool.strip_prefix("MCP:") {
             Some(tool) => (None, tool),
@@ -193,8 +193,8 @@ impl Rule {
         }
     }
 
-    /// Whether it may match a program that is known only at run time, or a text that a command evaluates: one known only at
-    /// run time, or one that mentions the rule. Texts of programs that satisfy `is_trusted` do not count.
+    /// Whether it may match a program that is known only at run time, or a text that a command evaluates: one known
+    /// only at run time, or one that mentions the rule. Texts of programs that satisfy `is_trusted` do not count.
     pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,
@@ -255,7 +255,8 @@ impl Rule {
         matches!(self.specifier, Specifier::Files(..) | Specifier::Outside(_))
     }
 
-    /// Returns a warning if the rule can have no effect. `has_tool` is true of tools that are not those of a coding agent.
+    /// Returns a warning if the rule can have no effect. `has_tool` is true of tools that are not those of a coding
+    /// agent.
     pub(super) fn warning(&self, has_tool: &dyn Fn(&str) -> bool) -> Option<String> {
         let problem = match (&self.tool, &self.specifier) {
             (ToolName::Exact(name), _) if !is_known(name) && !has_tool(name) => {

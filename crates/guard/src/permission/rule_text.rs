@@ -121,7 +121,8 @@ fn has_several_commands(pattern: &str) -> bool {
     commands.iter().filter(is_outer).count() > 1
 }
 
-/// Parses a specifier `name:value`; `None` for the arguments of commands, paths and URLs, which have rules of their own.
+/// Parses a specifier `name:value`; `None` for the arguments of commands, paths and URLs, which have rules of their
+/// own.
 fn parse_argument(specifier: &str) -> Option<Argument> {
     let (name, value) = specifier.split_once(':')?;
     let has_own_rules = is_one_of("command file_path path notebook_path url", name);

@@ -61,8 +61,8 @@ impl Rules {
         denying.any(Rule::is_about_files).then_some(is_unreadable)
     }
 
-    /// Returns a warning for each rule that can have no effect. `has_tool` is true of tools that are not those of a coding
-    /// agent.
+    /// Returns a warning for each rule that can have no effect. `has_tool` is true of tools that are not those of a
+    /// coding agent.
     pub fn warnings(&self, has_tool: &dyn Fn(&str) -> bool) -> Vec<String> {
         let warnings = self.all.iter().filter_map(|rule| rule.warning(has_tool));
         warnings.collect()
@@ -74,8 +74,8 @@ impl Rules {
         all.filter(move |rule| rule.behavior == behavior)
     }
 
-    /// Whether a deny or ask rule may match a text that a command evaluates. The texts of a program with an allow rule of its
-    /// own are trusted.
+    /// Whether a deny or ask rule may match a text that a command evaluates. The texts of a program with an allow rule
+    /// of its own are trusted.
     pub(super) fn may_restrict_evaluated(&self, command: &Command<'_>) -> bool {
         let is_trusted = |name: &str| {
             self.with_behavior(Behavior::Allow)

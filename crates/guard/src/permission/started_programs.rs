@@ -1,5 +1,5 @@
-//! The programs that a command starts: its own, those behind wrappers, and those of literal command lines in its arguments
-//! and its input; and the other texts that it evaluates.
+//! The programs that a command starts: its own, those behind wrappers, and those of literal command lines in its
+//! arguments and its input; and the other texts that it evaluates.
 
 use std::rc::Rc;
 
@@ -91,8 +91,8 @@ impl<'a> StartedPrograms<'a> {
         self.evaluated.push(Evaluated { program, text });
     }
 
-    /// Adds the part of a command line that was not parsed, as a text that a program evaluates. Commands in functions and
-    /// backticks may be known only at run time.
+    /// Adds the part of a command line that was not parsed, as a text that a program evaluates. Commands in functions
+    /// and backticks may be known only at run time.
     pub(super) fn add_unparsed(&mut self, program: &str, rest: &str) {
         self.add_evaluated(program, Some(rest.to_owned()));
         let has_function =

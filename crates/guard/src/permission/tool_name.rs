@@ -55,8 +55,8 @@ impl ToolName {
         }
     }
 
-    /// Whether it covers a tool of an MCP server, or of any server if `server` is `None`. The name of a resource is empty,
-    /// so that only rules about the whole server cover it.
+    /// Whether it covers a tool of an MCP server, or of any server if `server` is `None`. The name of a resource is
+    /// empty, so that only rules about the whole server cover it.
     pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
         let tool = mcp_name(tool);
         match (server, self) {
@@ -69,8 +69,8 @@ impl ToolName {
     }
 }
 
-/// Replaces the characters of the name of an MCP tool, or of a pattern for such names, that some agents replace: the dots
-/// in the name of a server. Other names are unchanged.
+/// Replaces the characters of the name of an MCP tool, or of a pattern for such names, that some agents replace: the
+/// dots in the name of a server. Other names are unchanged.
 fn normalise_mcp_name(name: &str) -> Cow<'_, str> {
     if !name.starts_with("mcp__") {
         return name.into();

@@ -1,4 +1,5 @@
-//! A buffer for one output stream in bounded memory. The head is kept in memory and then in a spill file, the tail in a ring.
+//! A buffer for one output stream in bounded memory. The head is kept in memory and then in a spill file, the tail in a
+//! ring.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,8 +12,8 @@ use turnpipe_core::io::retry_interrupted;
 /// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again and again.
 const MAX_TAIL: u64 = 1024 * 1024;
 
-/// A stream while it is read. Up to [`Capture::total_bytes`], everything is kept. Of a longer stream, the tail (half of that,
-/// at most 1 MiB) and the head (the rest) are kept.
+/// A stream while it is read. Up to [`Capture::total_bytes`], everything is kept. Of a longer stream, the tail (half of
+/// that, at most 1 MiB) and the head (the rest) are kept.
 #[derive(Debug)]
 pub(super) struct CaptureBuffer<'a> {
     memory_bytes: usize,
@@ -117,8 +118,8 @@ impl<'a> CaptureBuffer<'a> {
     }
 }
 
-/// Appends bytes to a file. Returns the number of bytes written, which is less than all if the disk is full or a limit is
-/// reached.
+/// Appends bytes to a file. Returns the number of bytes written, which is less than all if the disk is full or a limit
+/// is reached.
 fn append(file: &mut File, bytes: &[u8]) -> usize {
     let mut written = 0;
     while written < bytes.len() {

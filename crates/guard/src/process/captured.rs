@@ -28,8 +28,8 @@ impl Default for Capture {
 /// Maximum number of bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an unlinked file, so
-/// that a long output takes a descriptor instead of memory.
+/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an unlinked
+/// file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
     /// Number of bytes that the child wrote, including dropped ones.
@@ -56,8 +56,8 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// Writes the kept bytes with the line that marks a gap, as in [`Captured::text`], with at most 64 KiB of a spill file in
-    /// memory. Returns the number of bytes written.
+    /// Writes the kept bytes with the line that marks a gap, as in [`Captured::text`], with at most 64 KiB of a spill
+    /// file in memory. Returns the number of bytes written.
     ///
     /// # Errors
     /// The spill file could not be read back, or `writer` failed.

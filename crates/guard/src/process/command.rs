@@ -13,8 +13,8 @@ use super::captured::{Capture, Captured};
 /// Environment variables, shared by children with the same environment.
 pub type Variables = Arc<[(OsString, OsString)]>;
 
-/// A program to run. The child inherits only what is listed here. It gets its own session and process group, default signal
-/// actions, an empty signal mask, and only the descriptors 0-2 and the descriptor of its report.
+/// A program to run. The child inherits only what is listed here. It gets its own session and process group, default
+/// signal actions, an empty signal mask, and only the descriptors 0-2 and the descriptor of its report.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.

@@ -33,7 +33,8 @@ pub struct LaneOptions {
 pub struct Confinement {
     /// The version of the Landlock interface that keeps the child from writing files; `None` without Landlock.
     pub landlock_abi: Option<u32>,
-    /// Whether a system call filter keeps the child from changing modes, owners, times and attributes, and from using sockets.
+    /// Whether a system call filter keeps the child from changing modes, owners, times and attributes, and from using
+    /// sockets.
     pub seccomp: bool,
     /// The reason for a missing restriction, on one line.
     pub missing: Option<String>,
@@ -215,9 +216,9 @@ pub(super) mod linux {
     /// Devices that discard what is written.
     const HARMLESS_DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    /// The capabilities that root keeps: reading all files and the log of the kernel, and becoming a user with fewer rights.
-    /// Not `SYS_PTRACE`, with which the children could read the memory of this process, since the thread that starts them
-    /// shares their Landlock domain.
+    /// The capabilities that root keeps: reading all files and the log of the kernel, and becoming a user with fewer
+    /// rights. Not `SYS_PTRACE`, with which the children could read the memory of this process, since the thread that
+    /// starts them shares their Landlock domain.
     pub(in crate::process) const LANE_CAPABILITIES: CapabilitySet = CapabilitySet::DAC_OVERRIDE
         .union(CapabilitySet::DAC_READ_SEARCH)
         .union(CapabilitySet::SYSLOG)
@@ -238,9 +239,9 @@ pub(super) mod linux {
         )
     }
 
-    /// Restricts the calling thread to reading and executing all files, writing to the harmless devices, and everything but
-    /// device requests below `writable`. TCP is refused, and signals and abstract sockets only reach processes of the same
-    /// domain. Returns the version of Landlock that enforces this.
+    /// Restricts the calling thread to reading and executing all files, writing to the harmless devices, and everything
+    /// but device requests below `writable`. TCP is refused, and signals and abstract sockets only reach processes of
+    /// the same domain. Returns the version of Landlock that enforces this.
     ///
     /// # Errors
     /// The kernel has no Landlock, or refused.

@@ -1,5 +1,5 @@
-//! The guardian: a small process of this binary that kills the sessions of our children if this process is killed and cannot
-//! do so itself. The first half of this file runs in the guarded process, the second half in the guardian.
+//! The guardian: a small process of this binary that kills the sessions of our children if this process is killed and
+//! cannot do so itself. The first half of this file runs in the guarded process, the second half in the guardian.
 //!
 //! The guardian holds the reading end of a pipe, which is never written to and closes with this process.
 //! The sessions are in a table in shared memory: this process writes it through a mapping, so that a call
@@ -32,8 +32,8 @@ use turnpipe_core::process_table::{
 /// First argument of a guardian process.
 pub(super) const GUARDIAN_ARGUMENT: &str = "__guardian";
 
-/// Size of an entry, in bytes: the process id of the leader (0 before it is started), four unused bytes, and the start time of
-/// the call (0 if the entry is free).
+/// Size of an entry, in bytes: the process id of the leader (0 before it is started), four unused bytes, and the start
+/// time of the call (0 if the entry is free).
 const ENTRY_SIZE: usize = 16;
 
 /// Offset of the start time in an entry, in bytes.
@@ -224,8 +224,8 @@ const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 /// that is forked while the table is read may be missing from it.
 const MIN_EMPTY_ROUNDS: u32 = 3;
 
-/// Runs the guardian if `arguments`, which include the name of the program, say that this process is one. Returns whether it
-/// is; the program must then exit.
+/// Runs the guardian if `arguments`, which include the name of the program, say that this process is one. Returns
+/// whether it is; the program must then exit.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
         [_, first, mark, parent] if first == GUARDIAN_ARGUMENT => {
@@ -315,8 +315,9 @@ impl GuardedProcess {
             .collect();
     }
 
-    /// Adds the orphans that were reparented when the guarded process ended: marked processes that have the same parent as the
-    /// guardian now and started after the oldest call. The children of another turnpipe process have another parent.
+    /// Adds the orphans that were reparented when the guarded process ended: marked processes that have the same parent
+    /// as the guardian now and started after the oldest call. The children of another turnpipe process have another
+    /// parent.
     fn add_reparented_orphans(&mut self, table: &ProcessTable, mark: &OsStr, start_time: u64) {
         let new_parent = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {

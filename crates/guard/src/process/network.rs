@@ -21,5 +21,6 @@ pub type RunningProxy = Box<dyn Any + Send + Sync>;
 /// Starts a proxy to domains for the clients of a listening socket.
 pub type ProxyStarter = fn(TcpListener, &Domains) -> io::Result<RunningProxy>;
 
-/// The port of the proxy, on the loopback interface of a workspace. It is above the range from which Linux assigns ports by default.
+/// The port of the proxy, on the loopback interface of a workspace. It is above the range from which Linux assigns
+/// ports by default.
 pub const PROXY_PORT: u16 = 61_080;

@@ -1,5 +1,5 @@
-//! Orphans of our children. If this process adopts them, a process whose parent ends (`setsid`, a double fork) becomes a child
-//! of our first thread instead of the first process of the system.
+//! Orphans of our children. If this process adopts them, a process whose parent ends (`setsid`, a double fork) becomes
+//! a child of our first thread instead of the first process of the system.
 //!
 //! It can then be ended with its call, and must be waited for, or it stays a zombie. Only orphans are
 //! touched here: children of the first thread that left our session. Children of calls are never children
@@ -28,8 +28,8 @@ pub(super) struct Orphans {
     is_adopter: AtomicBool,
     /// Locked while orphans are examined, so that no other thread waits for one and frees its process id for reuse.
     examination_lock: Mutex<()>,
-    /// The list of the children of the first thread; `None` if the kernel has no such list. It stays open, since it is read
-    /// after each call.
+    /// The list of the children of the first thread; `None` if the kernel has no such list. It stays open, since it is
+    /// read after each call.
     list: OnceLock<Option<File>>,
 }
 
@@ -82,8 +82,8 @@ impl Orphans {
         self.is_adopter.load(Ordering::Relaxed) && self.open_list().is_some()
     }
 
-    /// Finds the living orphans of a call: those in its session, those that hold its pipes, and those that no other running call
-    /// can have started. Ended orphans are waited for. `except` is a child that is not an orphan.
+    /// Finds the living orphans of a call: those in its session, those that hold its pipes, and those that no other
+    /// running call can have started. Ended orphans are waited for. `except` is a child that is not an orphan.
     pub(super) fn find_of_call(
         &self,
         call: CallIdentity<'_>,
@@ -115,8 +115,9 @@ impl Orphans {
 
     /// Finds the living orphans that satisfy `is_wanted`. Ended orphans are waited for.
     ///
-    /// An orphan that is to be killed may start another one and end before its call is known. So all orphans are stopped first,
-    /// and orphans of other calls are continued. The process id of a child that was not waited for is not reused.
+    /// An orphan that is to be killed may start another one and end before its call is known. So all orphans are
+    /// stopped first, and orphans of other calls are continued. The process id of a child that was not waited for is
+    /// not reused.
     fn examine(
         &self,
         is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool,

@@ -11,15 +11,15 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Keeps other processes of the user from reading the memory, environment and descriptors of this process, in
 /// `/proc` or as a debugger, and the kernel from writing a core file. Root can still read the memory.
 ///
-/// An `exec` undoes this. Until then, the files of this process in `/proc` belong to root, including the id maps of its user
-/// namespace: a process that enters a new namespace must call this after it has written the maps.
+/// An `exec` undoes this. Until then, the files of this process in `/proc` belong to root, including the id maps of its
+/// user namespace: a process that enters a new namespace must call this after it has written the maps.
 pub fn forbid_inspection() {
     // Fails only for an unknown behavior.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Moves the environment to other memory, and clears the memory that `/proc/<pid>/environ` shows, even to root. Does nothing
-/// if this process has several threads, since another one may read the environment.
+/// Moves the environment to other memory, and clears the memory that `/proc/<pid>/environ` shows, even to root. Does
+/// nothing if this process has several threads, since another one may read the environment.
 pub fn hide_environment() {
     unsafe extern "C" {
         static mut environ: *mut *mut c_char;
@@ -43,8 +43,8 @@ pub fn hide_environment() {
     }
 }
 
-/// Sets the size limit of core files to 1 byte, at which the kernel neither writes one nor starts a program of the system that
-/// handles them. At 0 the kernel would start that program. Where 0 is the maximum, the limit stays.
+/// Sets the size limit of core files to 1 byte, at which the kernel neither writes one nor starts a program of the
+/// system that handles them. At 0 the kernel would start that program. Where 0 is the maximum, the limit stays.
 ///
 /// # Errors
 /// The kernel refuses the limit.

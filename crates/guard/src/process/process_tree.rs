@@ -116,8 +116,8 @@ impl ProcessTree {
         }
     }
 
-    /// Finds all living processes. They are searched before each signal, while their parents are alive; orphans were added
-    /// before.
+    /// Finds all living processes. They are searched before each signal, while their parents are alive; orphans were
+    /// added before.
     fn find_members(&mut self) -> ProcessTable {
         let is_known = |pid: i32, stat: &Stat| {
             let known = self.known.get(&pid);

@@ -38,9 +38,9 @@ impl ScratchDirectory {
         })
     }
 
-    /// Creates a locked directory in `parent`, which is created if it is missing. Removes the directories in `parent` whose
-    /// processes have ended without removing them. Another process may take the directory over ([`ScratchDirectory::keep`],
-    /// then [`ScratchDirectory::take_over`]).
+    /// Creates a locked directory in `parent`, which is created if it is missing. Removes the directories in `parent`
+    /// whose processes have ended without removing them. Another process may take the directory over
+    /// ([`ScratchDirectory::keep`], then [`ScratchDirectory::take_over`]).
     ///
     /// # Errors
     /// As the system reports.

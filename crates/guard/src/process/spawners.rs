@@ -119,8 +119,8 @@ impl Spawners {
         self.pool.is_enforced()
     }
 
-    /// Returns spawners whose children have long outputs in unlinked files in `directory`. If no file can be created there, the
-    /// head and the tail of an output are kept in memory.
+    /// Returns spawners whose children have long outputs in unlinked files in `directory`. If no file can be created
+    /// there, the head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -138,8 +138,8 @@ impl Spawners {
         }
     }
 
-    /// Returns the confinement of the children that ran since [`Spawners::for_one_call`]; `None` if there were none, or outside a
-    /// lane and a sandbox.
+    /// Returns the confinement of the children that ran since [`Spawners::for_one_call`]; `None` if there were none, or
+    /// outside a lane and a sandbox.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         self.report.as_ref()?.lock_anyway().clone()
     }
@@ -158,9 +158,9 @@ impl Spawners {
     /// Runs a program to its end: starts it, captures its output, and ends it (SIGTERM to the group, SIGKILL
     /// after the grace period) on timeout or when `cancel` fires.
     ///
-    /// Processes that survive the end of the program have the drain time to finish, and are then ended in the same way. So no
-    /// member of its group outlives the call, nor a descendant in a session of its own whose parents were alive when the group
-    /// was ended. On systems other than Linux, processes that hold no pipe are killed at once.
+    /// Processes that survive the end of the program have the drain time to finish, and are then ended in the same way.
+    /// So no member of its group outlives the call, nor a descendant in a session of its own whose parents were alive
+    /// when the group was ended. On systems other than Linux, processes that hold no pipe are killed at once.
     ///
     /// If `cancel` has fired already, nothing runs, and the result is that of a child that SIGTERM ended.
     ///
@@ -301,8 +301,8 @@ impl SpawnerPool {
         }
     }
 
-    /// Creates a pool for children in a sandbox. Those of the lane may write only to `temporary`. The pool has one thread, which
-    /// starts the children of the first thread.
+    /// Creates a pool for children in a sandbox. Those of the lane may write only to `temporary`. The pool has one
+    /// thread, which starts the children of the first thread.
     fn sandboxed(spawner: SandboxSpawner, temporary: Option<PathBuf>) -> Self {
         Self {
             starter: Starter::Sandbox(Arc::new(spawner)),
@@ -319,8 +319,8 @@ impl SpawnerPool {
         empty.or_else(|| ScratchDirectory::new_in(parent).ok())
     }
 
-    /// Keeps the directory of a child that has ended for another child, or removes it if it is not empty. Most children leave
-    /// nothing, and creating a directory takes a tenth of the time of a short call.
+    /// Keeps the directory of a child that has ended for another child, or removes it if it is not empty. Most children
+    /// leave nothing, and creating a directory takes a tenth of the time of a short call.
     pub(super) fn recycle(&self, directory: ScratchDirectory) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {

@@ -71,8 +71,8 @@ fn is_entry_of(entry: &CString, name: &OsStr) -> bool {
     rest.is_some_and(|rest| rest.first() == Some(&b'='))
 }
 
-/// Converts an error of a start. The system does not report whether the directory or the program was the cause, so the directory
-/// is checked again.
+/// Converts an error of a start. The system does not report whether the directory or the program was the cause, so the
+/// directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = check_enterable(&command.directory) {
         return SpawnError::Directory {
@@ -137,8 +137,9 @@ fn nul_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
 }
 
-/// Finds `program` as `execvp` would in the child. A name with a slash is a path, relative to `directory`. Other names are looked
-/// up in the `PATH` of `environment`, whose relative entries, including the empty one, are relative to `directory`.
+/// Finds `program` as `execvp` would in the child. A name with a slash is a path, relative to `directory`. Other names
+/// are looked up in the `PATH` of `environment`, whose relative entries, including the empty one, are relative to
+/// `directory`.
 fn find_program<'a>(
     program: &'a OsStr,
     environment: &[(OsString, OsString)],

@@ -1,5 +1,5 @@
-//! The loop of the calling thread while a child runs: it reads output, writes input, waits for the end, for deadlines and the
-//! cancellation token, and takes the steps of the escalation.
+//! The loop of the calling thread while a child runs: it reads output, writes input, waits for the end, for deadlines
+//! and the cancellation token, and takes the steps of the escalation.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -22,8 +22,8 @@ use turnpipe_core::io::{CancelToken, Level};
 /// Default capacity of a pipe, in bytes, and therefore the maximum size of a read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Time before the first read of the pipes of a new child. A short call then wakes this thread once. A child that fills the pipes
-/// sooner waits that long, once.
+/// Time before the first read of the pipes of a new child. A short call then wakes this thread once. A child that fills
+/// the pipes sooner waits that long, once.
 const FIRST_READ_DELAY: Duration = Duration::from_millis(2);
 
 /// Maximum number of reads of a pipe at the end, if it still has a writer.
@@ -138,8 +138,8 @@ impl Supervision<'_> {
         self.has_survivors = was_killed && !self.kill_descendants();
     }
 
-    /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left. An orphan that starts another
-    /// one and ends is found either alive or ended, since no other thread waits for it.
+    /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left. An orphan that
+    /// starts another one and ends is found either alive or ended, since no other thread waits for it.
     fn kill_descendants(&mut self) -> bool {
         let until = Instant::now() + CLEANUP_TIMEOUT;
         while Instant::now() < until {
@@ -269,8 +269,8 @@ impl Supervision<'_> {
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// Returns the time until the first read of the pipes. A short call then wakes this thread once, by its end, and not by each
-    /// pipe that it closes.
+    /// Returns the time until the first read of the pipes. A short call then wakes this thread once, by its end, and
+    /// not by each pipe that it closes.
     fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
             return None;

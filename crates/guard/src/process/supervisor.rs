@@ -1,5 +1,5 @@
-//! The registry of the running children of this program. It kills them at exit, assigns orphans to their calls, and lists
-//! them for the guardian.
+//! The registry of the running children of this program. It kills them at exit, assigns orphans to their calls, and
+//! lists them for the guardian.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -78,10 +78,10 @@ pub(super) struct Registration {
 }
 
 impl Supervisor {
-    /// Ensures that no process outlives this program. Orphans of children are adopted and end with the calls that started them,
-    /// and a guardian process kills all children if this program is killed. Must be called before the first child, by a program
-    /// that calls [`super::run_as_guardian`] when it starts. `mark` is a variable that all children have in their environment,
-    /// as `NAME=value`.
+    /// Ensures that no process outlives this program. Orphans of children are adopted and end with the calls that
+    /// started them, and a guardian process kills all children if this program is killed. Must be called before the
+    /// first child, by a program that calls [`super::run_as_guardian`] when it starts. `mark` is a variable that all
+    /// children have in their environment, as `NAME=value`.
     ///
     /// Does nothing on systems other than Linux.
     ///
@@ -142,8 +142,8 @@ impl Supervisor {
         }
     }
 
-    /// Keeps a child that survived SIGKILL, since it hangs in the kernel. It is waited for when a later child ends, so that it
-    /// does not stay a zombie.
+    /// Keeps a child that survived SIGKILL, since it hangs in the kernel. It is waited for when a later child ends, so
+    /// that it does not stay a zombie.
     pub(super) fn abandon(&self, tree: ProcessTree) {
         self.shared.children.lock_anyway().abandoned.push(tree);
     }
@@ -174,8 +174,8 @@ impl Supervisor {
         self.shared.guardian.get()?.as_ref().map(Guardian::pid)
     }
 
-    /// Adds a call to the table of the guardian, which is started for the first call. Returns the entry; `None` without a
-    /// guardian.
+    /// Adds a call to the table of the guardian, which is started for the first call. Returns the entry; `None` without
+    /// a guardian.
     fn add_to_guardian(&self) -> Option<usize> {
         let mark = self.shared.mark.get()?;
         let guardian = &self.shared.guardian;

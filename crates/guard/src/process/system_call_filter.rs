@@ -1,12 +1,12 @@
 //! Builds and installs the system call filters (seccomp) of children of the parallel lane and of programs in a sandbox.
 //!
-//! Calls that are refused with all arguments are in `refused_system_calls.txt`, calls that are refused with some arguments in
-//! `examined_system_calls.txt`. Operations that the file rights of Landlock cover (create, write, remove, move) are not listed.
-//! A call that is not listed is allowed. Calls of later kernels, with numbers above [`NEWEST_KNOWN`], do not exist for these
-//! programs.
+//! Calls that are refused with all arguments are in `refused_system_calls.txt`, calls that are refused with some
+//! arguments in `examined_system_calls.txt`. Operations that the file rights of Landlock cover (create, write, remove,
+//! move) are not listed. A call that is not listed is allowed. Calls of later kernels, with numbers above
+//! [`NEWEST_KNOWN`], do not exist for these programs.
 //!
-//! Calls with examined arguments are first. For all others the kernel caches the result, so the length of the filter costs
-//! nothing.
+//! Calls with examined arguments are first. For all others the kernel caches the result, so the length of the filter
+//! costs nothing.
 
 use std::ffi::c_long;
 use std::io;
@@ -61,7 +61,8 @@ pub(super) type Filter = Vec<libc::sock_filter>;
 enum Scope {
     /// Children of the lane.
     Lane {
-        /// The ids of our process and of the thread that starts the children, which shares its Landlock domain with them.
+        /// The ids of our process and of the thread that starts the children, which shares its Landlock domain with
+        /// them.
         own: [u32; 2],
     },
     /// Programs in a sandbox.

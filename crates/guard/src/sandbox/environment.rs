@@ -8,8 +8,8 @@ use super::host_and_port::parse_authority;
 use crate::process::{Network, PROXY_PORT, Privilege, Variables, Workspace};
 use turnpipe_core::io::Environment;
 
-/// Directory with settings of `ssh` that belong to root. In the namespace of another user they belong to the user `nobody`,
-/// and `ssh` refuses them.
+/// Directory with settings of `ssh` that belong to root. In the namespace of another user they belong to the user
+/// `nobody`, and `ssh` refuses them.
 const SSH_SETTINGS: &str = "/etc/ssh/ssh_config.d";
 
 /// The variable that marks programs in a sandbox. They cannot create another one.
@@ -57,14 +57,15 @@ const CACHE_VARIABLES: [(&str, &str); 7] = [
     ("CARGO_TARGET_DIR", "cargo-target"),
 ];
 
-/// Variables with the address of a proxy, or with the hosts that are reached without it. Each is also set in lower case.
+/// Variables with the address of a proxy, or with the hosts that are reached without it. Each is also set in lower
+/// case.
 const PROXY_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY";
 
 /// The hosts by which programs in a workspace reach the workspace itself.
 const LOCAL_HOSTS: &str = "localhost 127.0.0.1 [::1]";
 
-/// Returns variables by which programs in a workspace find its proxy. They replace those of the user, whose proxy cannot be
-/// reached.
+/// Returns variables by which programs in a workspace find its proxy. They replace those of the user, whose proxy
+/// cannot be reached.
 fn proxy_variables(workspace: &Workspace) -> Vec<(OsString, OsString)> {
     let url = match workspace.network {
         Network::On => return Vec::new(),

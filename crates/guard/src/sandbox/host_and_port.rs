@@ -19,9 +19,9 @@ impl HostAndPort {
     }
 }
 
-/// Parses a host that a port may follow, as in a URL: a name, a decimal, octal or hexadecimal IPv4 address, or an IPv6 address
-/// in brackets. Equal hosts have equal results: names are in lower case and without a trailing dot, IPv4-mapped addresses
-/// are IPv4.
+/// Parses a host that a port may follow, as in a URL: a name, a decimal, octal or hexadecimal IPv4 address, or an IPv6
+/// address in brackets. Equal hosts have equal results: names are in lower case and without a trailing dot, IPv4-mapped
+/// addresses are IPv4.
 pub fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !text.ends_with(']') => (host, Some(port.parse().ok()?)),

@@ -1,8 +1,9 @@
 //! Finds the files that the rules of a sandbox name, and the masks that protect them.
 //!
-//! Rules name files by patterns, but the kernel protects single files. [`FileRules`] finds the files that match the patterns
-//! (`search`, `walk`), their other names (`mount_table`), sockets through which a program outside the sandbox could open them
-//! (`sockets`), and files through which root could get around masks (`system`). [`crate::process`] mounts the masks.
+//! Rules name files by patterns, but the kernel protects single files. [`FileRules`] finds the files that match the
+//! patterns (`search`, `walk`), their other names (`mount_table`), sockets through which a program outside the sandbox
+//! could open them (`sockets`), and files through which root could get around masks (`system`). [`crate::process`]
+//! mounts the masks.
 
 mod environment;
 mod file_rules;

@@ -52,8 +52,8 @@ pub(super) struct SearchCache {
 }
 
 impl SearchCache {
-    /// Returns the result of the last search if nothing that it depended on has changed, else searches again: a search looks
-    /// up each file.
+    /// Returns the result of the last search if nothing that it depended on has changed, else searches again: a search
+    /// looks up each file.
     pub(super) fn search(&mut self, rules: &MaskRules) -> &SearchResult {
         let start = Instant::now();
         let mut found = self.search_once(rules);
@@ -79,8 +79,8 @@ impl SearchCache {
     }
 }
 
-/// The state of the system that is read before each call. If it has not changed, a search finds the same files, except for
-/// links and files outside the walk ([`SearchResult::is_current`]).
+/// The state of the system that is read before each call. If it has not changed, a search finds the same files, except
+/// for links and files outside the walk ([`SearchResult::is_current`]).
 #[derive(Debug, PartialEq)]
 struct SearchInput {
     mounts: MountTable,

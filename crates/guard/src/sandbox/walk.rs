@@ -76,8 +76,8 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// Returns the version of a directory; `None` if it does not exist, or changed so recently that another change could have
-    /// the same time.
+    /// Returns the version of a directory; `None` if it does not exist, or changed so recently that another change
+    /// could have the same time.
     pub(super) fn from_path(path: &Path) -> Option<Self> {
         Self::from_metadata(&fs::metadata(path).ok()?)
     }
@@ -134,8 +134,8 @@ impl Walker {
         }
     }
 
-    /// Walks through directories, including hidden and ignored ones, and once through each directory to which a link leads. A
-    /// directory of another user that cannot be read is left out: programs of this user cannot read it either.
+    /// Walks through directories, including hidden and ignored ones, and once through each directory to which a link
+    /// leads. A directory of another user that cannot be read is left out: programs of this user cannot read it either.
     pub(super) fn walk(&mut self, roots: &[PathBuf]) -> WalkResult {
         let mut walked = WalkResult::default();
         let mut waiting: Vec<PathBuf> = roots.to_vec();
@@ -198,8 +198,8 @@ impl Walker {
     }
 }
 
-/// Whether a program of this user may open a file that could not be examined because of `error`: after a change of the mode
-/// of a directory, or by a shorter path from another directory.
+/// Whether a program of this user may open a file that could not be examined because of `error`: after a change of the
+/// mode of a directory, or by a shorter path from another directory.
 pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
     let nearest = || {
         path.ancestors()

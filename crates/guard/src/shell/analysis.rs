@@ -242,8 +242,8 @@ impl Analysis {
         }
     }
 
-    /// Returns the analysis after checking every requirement with `holds`. The first error makes the verdict unknown and is
-    /// its reason.
+    /// Returns the analysis after checking every requirement with `holds`. The first error makes the verdict unknown
+    /// and is its reason.
     #[must_use]
     pub fn check_requirements(mut self, holds: impl FnMut(&GitUse) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &mut self.verdict else {

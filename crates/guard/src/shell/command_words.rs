@@ -12,8 +12,8 @@ const PROGRAMS_WITH_SUBCOMMANDS: &str = "\
     apt apt-get aws brew bun cargo deno docker gcloud gh git go helm \
     kubectl make npm npx pip pnpm podman poetry rustup systemctl terraform uv yarn";
 
-/// Returns the name of the program that words start, without its directory, and its subcommand if the next word looks like
-/// one: `git status`, `cargo test`, `ls`. `None` if the program is not known.
+/// Returns the name of the program that words start, without its directory, and its subcommand if the next word looks
+/// like one: `git status`, `cargo test`, `ls`. `None` if the program is not known.
 pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let program = program_name(program.label());

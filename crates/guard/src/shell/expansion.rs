@@ -54,8 +54,8 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 
-/// Returns the length in bytes of the name if the text starts with `NAME=`. Other forms of assignment (`+=`, an element)
-/// are parsed as words, and no command has such a name.
+/// Returns the length in bytes of the name if the text starts with `NAME=`. Other forms of assignment (`+=`, an
+/// element) are parsed as words, and no command has such a name.
 pub(super) fn assignment_name_length(text: &str) -> Option<usize> {
     let length = identifier_length(text);
     (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
@@ -72,7 +72,8 @@ fn parse_arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
     }
 }
 
-/// Matches `${…}` that neither assigns nor evaluates anything: a name, an index, and an operator with an operand or numbers.
+/// Matches `${…}` that neither assigns nor evaluates anything: a name, an index, and an operator with an operand or
+/// numbers.
 static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let operand = r#"(?:[^`\\'"{}\n<>&()$]|\$[A-Za-z_])*"#;
     let name = r"(?:[A-Za-z_]\w*|[0-9]+|(@)|[*\#?$-])(?:\[(?:([@*])|[0-9]*)\])?";

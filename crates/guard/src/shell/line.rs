@@ -10,8 +10,8 @@ use super::word::PartWord;
 /// A parsed command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The simple commands in text order, including those in substitutions, groups and loops, up to the part that was not
-    /// read.
+    /// The simple commands in text order, including those in substitutions, groups and loops, up to the part that was
+    /// not read.
     pub commands: Vec<CommandPart>,
     /// The words of `for` loops, which belong to no command.
     pub words: Vec<PartWord>,

@@ -1,8 +1,8 @@
 //! Analysis of shell command lines: whether they are read-only, and the commands in them.
 //!
-//! [`parse`] reads a line by a strict grammar of bash, up to the first token that the grammar does not have. [`analyse`]
-//! checks what was read: every command, subcommand and option must be in a table (`tables/`), else the line is not known
-//! to be read-only. Both take linear time and have no side effects.
+//! [`parse`] reads a line by a strict grammar of bash, up to the first token that the grammar does not have.
+//! [`analyse`] checks what was read: every command, subcommand and option must be in a table (`tables/`), else the line
+//! is not known to be read-only. Both take linear time and have no side effects.
 
 mod analysis;
 mod command_words;

@@ -1,8 +1,8 @@
 //! The commands of a command line.
 //!
 //! Bash runs nothing else, except what these commands start (`eval`, `xargs`) and arithmetic in `[[` evaluates.
-//! Descriptors, `/dev/null`, here-documents and here-strings do not count as files. The redirections of a compound command
-//! are a command of their own.
+//! Descriptors, `/dev/null`, here-documents and here-strings do not count as files. The redirections of a compound
+//! command are a command of their own.
 
 use std::ops::Range;
 
@@ -19,7 +19,8 @@ pub const MAX_LENGTH: usize = 16 * 1024;
 /// Maximum number of levels of nested wrappers.
 const MAX_LEVELS: usize = 32;
 
-/// A command of a command line: a program with arguments, a condition in `[[ … ]]`, or only assignments or redirections.
+/// A command of a command line: a program with arguments, a condition in `[[ … ]]`, or only assignments or
+/// redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandPart {
     /// Byte range of the words in the text; without words, of the assignments and redirections.

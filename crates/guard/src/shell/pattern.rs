@@ -5,12 +5,13 @@ use super::table::{COMMANDS, Property};
 use super::verdict::is_one_of;
 use super::word::{Given, PartWord, Value, WordPiece};
 
-/// Options that give a pattern, have two values, or make the first operand a file. With one, no word is certainly a pattern.
+/// Options that give a pattern, have two values, or make the first operand a file. With one, no word is certainly a
+/// pattern.
 const EXCLUDED: &str =
     "e f regexp file files from-file arg argjson slurpfile rawfile args jsonargs";
 
-/// Returns the index of the word that is the pattern of `grep` and the like, if all versions of the program parse the words
-/// alike.
+/// Returns the index of the word that is the pattern of `grep` and the like, if all versions of the program parse the
+/// words alike.
 pub(crate) fn pattern_index(words: &[PartWord]) -> Option<usize> {
     let (program, arguments) = words.split_first()?;
     let command = COMMANDS.get(program.value.as_deref()?)?;

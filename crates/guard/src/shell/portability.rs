@@ -19,8 +19,9 @@ const DIFFERING_COMMANDS: &str = "[[ builtin noglob time set hash dirs jobs ulim
 /// Builtins whose operands zsh evaluates as arithmetic.
 const NUMERIC_BUILTINS: &str = "break continue exit return shift";
 
-/// The tokens that all shells parse alike. Every blank of the line is written twice, and one is added before `)`, so that
-/// each of two adjacent tokens may match its own. `QUOTED` stands for a text in double quotes, `NUMBER` for arithmetic.
+/// The tokens that all shells parse alike. Every blank of the line is written twice, and one is added before `)`, so
+/// that each of two adjacent tokens may match its own. `QUOTED` stands for a text in double quotes, `NUMBER` for
+/// arithmetic.
 const TOKENS: &str = r#"
       [\w%+,./:@*?\[\]\u{80}-\u{10FFFF}-] | \{\} | \\[^\n] | NUMBER | \$\?[\s;] | \s
     | (?:\s[0-9]?(?:>>?|<)[\x20\t]*)?(?:'[^']*'|QUOTED)
@@ -49,8 +50,8 @@ static COMMON_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&all.replace("NUMBER", r"\$\(\([0-9\s+*/%=<>-]*\)\s\)")).ok()
 });
 
-/// Matches lines of words, plain quotes and common operators. Most lines are such lines, and this expression is compiled
-/// faster.
+/// Matches lines of words, plain quotes and common operators. Most lines are such lines, and this expression is
+/// compiled faster.
 static PLAIN_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let word = r#"(?:(?:[\w%+,./@*?\[\]-]|'[^']*'|"[^"$`\\!]*")=?|:)*"#;
     let operator = r"&&|\|\|?|2>&1|2?>/dev/null";
@@ -92,7 +93,8 @@ impl CommandLine {
         text + "\n"
     }
 
-    /// Whether a command before the pipe to this one redirects its output to a file. In zsh, the file and the pipe get it.
+    /// Whether a command before the pipe to this one redirects its output to a file. In zsh, the file and the pipe get
+    /// it.
     fn duplicates_input(&self, part: &CommandPart) -> bool {
         let PartInput::Pipe(before) = &part.input else {
             return false;

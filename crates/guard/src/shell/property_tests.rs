@@ -228,7 +228,8 @@ const UNITS: &[&str] = &[
     "a \\\n ",
 ];
 
-/// Checks that each unit, repeated to a length in bytes, is analysed within a bound that quadratic time would exceed by far.
+/// Checks that each unit, repeated to a length in bytes, is analysed within a bound that quadratic time would exceed by
+/// far.
 fn check_repeated_units(length: usize, units: &[&str], bound: Duration) {
     for unit in units {
         for tail in ["", "ls", ")"] {

@@ -98,7 +98,8 @@ pub(super) enum Property {
     Language,
     /// The first operand is a pattern or a program, unless an option gives it.
     Pattern,
-    /// The subcommand of git writes nothing, not even the index, so that it needs no enforcement if every word is known.
+    /// The subcommand of git writes nothing, not even the index, so that it needs no enforcement if every word is
+    /// known.
     Safe,
     /// The subcommand of git accesses the index, the files, or the contents of changes.
     Files,
@@ -125,7 +126,8 @@ impl Command {
         self.properties.contains(&property)
     }
 
-    /// Returns the form of the value of an option, given by its letter, its long name, or with [`Property::Whole`] its word.
+    /// Returns the form of the value of an option, given by its letter, its long name, or with [`Property::Whole`] its
+    /// word.
     pub(super) fn value_form(&self, name: &str) -> Option<ValueForm> {
         let mut options = self.options.iter();
         let (_, form) = options.find(|(option, _)| *option == name)?;

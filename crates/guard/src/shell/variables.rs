@@ -13,8 +13,8 @@ const ORDINARY_VARIABLES: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESU
 const PASSED_VARIABLES: &str = "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANGUAGE LC_COLLATE \
     LC_MESSAGES LC_NUMERIC LC_TIME LINES LS_COLORS NO_COLOR TERM";
 
-/// Whether setting a variable of the shell changes nothing but its expansion: no program reads plain lower-case names and a
-/// few others.
+/// Whether setting a variable of the shell changes nothing but its expansion: no program reads plain lower-case names
+/// and a few others.
 pub(super) fn may_be_set(name: &str) -> bool {
     let is_in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let is_plain =
@@ -50,7 +50,8 @@ pub(super) fn may_be_passed(name: &str, value: &PartWord) -> bool {
     }
 }
 
-/// Whether the encoding of a locale, `C` or UTF-8, has ASCII bytes only in ASCII characters. In GBK, `\` is part of others.
+/// Whether the encoding of a locale, `C` or UTF-8, has ASCII bytes only in ASCII characters. In GBK, `\` is part of
+/// others.
 pub fn keeps_ascii(locale: &str) -> bool {
     let normalised = locale.to_ascii_lowercase().replace('-', "");
     let charset = normalised.split('@').next().unwrap_or_default();

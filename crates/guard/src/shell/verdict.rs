@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The verdict on a command line. A read-only one changes no files, uses no network, sends no signals, leaves no processes
-/// and starts no programs that data names.
+/// The verdict on a command line. A read-only one changes no files, uses no network, sends no signals, leaves no
+/// processes and starts no programs that data names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// The command line is read-only if in each use of git, the configuration that git finds runs no program.

@@ -36,8 +36,8 @@ struct ChildPlan<'a> {
     error: c_int,
 }
 
-/// Starts a child in `namespace`, with `restrictions` and a session of its own. It also inherits the restrictions of the calling
-/// thread. Without `restrictions`, it keeps the capabilities to create a pid namespace.
+/// Starts a child in `namespace`, with `restrictions` and a session of its own. It also inherits the restrictions of
+/// the calling thread. Without `restrictions`, it keeps the capabilities to create a pid namespace.
 ///
 /// # Errors
 /// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
@@ -121,8 +121,8 @@ extern "C" fn run_child(plan: *mut c_void) -> c_int {
     unsafe { libc::_exit(127) }
 }
 
-/// Prepares the child, and executes its program. Returns only on failure. Makes only system calls, since other threads may hold
-/// the locks of the allocator.
+/// Prepares the child, and executes its program. Returns only on failure. Makes only system calls, since other threads
+/// may hold the locks of the allocator.
 fn exec_program(plan: &ChildPlan<'_>) -> io::Error {
     let prepare = || -> io::Result<()> {
         reset_signals();
@@ -167,8 +167,8 @@ fn exec_program(plan: &ChildPlan<'_>) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Lets the program keep the capabilities that it needs to create a pid namespace and to restrict a command. Root keeps all
-/// capabilities anyway.
+/// Lets the program keep the capabilities that it needs to create a pid namespace and to restrict a command. Root keeps
+/// all capabilities anyway.
 fn keep_namespace_capabilities() -> io::Result<()> {
     let passed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
     let own = capabilities(None)?;

@@ -14,8 +14,8 @@ pub struct InheritedDescriptor {
     pub number: RawFd,
     /// The path of an open file, or the name of a pipe or socket.
     pub target: PathBuf,
-    /// Whether it is a pipe, a socket, a character device or a regular file. Others, such as directories, give access to files
-    /// that masks do not cover.
+    /// Whether it is a pipe, a socket, a character device or a regular file. Others, such as directories, give access
+    /// to files that masks do not cover.
     pub is_stream: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The helper of a sandbox: a second process of this binary that enters namespaces with masks. The first half of this file runs
-//! in the process that creates a sandbox, the second half in the helper.
+//! The helper of a sandbox: a second process of this binary that enters namespaces with masks. The first half of this
+//! file runs in the process that creates a sandbox, the second half in the helper.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -97,8 +97,8 @@ pub(super) struct MaskedNamespace {
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one. Must not be
-    /// called on the first thread of a process that adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one.
+    /// Must not be called on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
@@ -159,8 +159,8 @@ struct Helper {
     socket: UnixStream,
 }
 
-/// Starts a helper of `program` with its first argument, and sends it a policy. Signals to the process group of this process do
-/// not reach it.
+/// Starts a helper of `program` with its first argument, and sends it a policy. Signals to the process group of this
+/// process do not reach it.
 ///
 /// # Errors
 /// Resources are exhausted.
@@ -180,8 +180,8 @@ fn start_helper(program: &Path, argument: &str, policy: &SandboxPolicy) -> io::R
     Ok(Helper { process, socket })
 }
 
-/// Prefix of the message of a helper whose namespaces can be opened. The reason why commands see processes outside follows, if
-/// they do.
+/// Prefix of the message of a helper whose namespaces can be opened. The reason why commands see processes outside
+/// follows, if they do.
 const READY: &str = "ready:";
 
 /// Functions of other modules that a helper calls.
@@ -192,8 +192,8 @@ pub struct HelperCallbacks {
     pub find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
 }
 
-/// Runs the helper of a sandbox if `arguments`, which include the name of the program, say that this process is one. The process
-/// must have one thread. Returns the status with which it must then exit.
+/// Runs the helper of a sandbox if `arguments`, which include the name of the program, say that this process is one.
+/// The process must have one thread. Returns the status with which it must then exit.
 pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks) -> Option<u8> {
     match arguments {
         [_, first] if first == HOLD_ARGUMENT => Some(u8::from(wait_for_parent().is_err())),
@@ -252,8 +252,8 @@ fn wait_for_parent() -> io::Result<()> {
     receive(&socket).map(drop)
 }
 
-/// Runs the proxy of a command in a workspace until the parent, which runs the command, ends. The command cannot inspect the
-/// proxy.
+/// Runs the proxy of a command in a workspace until the parent, which runs the command, ends. The command cannot
+/// inspect the proxy.
 fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
     // SAFETY: a system call on plain numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };

@@ -1,8 +1,10 @@
-//! The first process of a pid namespace: it runs a command, and all processes that the command leaves running end with it.
+//! The first process of a pid namespace: it runs a command, and all processes that the command leaves running end with
+//! it.
 //!
-//! Two processes of this binary run beside the command. The outer one represents the command for other processes: it forwards
-//! signals, stops when the command stops, and ends as the command ends. The inner one, the first of the namespace, waits for
-//! the command and for orphans. All are in one process group, so that signals of a terminal reach the command itself.
+//! Two processes of this binary run beside the command. The outer one represents the command for other processes: it
+//! forwards signals, stops when the command stops, and ends as the command ends. The inner one, the first of the
+//! namespace, waits for the command and for orphans. All are in one process group, so that signals of a terminal reach
+//! the command itself.
 
 use std::ffi::{OsStr, OsString, c_int};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
@@ -57,8 +59,8 @@ impl Processes {
     }
 }
 
-/// Checks that the kernel permits a pid namespace with a `/proc` of its own. It refuses if parts of `/proc` are hidden, as in
-/// containers. This process must have one thread.
+/// Checks that the kernel permits a pid namespace with a `/proc` of its own. It refuses if parts of `/proc` are hidden,
+/// as in containers. This process must have one thread.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -108,8 +110,8 @@ fn wait_for(child: libc::pid_t) -> u8 {
     }
 }
 
-/// A change of the command that the inner process reports to the outer one: its exit status, or the signal that stopped or ended
-/// it.
+/// A change of the command that the inner process reports to the outer one: its exit status, or the signal that stopped
+/// or ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StatusChange {
     Exited(u8),
@@ -168,8 +170,8 @@ impl CommandEnd {
     }
 }
 
-/// Runs a command in a pid namespace of its own. This process must have one thread and the capabilities for a namespace. All
-/// signals stay blocked.
+/// Runs a command in a pid namespace of its own. This process must have one thread and the capabilities for a
+/// namespace. All signals stay blocked.
 ///
 /// # Errors
 /// The kernel refuses the namespace, or `/proc` for it.
@@ -313,7 +315,8 @@ fn follow_command(
 /// The number of SIGKILL.
 const SIGKILL: u8 = 9;
 
-/// Ends this process by a signal. If the signal does not end it, returns the exit status that shells use for the signal.
+/// Ends this process by a signal. If the signal does not end it, returns the exit status that shells use for the
+/// signal.
 fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
     // The command has written its core file, if any.
     let _ = crate::process::own_memory::prevent_core_files();

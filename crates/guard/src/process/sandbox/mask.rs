@@ -9,12 +9,13 @@ pub struct Mask {
     pub kind: MaskKind,
     /// The path: absolute, without links.
     pub path: PathBuf,
-    /// The device and inode of the file that was found at the path. `None` if the file may change or be missing, as sockets do.
+    /// The device and inode of the file that was found at the path. `None` if the file may change or be missing, as
+    /// sockets do.
     pub file: Option<(u64, u64)>,
 }
 
-/// The use that a mask prevents, in the order in which masks are mounted: a directory that cannot change is mounted before the
-/// masks in it, which it would hide.
+/// The use that a mask prevents, in the order in which masks are mounted: a directory that cannot change is mounted
+/// before the masks in it, which it would hide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MaskKind {
     /// Moving or removing a directory.

@@ -122,8 +122,8 @@ fn attach_over(tree: &OwnedFd, target: &OwnedFd) -> rustix::io::Result<()> {
     move_mount(tree, "", target, "", flags)
 }
 
-/// Creates a mount of a device that no process can open. Root could read a file without permissions. The mount is read-only,
-/// since a change of the mode would affect the real device.
+/// Creates a mount of a device that no process can open. Root could read a file without permissions. The mount is
+/// read-only, since a change of the mode would affect the real device.
 fn unreadable_file() -> rustix::io::Result<OwnedFd> {
     let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
     set_attributes(&device, UNREADABLE_ATTRIBUTES, 0)?;
@@ -155,8 +155,8 @@ pub(super) fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-/// Sets attributes of a mount, and with the flag `AT_RECURSIVE` of those below it. Other attributes stay, including those that a
-/// user namespace must not clear.
+/// Sets attributes of a mount, and with the flag `AT_RECURSIVE` of those below it. Other attributes stay, including
+/// those that a user namespace must not clear.
 pub(super) fn set_attributes(
     tree: &OwnedFd,
     attributes: MountAttrFlags,

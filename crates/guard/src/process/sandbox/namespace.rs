@@ -1,7 +1,8 @@
 //! Creates the namespaces of a sandbox.
 //!
-//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which enters the
-//! namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened the namespaces.
+//! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which
+//! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened the
+//! namespaces.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -50,8 +51,8 @@ impl SandboxPolicy {
     }
 }
 
-/// Moves this process, which must have one thread, to new namespaces with the masks of a policy. Masks of sockets that no longer
-/// exist are skipped. Returns the listening socket of the proxy, if the policy has one.
+/// Moves this process, which must have one thread, to new namespaces with the masks of a policy. Masks of sockets that
+/// no longer exist are skipped. Returns the listening socket of the proxy, if the policy has one.
 ///
 /// # Errors
 /// The kernel refuses a namespace or a mount, there are too many masks, or a file to mask was moved, replaced or
@@ -107,8 +108,8 @@ pub(super) fn enter_sandbox(
     Ok(listener)
 }
 
-/// Moves this process to a new namespace; for an ordinary user together with a user namespace, in which the process has all
-/// capabilities.
+/// Moves this process to a new namespace; for an ordinary user together with a user namespace, in which the process has
+/// all capabilities.
 pub(super) fn unshare(privilege: Privilege, flag: UnshareFlags) -> Result<(), SandboxError> {
     let name = match (privilege, flag) {
         (Privilege::User, _) => "user",

@@ -19,8 +19,8 @@ use crate::process::confinement::linux;
 use crate::process::own_memory::prevent_core_files;
 use crate::process::system_call_filter::{self, Filter};
 
-/// The capabilities that root loses. With them, a program could mount file systems, read disks, files by inode number or the
-/// memory of other processes, or change the kernel.
+/// The capabilities that root loses. With them, a program could mount file systems, read disks, files by inode number
+/// or the memory of other processes, or change the kernel.
 const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::SYS_RAWIO)
@@ -147,9 +147,9 @@ impl Restrictions {
     }
 }
 
-/// Creates the rules of a Landlock domain that permits all use of files. Its processes cannot inspect processes of other domains,
-/// in `/proc` or otherwise, nor reach them in the ways of the `scopes`. `None` without Landlock, and with its first version,
-/// whose domains forbid moving files to other directories.
+/// Creates the rules of a Landlock domain that permits all use of files. Its processes cannot inspect processes of
+/// other domains, in `/proc` or otherwise, nor reach them in the ways of the `scopes`. `None` without Landlock, and
+/// with its first version, whose domains forbid moving files to other directories.
 fn create_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();

@@ -28,7 +28,8 @@ use turnpipe_core::io::Lock;
 pub struct MaskList {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
-    /// A number that changes if the same paths need new masks: other files have these names, or other file systems are mounted.
+    /// A number that changes if the same paths need new masks: other files have these names, or other file systems are
+    /// mounted.
     pub version: u64,
     /// Files in a workspace that determine what programs outside run, sorted.
     pub protected: Vec<PathBuf>,
@@ -43,8 +44,8 @@ pub trait MaskSource: Debug + Send + Sync {
     fn list(&self) -> MaskList;
 }
 
-/// The sandbox of a run. A mask covers the file that had the name when it was mounted, so the files are searched before each
-/// child, and new namespaces are created if they have changed.
+/// The sandbox of a run. A mask covers the file that had the name when it was mounted, so the files are searched before
+/// each child, and new namespaces are created if they have changed.
 #[derive(Debug)]
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
@@ -85,8 +86,8 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Sets the workspace of children outside the lane, who get all `variables`. The caller keeps the directory for temporary
-    /// files.
+    /// Sets the workspace of children outside the lane, who get all `variables`. The caller keeps the directory for
+    /// temporary files.
     #[must_use]
     pub fn with_workspace(self, workspace: Workspace) -> Self {
         Self {
@@ -100,8 +101,8 @@ impl Sandbox {
         self.workspace.as_ref()?.private_path(path)
     }
 
-    /// Whether a call that no rule matches needs no approval: it can change files only in the workspace and reach only chosen
-    /// domains, and no earlier call has created files that determine what programs outside run.
+    /// Whether a call that no rule matches needs no approval: it can change files only in the workspace and reach only
+    /// chosen domains, and no earlier call has created files that determine what programs outside run.
     pub fn needs_no_approval(&self) -> bool {
         self.workspace_enforced()
             .is_some_and(|enforced| enforced.network != Network::On && enforced.isolates_processes)
@@ -131,8 +132,8 @@ impl Sandbox {
         })
     }
 
-    /// Checks that children can be started in the sandbox. Returns a gap in the enforcement, on one line. Must not be called on
-    /// the first thread of a process that adopts orphans.
+    /// Checks that children can be started in the sandbox. Returns a gap in the enforcement, on one line. Must not be
+    /// called on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace, or a mask.
@@ -148,7 +149,8 @@ impl Sandbox {
         masks.map(|mask| mask.path).collect()
     }
 
-    /// Returns namespaces for the files that exist now. Tries several times, since files may be moved while masks are mounted.
+    /// Returns namespaces for the files that exist now. Tries several times, since files may be moved while masks are
+    /// mounted.
     fn current_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let mut attempts = (1..MAX_ATTEMPTS).map(|_| self.update_namespace());
         attempts

@@ -22,8 +22,8 @@ pub(in crate::process) struct SandboxSpawner {
     pub(in crate::process) confinement: Option<Confinement>,
 }
 
-/// Starts a child on a thread that has the restrictions of the lane. The child gets a Landlock domain of its own, and writes no
-/// core file.
+/// Starts a child on a thread that has the restrictions of the lane. The child gets a Landlock domain of its own, and
+/// writes no core file.
 ///
 /// # Errors
 /// The directory cannot be entered, the program cannot be executed, or resources are exhausted.

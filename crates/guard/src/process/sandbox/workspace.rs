@@ -39,8 +39,8 @@ const TEMPORARY_DIRECTORIES: [&str; 2] = ["/tmp", "/var/tmp"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
 impl Workspace {
-    /// Returns the path outside the workspace of a private temporary file. `None` for other files, for the state of turnpipe,
-    /// and for files that exist only outside.
+    /// Returns the path outside the workspace of a private temporary file. `None` for other files, for the state of
+    /// turnpipe, and for files that exist only outside.
     pub(super) fn private_path(&self, path: &Path) -> Option<PathBuf> {
         let state = self.temporary.ancestors().nth(2)?;
         let mut visible = self.writable.iter().map(PathBuf::as_path).chain([state]);

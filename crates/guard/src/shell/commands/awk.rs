@@ -7,8 +7,8 @@ use regex_lite::Regex;
 use crate::shell::word::{Arguments, PartWord, WordShape};
 
 /// Programs of fields, numbers, texts, patterns, a few variables and operators, which all versions of awk read alike. A
-/// slash starts a pattern only where a division is not possible, and `>` does not follow `print`, where it writes to a file.
-/// Parentheses are limited to `length($1)`, since versions read others in different ways.
+/// slash starts a pattern only where a division is not possible, and `>` does not follow `print`, where it writes to a
+/// file. Parentheses are limited to `length($1)`, since versions read others in different ways.
 static PRINTING_PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r#"/[^/\[\\\n"]*/"#;
     let token = format!(

@@ -39,8 +39,8 @@ pub(super) fn prints_environment(name: &str, entry: &Command, words: &[PartWord]
     }
 }
 
-/// Whether a word of `ps` may make it print variables: `E`, or `e` among letters without a dash, as in `ps auxe` and in some
-/// versions `ps -auxe`.
+/// Whether a word of `ps` may make it print variables: `E`, or `e` among letters without a dash, as in `ps auxe` and in
+/// some versions `ps -auxe`.
 fn may_print_variables(word: &PartWord) -> bool {
     let text = word.literal().unwrap_or("e");
     match text.strip_prefix('-') {

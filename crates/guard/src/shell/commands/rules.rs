@@ -80,7 +80,8 @@ fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
     })
 }
 
-/// Whether a format or sort key of git may request a signature. Padding or colors may separate the `%` and the `G` of `%G?`.
+/// Whether a format or sort key of git may request a signature. Padding or colors may separate the `%` and the `G` of
+/// `%G?`.
 fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")

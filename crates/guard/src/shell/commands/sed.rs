@@ -16,8 +16,9 @@ pub(super) fn only_reads(_: &str, arguments: &Arguments<'_>) -> bool {
     scripts.all(|option| matches!(option.value, Value::Text(script) if only_prints(script)))
 }
 
-/// A regular expression for a pattern or a replacement up to its delimiter, for which `@@` stands, as all versions of sed
-/// read it: a set contains no brackets, and a backslash precedes punctuation, a digit or a letter with a known meaning.
+/// A regular expression for a pattern or a replacement up to its delimiter, for which `@@` stands, as all versions of
+/// sed read it: a set contains no brackets, and a backslash precedes punctuation, a digit or a letter with a known
+/// meaning.
 const DELIMITED_TEXT: &str =
     r"(?:[^\\\[\n@@]|\\[!-/:-@\[-`{-~0-9nstwWbBdDSULEul]|\[\^?[^\]^\[\\\n@@][^\[\\\n@@\]]*\])*@@";
 

@@ -8,7 +8,8 @@ use crate::shell::parts::{CommandPart, Follows};
 use crate::shell::variables::may_be_set;
 
 impl Reader<'_> {
-    /// Reads a compound command with `read`, behind its keyword, and its redirections, which are a command of their own.
+    /// Reads a compound command with `read`, behind its keyword, and its redirections, which are a command of their
+    /// own.
     pub(super) fn read_compound(
         &mut self,
         keyword: &str,

@@ -46,7 +46,8 @@ impl<'text> Reader<'text> {
         self.read_word_of_shape(WordShape::Split)
     }
 
-    /// Reads a word that is not split, and in which globs and braces are literal: a value, a `case` word, an operand of `[[`.
+    /// Reads a word that is not split, and in which globs and braces are literal: a value, a `case` word, an operand of
+    /// `[[`.
     pub(super) fn read_unsplit_word(&mut self) -> ReadResult<PartWord> {
         self.read_word_of_shape(WordShape::Single)
     }
@@ -172,8 +173,8 @@ impl<'text> Reader<'text> {
         text.is_none_or(|text| text.contains(',') || text.contains(".."))
     }
 
-    /// Returns the text up to the end of the word or one of the `ends`; `None` if it is longer than [`MAX_NAME`], or has
-    /// quotes or expansions, behind which the word may be longer.
+    /// Returns the text up to the end of the word or one of the `ends`; `None` if it is longer than [`MAX_NAME`], or
+    /// has quotes or expansions, behind which the word may be longer.
     fn plain_text_before(&self, ends: &[char]) -> Option<&'text str> {
         let rest = self.rest();
         let is_end = |letter: char| " \t\n;&|".contains(letter) || ends.contains(&letter);
