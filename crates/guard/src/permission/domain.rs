@@ -36,7 +36,7 @@ impl DomainPattern {
     }
 }
 
-/// Converts a domain to a path pattern with one name a label.
+/// Converts a domain to a path pattern with one name per label.
 fn convert_to_path(domain: &str) -> String {
     let names = domain.replace("**", "*").replace('.', "/");
     names.replace('[', "\\[")

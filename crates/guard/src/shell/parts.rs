@@ -35,8 +35,8 @@ pub struct CommandPart {
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
     pub input: PartInput,
-    /// The verdict on the command without its redirections and assignments, wherever it starts. Arguments in a language
-    /// such as `awk` are unknown.
+    /// The verdict on the command without its redirections and assignments, wherever it starts. It is unknown if the
+    /// arguments are a language, as those of `awk`.
     pub verdict: Verdict,
     /// The constructs of the line around it.
     pub context: CommandContext,
