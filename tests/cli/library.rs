@@ -52,7 +52,7 @@ fn the_library_analyses_a_command() {
 fn the_library_decides_by_rules() {
     let directory = Path::new("/project");
     let rules = ["allow:Bash(npm run *)", "deny:Bash(git push *)"].map(str::to_owned);
-    let rules = decide::parse(&rules, directory).unwrap();
+    let rules = decide::parse_rules(&rules, directory).unwrap();
     let decide = |script: &str| decide::decide(script, &rules, directory);
     assert_eq!(decide("npm run build"), Decision::Allow);
     assert_eq!(

@@ -81,8 +81,11 @@ fn part(part: &CommandPart) -> String {
         .map(|assignment| format!("{}={}", assignment.name, value(&assignment.word)))
         .collect();
     words.extend(part.words.iter().map(value));
-    words.extend(part.reads().map(|word| format!("<{}", value(word))));
-    words.extend(part.writes().map(|word| format!(">{}", value(word))));
+    words.extend(part.input_targets().map(|word| format!("<{}", value(word))));
+    words.extend(
+        part.output_targets()
+            .map(|word| format!(">{}", value(word))),
+    );
     words.extend(part.input.text().map(|text| format!("<<<{text}")));
     let inner = part.inner_command().map(|inner| self::part(&inner));
     words.extend(inner.map(|inner| format!("[{inner}]")));

@@ -1,4 +1,4 @@
-//! Says whether a shell command only reads, and lists the commands it consists of:
+//! Prints whether a shell command only reads, and the commands in it:
 //! `cargo run -p turnpipe-guard --example analyse_command -- 'git log | head; rm -rf build'`
 
 #![expect(clippy::print_stdout, reason = "an example program")]
@@ -23,8 +23,8 @@ pub(crate) fn describe(command: &str) -> Vec<String> {
     for command in &analysis.line.commands {
         let words: Vec<&str> = command.words.iter().map(PartWord::value_or_text).collect();
         // Escape sequences of a command must not reach the terminal.
-        let words = terminal_safe_line(&words.join(" "));
-        lines.push(format!("runs {words}"));
+        let safe = terminal_safe_line(&words.join(" "));
+        lines.push(format!("runs {safe}"));
     }
     lines
 }

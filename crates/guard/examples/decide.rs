@@ -11,12 +11,12 @@ use turnpipe_core::message::Decision;
 use turnpipe_guard::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
 use turnpipe_guard::shell::analyse;
 
-pub(crate) fn parse(rules: &[String], directory: &Path) -> Result<Rules, Box<dyn Error>> {
+pub(crate) fn parse_rules(rules: &[String], directory: &Path) -> Result<Rules, Box<dyn Error>> {
     let source = Arc::new(RuleSource {
         name: "arguments".to_owned(),
         anchor: directory.to_owned(),
     });
-    let rules = rules.iter().map(|argument| {
+    let parsed = rules.iter().map(|argument| {
         let (decision, rule) = match argument.split_once(':') {
             Some(("allow", rule)) => (Decision::Allow, rule),
             Some(("ask", rule)) => (Decision::Ask, rule),
@@ -29,7 +29,7 @@ pub(crate) fn parse(rules: &[String], directory: &Path) -> Result<Rules, Box<dyn
         };
         Ok(Rule::parse(rule, decision, &source)?)
     });
-    Ok(Rules::new(rules.collect::<Result<_, Box<dyn Error>>>()?))
+    Ok(Rules::new(parsed.collect::<Result<_, Box<dyn Error>>>()?))
 }
 
 pub(crate) fn decide(script: &str, rules: &Rules, directory: &Path) -> Decision {
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (script, rules) = arguments.split_first().ok_or("name a command")?;
     let directory = std::env::current_dir()?;
-    let rules = parse(rules, &directory)?;
+    let rules = parse_rules(rules, &directory)?;
     println!("{:?}", decide(script, &rules, &directory));
     Ok(())
 }

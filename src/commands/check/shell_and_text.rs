@@ -58,7 +58,7 @@ impl Run for CheckShellArguments {
                     let context = context.with_directory(here.join(directory));
                     check_requirements(analysis, &context)
                 }
-                None => analysis.without_a_look(),
+                None => analysis.restrict_to_start(),
             };
             (analysis, conditions)
         };

@@ -45,14 +45,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::shell::inside_sandbox;
+    use crate::shell::parse_sandbox_call;
 
     proptest! {
         #[test]
         fn a_line_runs_the_script_as_it_is(script in "[a-z '\"$`\\\\!\n\t;é\u{fffd}~{}*#-]{1,30}") {
             let sandbox = CommandSandbox::new(&["/home/it's/$s.json".into()]);
             let line = sandbox.line(&script).unwrap();
-            prop_assert!(inside_sandbox(&line).is_none_or(|inside| inside == script));
+            prop_assert!(parse_sandbox_call(&line).is_none_or(|inside| inside == script));
             prop_assert_eq!(sandbox.parse_line(&line), Some(script));
         }
     }

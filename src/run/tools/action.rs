@@ -102,7 +102,7 @@ fn is_typed_into(input: &Input) -> bool {
 fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque_command = |script: String| Action::Command {
         // Another shell reads it, or another program adds to it.
-        line: Arc::new(CommandLine::guess(&script)),
+        line: Arc::new(CommandLine::parse_uncertain(&script)),
         script,
         only_reads: false,
         is_ambiguous: true,

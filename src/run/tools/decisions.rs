@@ -12,7 +12,7 @@ use crate::permission::{Action, Behavior, Decided, Hint, Mode, Rule, RuleSource,
 use crate::records::{
     CheckPermissionRecord, PermissionCheck, PermissionCountRecord, PermissionProposalRecord,
 };
-use crate::shell::{inside_sandbox, parse, program_and_subcommand};
+use crate::shell::{parse, parse_sandbox_call, program_and_subcommand};
 
 /// Maximum number of proposed rules.
 const MAX_PROPOSALS: usize = 12;
@@ -133,7 +133,7 @@ impl PastDecisions {
             // An input that is not an object counts as empty.
             let mut input: Input = serde_json::from_str(input).unwrap_or_default();
             let line = input.get("command").and_then(Value::as_str);
-            let inside = line.and_then(inside_sandbox);
+            let inside = line.and_then(parse_sandbox_call);
             input.extend(inside.map(|line| ("command".to_owned(), line.into())));
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
             let line = command_line_of(&call).map(str::to_owned);
@@ -264,7 +264,7 @@ fn count_subjects(
 ) -> Vec<(String, Option<String>, Decision)> {
     let mut programs: BTreeMap<String, Decision> = BTreeMap::new();
     let mut add = |text: &str, decision: Decision| {
-        let inside = inside_sandbox(text);
+        let inside = parse_sandbox_call(text);
         let analysis = parse(inside.as_deref().unwrap_or(text));
         for command in analysis
             .commands

@@ -1,9 +1,9 @@
-//! A command as allow rules see it: as it is written, or as the argument of wrappers.
+//! The spellings of a command that allow rules are matched against.
 
 use super::command_pattern::CommandPattern;
 use super::outline::outline;
 use super::path_context::PathContext;
-use super::pattern::UNKNOWN;
+use super::pattern::{UNKNOWN, UNKNOWN_WORD};
 use crate::shell::{CommandPart, PartInput, PartWord, is_connection, is_one_of, program_name};
 
 /// Variables that may be set before a command without making it another one.
@@ -11,88 +11,89 @@ const HARMLESS_VARIABLES: &str = "NODE_ENV LANG LANGUAGE LC_ALL LC_COLLATE LC_CT
     NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG GOOS \
     GOARCH CGO_ENABLED PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE";
 
-/// Programs that only a rule without a star allows: what they start is the user's to see.
-const UNSEEN: &str = "watch setsid ionice flock";
+/// Programs that start other programs out of sight of the user, so that only a rule without a star allows them.
+const EXACT_RULE_PROGRAMS: [&str; 4] = ["watch", "setsid", "ionice", "flock"];
 
 /// Variables that change which programs later commands start.
-const PROGRAM_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
+const LOOKUP_VARIABLES: [&str; 3] = ["PATH", "LD_PRELOAD", "BASH_ENV"];
 
-/// Builtins that set variables or evaluate their arguments, which can run command substitutions in them: `test -v
-/// 'x[$(rm y)]'`.
-const EVALUATES: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts test \
+/// Builtins that set variables or evaluate their arguments, which runs the command substitutions in an index:
+/// `test -v 'x[$(rm y)]'`.
+const EVALUATING_BUILTINS: &str = "printf read declare typeset local export readonly let mapfile readarray for select getopts test \
     [ [[ unset wait shift exit return break continue";
 
-/// The spellings of a command; a rule must match one.
+/// The spellings of a command. An allow rule must match one of them.
 pub(super) struct Allowable {
-    /// Whether it evaluates text, or opens a file that may be a connection, so that only rules for all commands allow
-    /// it.
-    is_beyond_rules: bool,
+    /// Whether only rules for all commands allow it, since it may evaluate a text or open a connection.
+    needs_blanket_rule: bool,
     spellings: Vec<Spelling>,
 }
 
 /// A spelling of a command, with gaps for unknown parts.
 struct Spelling {
     text: String,
-    /// Assignments before it that the rule must name literally.
-    set: String,
-    /// Whether it starts something that rules with `*` do not see.
-    starts_unseen: bool,
+    /// The assignments at the start of the text, which the rule must name literally.
+    assignments: String,
+    /// Whether only a rule without a star allows it.
+    needs_exact_rule: bool,
 }
 
 impl Allowable {
-    /// Returns the spellings of a command, given with the commands that it wraps.
-    pub(super) fn of(levels: &[CommandPart], context: &PathContext<'_>) -> Self {
+    /// Creates the spellings of a command. `levels` are the command and the commands that it wraps, outermost first.
+    pub(super) fn new(levels: &[CommandPart], context: &PathContext<'_>) -> Self {
         let mut spellings = Vec::new();
         for level in levels {
             for by_value in [true, false] {
-                let words = level.words.iter().map(|word| known_text(word, by_value));
+                let words = level.words.iter().map(|word| spell_word(word, by_value));
                 let text = words.collect::<Vec<_>>().join(" ");
                 if text.is_empty() || text.starts_with(UNKNOWN) {
                     continue;
                 }
-                let starts_unseen = starts_unseen(level);
-                let assigned = Some(level.assignment_text()).filter(|set| !set.is_empty());
-                let without = is_harmlessly_set(level).then(String::new);
-                spellings.extend(assigned.into_iter().chain(without).map(|set| Spelling {
-                    text: format!("{set}{text}"),
-                    set,
-                    starts_unseen,
+                let needs_exact_rule = needs_exact_rule(level);
+                let written = Some(level.assignment_text()).filter(|text| !text.is_empty());
+                let omitted = has_harmless_assignments(level).then(String::new);
+                let prefixes = written.into_iter().chain(omitted);
+                spellings.extend(prefixes.map(|assignments| Spelling {
+                    text: format!("{assignments}{text}"),
+                    assignments,
+                    needs_exact_rule,
                 }));
             }
         }
-        spellings.dedup_by(|one, other| one.text == other.text);
+        spellings.dedup_by(|spelling, previous| spelling.text == previous.text);
+        let mut levels = levels.iter();
         Self {
-            is_beyond_rules: levels.iter().any(|level| is_beyond_rules(level, context)),
+            needs_blanket_rule: levels.any(|level| needs_blanket_rule(level, context)),
             spellings,
         }
     }
 
-    /// Whether an allow rule matches.
-    pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
-        !self.is_beyond_rules
-            && self.spellings.iter().any(|known| {
-                pattern.text.starts_with(&known.set)
-                    && pattern.covers(&known.text)
-                    && (pattern.wildcard.stars() == 0 || !known.starts_unseen)
+    /// Whether the pattern of an allow rule matches.
+    pub(super) fn matches(&self, pattern: &CommandPattern) -> bool {
+        !self.needs_blanket_rule
+            && self.spellings.iter().any(|spelling| {
+                pattern.text.starts_with(&spelling.assignments)
+                    && pattern.covers(&spelling.text)
+                    && (pattern.wildcard.count_stars() == 0 || !spelling.needs_exact_rule)
             })
     }
 }
 
 impl PathContext<'_> {
     /// Whether the command line may set a variable that changes which programs its commands start: `read PATH < x`.
-    pub(super) fn sets_programs(&self) -> bool {
-        PROGRAM_VARIABLES.iter().any(|name| self.sets(name))
+    pub(super) fn may_set_program_lookup(&self) -> bool {
+        LOOKUP_VARIABLES.iter().any(|name| self.may_set(name))
     }
 }
 
-/// Whether none of its assignments can change which command runs.
-pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
+/// Whether no assignment of a command can change which command runs.
+pub(super) fn has_harmless_assignments(part: &CommandPart) -> bool {
     let mut assignments = part.assignments.iter();
     assignments.all(|assignment| is_one_of(HARMLESS_VARIABLES, &assignment.name))
 }
 
-/// Whether the command starts something that rules with `*` do not see.
-fn starts_unseen(part: &CommandPart) -> bool {
+/// Whether only a rule without a star allows a command.
+fn needs_exact_rule(part: &CommandPart) -> bool {
     let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
     match words.next().map(program_name) {
         Some("find") => part.words.iter().any(|word| {
@@ -100,16 +101,17 @@ fn starts_unseen(part: &CommandPart) -> bool {
             let mut actions = ["-exec", "-ok", "-delete"].iter();
             actions.any(|action| value.starts_with(action))
         }),
-        Some(program) => is_one_of(UNSEEN, program),
+        Some(program) => EXACT_RULE_PROGRAMS.contains(&program),
         None => true,
     }
 }
 
-/// Whether a command may run a substitution in a word, or may connect to a server, as in `cat < "$x"`.
-fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
+/// Whether only rules for all commands allow a command, since it may run a substitution in a word or connect
+/// to a server: `cat < "$x"`.
+fn needs_blanket_rule(level: &CommandPart, context: &PathContext<'_>) -> bool {
     let may_connect = |word: &PartWord| {
-        let name = outline(word, context);
-        !word.text.starts_with("<(") && (name.starts_with(UNKNOWN) || is_connection(&name))
+        let file = outline(word, context);
+        !word.text.starts_with("<(") && (file.starts_with(UNKNOWN) || is_connection(&file))
     };
     let is_plain = |word: &PartWord| {
         let value = word.value.as_deref();
@@ -122,16 +124,16 @@ fn is_beyond_rules(level: &CommandPart, context: &PathContext<'_>) -> bool {
             || !level.assignments.is_empty()
             || !level.words.iter().skip(1).all(is_plain)
     };
-    context.sets_programs()
-        || is_one_of(EVALUATES, level.program().unwrap_or_default()) && may_substitute()
-        || level.reads().any(may_connect)
+    context.may_set_program_lookup()
+        || is_one_of(EVALUATING_BUILTINS, level.program().unwrap_or_default()) && may_substitute()
+        || level.input_targets().any(may_connect)
 }
 
-/// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part
-/// known at run time, and whitespace inside a word does not separate words.
-fn known_text(word: &PartWord, by_value: bool) -> &str {
+/// Returns a word as allow rules match it: its source text, or its value if that has no whitespace, which would
+/// separate words. Only `*` covers a word known at run time.
+fn spell_word(word: &PartWord, by_value: bool) -> &str {
     match word.value.as_deref() {
-        None => "\x02",
+        None => UNKNOWN_WORD,
         Some(value) if by_value && !value.is_empty() && !value.contains(char::is_whitespace) => {
             value
         }

@@ -1,17 +1,16 @@
-//! A call in the form that rules are matched against, parsed once.
+//! A call in the form that rules are matched against, and its effects.
 
 use std::cell::OnceCell;
 
 use super::Action;
-use super::command::{Command, commands};
-use super::domain::host;
-use super::effects::Effects;
-use super::path_context::PathContext;
+use super::command::{Command, build_commands};
+use super::domain::parse_host;
+use super::path_context::{PathContext, ResolvedPath};
 
 /// A parsed call.
 pub(super) struct ParsedCall<'a> {
     pub(super) context: &'a PathContext<'a>,
-    /// What it does, unless it is a command line.
+    /// The effects of a call that is not a command line; else empty.
     pub(super) effects: Effects,
     commands: OnceCell<Vec<Command<'a>>>,
 }
@@ -25,7 +24,7 @@ impl<'a> ParsedCall<'a> {
                 ..Effects::default()
             },
             Action::Fetch { url } => Effects {
-                hosts: host(url).into_iter().collect(),
+                hosts: parse_host(url).into_iter().collect(),
                 ..Effects::default()
             },
             Action::Command { .. } | Action::Harmless | Action::Anything => Effects::default(),
@@ -37,12 +36,32 @@ impl<'a> ParsedCall<'a> {
         }
     }
 
-    /// Returns the commands of its command line.
+    /// Returns the commands of a command line; none for another call.
     pub(super) fn commands(&self) -> &[Command<'a>] {
         self.commands
             .get_or_init(|| match self.context.request.action {
-                Action::Command { script, line, .. } => commands(script, line, self.context),
+                Action::Command { script, line, .. } => build_commands(script, line, self.context),
                 _ => Vec::new(),
             })
+    }
+}
+
+/// The files and hosts that a call, or one command of a command line, reads, writes or connects to.
+#[derive(Default)]
+pub(super) struct Effects {
+    /// Files that the call reads, or that the words and input redirections of a command may name.
+    pub(super) reads: Vec<ResolvedPath>,
+    /// The targets of redirections.
+    pub(super) redirected: Vec<ResolvedPath>,
+    /// Other files that are changed.
+    pub(super) changes: Vec<ResolvedPath>,
+    /// Hosts, in lower case.
+    pub(super) hosts: Vec<String>,
+}
+
+impl Effects {
+    /// Returns the files that are written.
+    pub(super) fn writes(&self) -> impl Iterator<Item = &ResolvedPath> {
+        self.redirected.iter().chain(&self.changes)
     }
 }

@@ -2,83 +2,84 @@
 
 use std::path::Path;
 
-use super::allow::is_harmlessly_set;
 use super::command::Command;
 use super::invocation::Invocation;
-use super::pattern::{GLOB, UNKNOWN};
-use crate::shell::{PartWord, analyse, uses};
+use super::pattern::{GLOB, UNKNOWN, UNKNOWN_WORD};
+use crate::shell::{PartWord, analyse, find_uses};
 
-/// Programs that the mode `acceptEdits` runs on files in the working directories.
-const EDITS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
+/// Programs that the mode `acceptEdits` allows on files in the working directories.
+const EDITING_PROGRAMS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
 impl Command<'_> {
-    /// Whether it removes a directory that is never removed without approval. A text that was not read may do so if it
-    /// has the words.
-    pub(super) fn removes_critical(&self) -> bool {
-        if !self.is_understood() {
-            let is_sign = |sign: char| sign.is_whitespace() || "\"'`(){};&|".contains(sign);
-            let mut words = self.text.split(is_sign);
+    /// Whether it may remove a directory that is never removed without approval. A command that was not parsed may do
+    /// so if it has `rm` or `rmdir` and then a word that can be a path.
+    pub(super) fn may_remove_critical(&self) -> bool {
+        if !self.is_parsed() {
+            let is_end = |letter: char| letter.is_whitespace() || "\"'`(){};&|".contains(letter);
+            let mut words = self.text.split(is_end);
             return words.clone().any(|word| matches!(word, "rm" | "rmdir"))
                 && words.any(|word| word.starts_with(['/', '~', '$', '*', '.']));
         }
-        let removing = self.invocations().iter();
-        let removing = removing.filter(|one| matches!(one.program(), "rm" | "rmdir"));
+        let invocations = self.invocations().iter();
+        let removing = invocations.filter(|removal| matches!(removal.program(), "rm" | "rmdir"));
         let mut removed = removing.flat_map(Invocation::arguments);
-        removed.any(|outline| self.is_critical(outline))
+        removed.any(|argument| self.names_critical(argument))
     }
 
-    fn is_critical(&self, outline: &str) -> bool {
+    /// Whether an argument, given as its outline, may name a directory that is never removed without approval.
+    fn names_critical(&self, outline: &str) -> bool {
         let directory = match outline.strip_suffix(GLOB) {
             None => outline,
             Some("") => ".",
             Some("/") => "/",
             Some(before) => match before.trim_end_matches('/') {
-                "\x02" => return true,
+                UNKNOWN_WORD => return true,
                 directory => directory,
             },
         };
         !directory.starts_with('-')
             && !directory.contains([UNKNOWN, GLOB])
-            && (self.directories.is_open && Path::new(directory).is_relative() || {
+            && (self.directories.has_unknown && Path::new(directory).is_relative() || {
                 let files = self.directories.files(directory, self.context);
                 files.iter().any(|file| self.context.is_critical(file))
             })
     }
 
-    /// Whether its only effect is known changes to files in the working directories.
-    pub(super) fn edits_inside(&self) -> bool {
-        let level = self.levels.last().filter(|level| is_harmlessly_set(level));
-        let Some(level) = level.filter(|_| !self.directories.is_open) else {
+    /// Whether its only effects are known changes to files in the working directories.
+    pub(super) fn only_edits_inside(&self) -> bool {
+        let innermost = self.plain_innermost();
+        let Some(level) = innermost.filter(|_| !self.directories.has_unknown) else {
             return false;
         };
         let program = level.program().unwrap_or_default();
         let mut arguments = level.words.iter().skip(1);
-        let is_known = |word: &PartWord| {
+        let is_known_option = |letter: char| "EPRadfinprvcm".contains(letter);
+        let is_harmless = |word: &PartWord| {
             word.value.as_deref().is_some_and(|value| {
                 if let Some(letters) = value.strip_prefix('-') {
-                    letters
-                        .chars()
-                        .all(|letter| "EPRadfinprvcm".contains(letter))
+                    letters.chars().all(is_known_option)
                 } else {
                     let files = self.directories.files(value, self.context);
                     files.iter().all(|file| self.context.is_inside(file))
                 }
             })
         };
-        // `cp -r x/. .` may replace any file.
+        // `cp -r x/. .` may replace any file of the directory.
         let mut sources = arguments.clone().rev().skip(1);
-        let merges = program == "cp"
+        let merges_directories = program == "cp"
             && sources.any(|word| {
                 let value = word.value.as_deref().unwrap_or_default();
                 value.trim_end_matches('/').ends_with("/.") || value == "."
             });
-        // Without the in-place option, the script must be read-only, so that it starts no program.
-        let is_plain = program != "sed" || {
-            let is_in_place = |word: &&PartWord| uses(program).iter().any(|one| one.is_given(word));
-            let kept = level.words.iter().filter(|word| !is_in_place(word));
-            let kept: Vec<&str> = kept.map(|word| word.text.as_str()).collect();
-            analyse(&kept.join(" ")).verdict.is_read_only()
+        // The script of `sed` starts no program if the command without the in-place option only reads.
+        let starts_no_program = program != "sed" || {
+            let uses = find_uses(program);
+            let is_in_place = |word: &PartWord| uses.iter().any(|edit| edit.is_given(word));
+            let words = level.words.iter().filter(|word| !is_in_place(word));
+            let reading: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+            analyse(&reading.join(" ")).verdict.is_read_only()
         };
-        EDITS.contains(&program) && arguments.all(is_known) && is_plain && !merges
+        let is_safe = starts_no_program && !merges_directories;
+        is_safe && EDITING_PROGRAMS.contains(&program) && arguments.all(is_harmless)
     }
 }

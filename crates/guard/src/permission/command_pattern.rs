@@ -1,10 +1,7 @@
-//! Patterns of rules: commands, as in `Bash(npm run *)`, and names of tools.
+//! Command patterns, as in `Bash(npm run *)`.
 
-use std::borrow::Cow;
-
-use super::pattern::{GAP, Pattern};
+use super::pattern::Pattern;
 use crate::shell::program_name;
-use turnpipe_core::tool_facts::{Purpose, agent_tool, mcp_name, mcp_prefix};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
@@ -12,27 +9,27 @@ pub(super) struct CommandPattern {
     pub(super) text: String,
     pub(super) wildcard: Pattern,
     /// Whether its arguments are optional.
-    may_be_alone: bool,
-    /// Its words, for deny and ask rules; `None` if the program has a star.
-    words: Option<Words>,
+    has_optional_arguments: bool,
+    /// Its words, for deny and ask rules; `None` if the name of the program has a star.
+    words: Option<PatternWords>,
 }
 
 /// The words of a pattern such as `git reset --hard *`.
 #[derive(Debug, Clone)]
-struct Words {
+struct PatternWords {
     /// The name of the program.
     program: String,
-    /// The words without a leading dash. A star is any number of words; others match one, with stars within it.
+    /// The words without a leading dash. A star matches any number of words, another pattern exactly one.
     operands: Vec<Pattern>,
-    /// The options, anywhere behind the program.
+    /// The options, which may occur anywhere behind the program.
     options: Vec<String>,
-    /// Whether anything may follow.
-    is_open: bool,
+    /// Whether more words may follow: the pattern ends with a star.
+    may_continue: bool,
 }
 
-/// Maximum number of letters of an option that may be spread over several words: `-r -f` has the letters of `-rf`, and
+/// Maximum number of letters of an option that may be given as several options: `-r -f` has the letters of `-rf`, but
 /// `-delete` is one option.
-const MAX_CLUSTER: usize = 3;
+const MAX_SPREAD_LETTERS: usize = 3;
 
 impl CommandPattern {
     /// Parses a command with `*` as a wildcard. A final `:*` means ` *`; if ` *` is the only star,
@@ -42,56 +39,59 @@ impl CommandPattern {
             Some(prefix) => format!("{prefix} *"),
             None => pattern.to_owned(),
         };
-        let wildcard = Pattern::of_text(&pattern);
+        let wildcard = Pattern::from_text(&pattern);
         Self {
-            words: Words::parse(&pattern),
-            may_be_alone: pattern.ends_with(" *") && wildcard.stars() == 1,
+            words: PatternWords::parse(&pattern),
+            has_optional_arguments: pattern.ends_with(" *") && wildcard.count_stars() == 1,
             wildcard,
             text: pattern,
         }
     }
 
-    /// Whether its first word is the program with this name.
-    pub(super) fn starts(&self, program: &str) -> bool {
+    /// Whether its first word names the program.
+    pub(super) fn is_for(&self, program: &str) -> bool {
         let mut words = self.words.iter();
         words.any(|words| words.program == program)
     }
 
-    /// Whether it matches a command.
+    /// Whether it matches the text of a command.
     pub(super) fn covers(&self, text: &str) -> bool {
-        self.wildcard.covers(text) || self.may_be_alone && self.wildcard.covers(&format!("{text} "))
+        self.wildcard.covers(text)
+            || self.has_optional_arguments && self.wildcard.covers(&format!("{text} "))
     }
 
-    /// Whether a text may match that has this name of a program.
-    pub(super) fn has_text(&self, program: &str) -> bool {
+    /// Whether the text of a command that starts this program may match.
+    pub(super) fn may_match(&self, program: &str) -> bool {
         let mut words = self.words.iter();
         words.all(|words| words.program == program || words.program.contains('='))
     }
 
-    /// Whether it matches a program and its arguments: the words of the pattern without a dash occur in their order,
-    /// separated by options only, each with at most one value, and its options are anywhere.
+    /// Whether it matches a program and its arguments: the operands of the pattern occur in their order, separated only
+    /// by options with at most one value each, and its options occur anywhere.
     pub(super) fn matches_words(&self, program: &str, arguments: &[&str]) -> bool {
         let words = self.words.as_ref().filter(|words| words.program == program);
         words.is_some_and(|words| words.has_options(arguments) && words.has_operands(arguments))
     }
 
-    /// Whether the words of its words without a star occur in a text in any language in their order, as whole words.
+    /// Whether its words without a star occur in a text in any language, as whole words and in their order.
     pub(super) fn is_mentioned_in(&self, text: &str) -> bool {
         let has_literals = |text: &str| {
-            let mut words = words_of(text);
-            let own = self.text.split_whitespace();
-            let own = own.filter(|word| !word.contains('*')).map(program_name);
-            own.flat_map(words_of).all(|literal| {
-                words.any(|word| literal == word || literal == word.trim_start_matches('-'))
-            })
+            let mut words = split_words(text);
+            let pattern_words = self.text.split_whitespace();
+            let literals = pattern_words.filter(|word| !word.contains('*'));
+            literals
+                .flat_map(|word| split_words(program_name(word)))
+                .all(|literal| {
+                    words.any(|word| literal == word || literal == word.trim_start_matches('-'))
+                })
         };
         let quotes = ['"', '\'', '\\'];
         has_literals(text) || text.contains(quotes) && has_literals(&text.replace(quotes, ""))
     }
 }
 
-impl Words {
-    /// Parses a pattern; `None` if its program has a star.
+impl PatternWords {
+    /// Parses a pattern; `None` if the name of its program has a star.
     fn parse(pattern: &str) -> Option<Self> {
         let is_quoted = pattern.contains(['"', '\'']);
         let quoted = is_quoted.then(|| shlex::split(pattern)).flatten();
@@ -101,62 +101,64 @@ impl Words {
         if program.contains('*') {
             return None;
         }
-        let (options, operands): (Vec<&String>, Vec<&String>) =
-            arguments.iter().partition(|word| is_option(word));
-        let operands = operands.into_iter();
-        let mut operands: Vec<Pattern> = operands.map(|word| Pattern::of_text(word)).collect();
+        let (options, names): (Vec<_>, Vec<_>) =
+            arguments.iter().cloned().partition(|word| is_option(word));
+        let mut operands: Vec<Pattern> =
+            names.iter().map(|name| Pattern::from_text(name)).collect();
         operands.pop_if(|last| last.is_star());
         Some(Self {
             program: program_name(program).to_owned(),
             operands,
-            options: options.into_iter().cloned().collect(),
-            is_open: pattern.ends_with('*'),
+            options,
+            may_continue: pattern.ends_with('*'),
         })
     }
 
+    /// Whether the arguments have each option of the pattern.
     fn has_options(&self, arguments: &[&str]) -> bool {
         self.options.iter().all(|option| {
-            let wildcard = Pattern::of_text(option);
-            let is_same = |word: &&str| {
+            let wildcard = Pattern::from_text(option);
+            let is_option = |word: &&str| {
                 let name = word.split('=').next().unwrap_or_default();
-                wildcard.covers(word) || is_long(option) && wildcard.covers(name)
+                wildcard.covers(word) || is_long_option(option) && wildcard.covers(name)
             };
-            arguments.iter().any(is_same) || has_letters(option, arguments)
+            arguments.iter().any(is_option) || has_option_letters(option, arguments)
         })
     }
 
-    /// Looks for the operands in one pass over the arguments, with all positions in the pattern that may be reached.
+    /// Whether the operands match the arguments. One pass over the arguments keeps all positions in the pattern that
+    /// can be reached.
     fn has_operands(&self, arguments: &[&str]) -> bool {
         let end = self.operands.len();
         let mut reached = vec![false; end + 1];
         reached[0] = true;
         let mut may_be_value = false;
         for word in arguments {
-            self.skip_stars(&mut reached);
-            if self.is_open && reached[end] {
+            self.mark_skipped_stars(&mut reached);
+            if self.may_continue && reached[end] {
                 return true;
             }
             let is_option = is_option(word);
             for at in (0..=end).rev() {
                 let is_star = self.operands.get(at).is_some_and(Pattern::is_star);
-                // A rule without a star is about the whole command, with its options in any place.
+                // Options may follow the last operand only if the pattern has options.
                 let stays = is_star
                     || is_option && (at < end || !self.options.is_empty())
                     || may_be_value && at < end;
-                let is = |operand: &Pattern| {
+                let is_match = |operand: &Pattern| {
                     operand.covers(word) || operand.covers(word.trim_start_matches("./"))
                 };
-                let moves = at > 0 && reached[at - 1] && is(&self.operands[at - 1]);
-                reached[at] = moves || reached[at] && stays;
+                let advances = at > 0 && reached[at - 1] && is_match(&self.operands[at - 1]);
+                reached[at] = advances || reached[at] && stays;
             }
             may_be_value = is_option;
         }
-        self.skip_stars(&mut reached);
+        self.mark_skipped_stars(&mut reached);
         reached[end]
     }
 
-    /// Marks the positions behind stars that match no word.
-    fn skip_stars(&self, reached: &mut [bool]) {
+    /// Marks the positions that can be reached because a star matches no word.
+    fn mark_skipped_stars(&self, reached: &mut [bool]) {
         for (at, operand) in self.operands.iter().enumerate() {
             reached[at + 1] |= operand.is_star() && reached[at];
         }
@@ -167,106 +169,27 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-fn is_long(word: &str) -> bool {
+fn is_long_option(word: &str) -> bool {
     word.starts_with("--")
 }
 
-/// Whether the letters of a short option are there: in one word, or if they are few, in several.
-fn has_letters(option: &str, arguments: &[&str]) -> bool {
-    let Some(letters) = option.strip_prefix('-').filter(|_| !is_long(option)) else {
+/// Whether the arguments have the letters of a short option: in one word, or in several if they are at most
+/// [`MAX_SPREAD_LETTERS`].
+fn has_option_letters(option: &str, arguments: &[&str]) -> bool {
+    let is_short_option = |word: &str| is_option(word) && !is_long_option(word);
+    if !is_short_option(option) {
         return false;
-    };
-    let clusters = arguments.iter().copied();
-    let mut clusters = clusters.filter(|word| is_option(word) && !is_long(word));
-    let mut letters = letters.chars();
-    if letters.clone().count() <= MAX_CLUSTER {
+    }
+    let mut letters = option[1..].chars();
+    let mut clusters = arguments.iter().filter(|word| is_short_option(word));
+    if letters.clone().count() <= MAX_SPREAD_LETTERS {
         return letters.all(|letter| clusters.clone().any(|word| word[1..].contains(letter)));
     }
     clusters.any(|word| letters.clone().all(|letter| word[1..].contains(letter)))
 }
 
-/// Returns the words of a text in any language.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    let is_sign = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
-    text.split(is_sign).filter(|word| !word.is_empty())
-}
-
-/// The tools that a rule matches.
-#[derive(Debug, Clone)]
-pub(super) enum ToolName {
-    /// One tool; `Read`, `Edit` and `Bash` include all tools of the same purpose.
-    Exact(String),
-    /// Tools whose names match.
-    Matching(Pattern),
-}
-
-/// Returns the canonical name of a tool of any agent; unknown names are unchanged.
-pub fn canonical_tool(name: &str) -> &str {
-    agent_tool(name).map_or(name, |tool| tool.name)
-}
-
-impl ToolName {
-    /// Parses a canonical name, or a pattern for names.
-    pub(super) fn parse(name: &str) -> Self {
-        let name = without_signs(name);
-        if name.contains('*') {
-            Self::Matching(Pattern::of_text(&name))
-        } else {
-            Self::Exact(name.into_owned())
-        }
-    }
-
-    /// Whether this names exactly the tool.
-    pub(super) fn is(&self, tool: &str) -> bool {
-        matches!(self, Self::Exact(name) if name == tool)
-    }
-
-    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit`, `Bash`, `Agent` and `Skill` cover
-    /// all tools that read files, change files, run commands, and start agents and skills.
-    pub(super) fn covers(&self, tool: &str) -> bool {
-        let purpose = Purpose::of(tool);
-        let tool = without_signs(tool);
-        match self {
-            Self::Matching(names) => names.covers(&tool),
-            Self::Exact(name) => match name.as_str() {
-                "Read" => purpose.reads_files(),
-                "Edit" => purpose.writes_files(),
-                "Bash" => purpose == Purpose::Shell,
-                "Agent" => purpose == Purpose::Agent,
-                "Skill" => matches!(purpose, Purpose::Skill | Purpose::SlashCommand),
-                name => {
-                    let below = tool.strip_prefix(name).filter(|_| is_server(name));
-                    name == tool || below.is_some_and(|below| below.starts_with("__"))
-                }
-            },
-        }
-    }
-
-    /// Whether the rule covers a tool of an MCP server, or of any if `server` is `None`. Resources have an empty name, so
-    /// only rules about the whole server cover them.
-    pub(super) fn covers_on(&self, server: Option<&str>, tool: &str) -> bool {
-        let tool = mcp_name(tool);
-        match (server, self) {
-            (Some(server), _) => self.covers(&(mcp_prefix(server) + &tool)),
-            (None, Self::Exact(name)) => {
-                is_server(name) || name.starts_with("mcp__") && name.ends_with(&format!("__{tool}"))
-            }
-            (None, Self::Matching(names)) => names.may_cover(&format!("mcp__{GAP}__{tool}")),
-        }
-    }
-}
-
-/// Returns the name of an MCP tool, or a pattern for such names, with the letters that every agent accepts; some keep
-/// the dots of a server's name, others replace them.
-fn without_signs(name: &str) -> Cow<'_, str> {
-    if !name.starts_with("mcp__") {
-        return name.into();
-    }
-    let pieces: Vec<String> = name.split('*').map(mcp_name).collect();
-    pieces.join("*").into()
-}
-
-/// Whether the name is `mcp__SERVER`.
-fn is_server(name: &str) -> bool {
-    name.starts_with("mcp__") && name.matches("__").count() == 1
+/// Splits a text in any language into words of letters, digits, `_` and `-`.
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_separator = |letter: char| !letter.is_alphanumeric() && !"_-".contains(letter);
+    text.split(is_separator).filter(|word| !word.is_empty())
 }

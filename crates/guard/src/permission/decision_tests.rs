@@ -40,7 +40,7 @@ pub(super) struct Row {
     pub(super) decision: String,
     #[serde(default)]
     pub(super) by: String,
-    /// The holder of the rules: `rule`, `asks`, `sandbox`, or `not seen` with the reason.
+    /// What enforces the rules: `rule`, `asks`, `sandbox`, or `not seen` with the reason.
     #[serde(default)]
     pub(super) held: String,
 }
@@ -64,16 +64,13 @@ impl Row {
         Rules::new(rules)
     }
 
-    pub(super) fn decided(&self) -> Decided {
-        let mode = self.mode.as_deref().unwrap_or("default");
-        let mode = Mode::by_name(mode).unwrap();
-        self.with_request(|request| {
-            let rules = self.rules();
-            rules.decide(mode, request)
-        })
+    pub(super) fn decide(&self) -> Decided {
+        let name = self.mode.as_deref().unwrap_or("default");
+        let mode = Mode::by_name(name).unwrap();
+        self.with_request(|request| self.rules().decide(mode, request))
     }
 
-    pub(super) fn with_request<T>(&self, use_it: impl FnOnce(&Request<'_>) -> T) -> T {
+    pub(super) fn with_request<T>(&self, run: impl FnOnce(&Request<'_>) -> T) -> T {
         let directory = Path::new(DIRECTORY);
         let paths = |name: &Option<String>| -> Vec<PathBuf> {
             name.iter().map(|name| directory.join(name)).collect()
@@ -98,7 +95,7 @@ impl Row {
             };
             (if self.read.is_some() { "Read" } else { "Write" }, action)
         };
-        use_it(&Request {
+        run(&Request {
             tool: self.tool.as_deref().unwrap_or(tool),
             input: &self.input,
             action: &action,
@@ -130,8 +127,8 @@ impl Row {
     }
 }
 
-/// Returns the cause, in one word.
-pub(super) fn name(by: &DecidedBy) -> &str {
+/// Returns the cause as the tables write it.
+pub(super) fn name_cause(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,
         DecidedBy::Mode { mode } => mode.name(),
@@ -168,9 +165,9 @@ fn decisions() {
         };
         let is_known = holders.iter().any(|holder| row.held.starts_with(holder));
         assert!(is_known && (restricts || row.held.is_empty()), "{line}");
-        let decided = row.decided();
+        let decided = row.decide();
         let decision = serde_json::to_value(decided.decision).unwrap();
-        if decision != row.decision.as_str() || name(&decided.by) != row.by {
+        if decision != row.decision.as_str() || name_cause(&decided.by) != row.by {
             wrong.push(format!("{line}\n   {decided:?}"));
         }
     }
@@ -188,7 +185,7 @@ fn a_command_in_a_sandbox_is_decided_like_one_in_bash() {
         let in_bash = format!("bash -c '{}'", plain.replace('\'', r"'\''"));
         let mut decision = |line: String| {
             row.command = Some(line);
-            row.decided().decision
+            row.decide().decision
         };
         let wrapped = decision(format!("/x/turnpipe sandbox --settings /s -- {in_bash}"));
         let expected = decision(plain.clone()).min(decision(in_bash));
@@ -213,7 +210,7 @@ fn a_long_line_needs_approval() {
                 mode: Some(mode.to_owned()),
                 ..Row::default()
             };
-            let decided = row.decided();
+            let decided = row.decide();
             assert_eq!(decided.decision, expected, "{} {mode}", command.trim());
         }
     }
@@ -229,7 +226,7 @@ fn a_line_of_wrappers_is_decided_in_time() {
         ..Row::default()
     };
     let begun = cpu_time();
-    assert_eq!(row.decided().decision, Decision::Ask);
+    assert_eq!(row.decide().decision, Decision::Ask);
     assert!(cpu_time().saturating_sub(begun) < Duration::from_secs(5));
 }
 
@@ -241,11 +238,11 @@ fn each_part_names_what_decided_it() {
         command: Some("ls && npm test; git push origin | rm -f x".to_owned()),
         ..Row::default()
     };
-    let decided = row.decided();
+    let decided = row.decide();
     let parts: Vec<_> = decided
         .parts
         .iter()
-        .map(|part| (part.command.as_str(), part.decision, name(&part.by)))
+        .map(|part| (part.command.as_str(), part.decision, name_cause(&part.by)))
         .collect();
     let expected = [
         ("ls", Decision::Allow, "read-only"),
@@ -303,12 +300,12 @@ fn hints_allow_the_call() {
         (tool, Some("mcp__a__b")),
     ];
     for (mut row, expected) in rows {
-        let decided = row.decided();
+        let decided = row.decide();
         let rule = decided.hint.as_ref().map(|hint| &*hint.rule);
         assert_eq!(rule, expected, "{row:?}");
         if let Some(hint) = decided.hint {
             row.allow.push(hint.rule);
-            assert_eq!(row.decided().decision, Decision::Allow, "{row:?}");
+            assert_eq!(row.decide().decision, Decision::Allow, "{row:?}");
         }
     }
 }
@@ -348,6 +345,6 @@ fn a_reason_names_the_rule_or_the_mode() {
     for (row, expected) in rows {
         let row: Row = serde_json::from_str(row).unwrap();
         let expected = format!("Permission to use Bash was denied: {expected}");
-        assert_eq!(row.decided().reason("Bash", None), expected);
+        assert_eq!(row.decide().reason("Bash", None), expected);
     }
 }

@@ -14,18 +14,18 @@ const MAX_DIRECTORIES: usize = 16;
 /// The possible directories of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Directories {
-    /// Known directories; never empty.
+    /// Known directories; not empty except in the target of a `cd` that is known only at run time.
     pub(super) known: Vec<PathBuf>,
-    /// Whether others are possible.
-    pub(super) is_open: bool,
+    /// Whether unknown directories are possible too.
+    pub(super) has_unknown: bool,
 }
 
 impl Directories {
-    /// Creates one known directory.
+    /// Creates the directories of a command that runs in a known one.
     pub(super) fn new(directory: &Path) -> Rc<Self> {
         Rc::new(Self {
             known: vec![directory.to_owned()],
-            is_open: false,
+            has_unknown: false,
         })
     }
 
@@ -33,33 +33,33 @@ impl Directories {
     pub(super) fn with_unknown(&self) -> Rc<Self> {
         Rc::new(Self {
             known: self.known.clone(),
-            is_open: true,
+            has_unknown: true,
         })
     }
 
-    /// Returns the directories that a command changes to from these, if it does; none is known if its target is known
-    /// only at run time.
-    pub(super) fn after(&self, command: &CommandPart, context: &PathContext<'_>) -> Option<Self> {
+    /// Returns the directories to which a `cd` or `pushd` leads from these; `None` for another command. No directory is
+    /// known if the target is known only at run time.
+    pub(super) fn change(&self, command: &CommandPart, context: &PathContext<'_>) -> Option<Self> {
         let levels = command.levels();
         let level = levels.last()?;
         let to = match level.program()? {
-            "cd" | "chdir" | "pushd" => operand(&level.words, context),
+            "cd" | "chdir" | "pushd" => parse_target(&level.words, context),
             "popd" => None,
             _ => return None,
         };
         let reached = |to: &PathBuf| self.known.iter().map(|from| from.join(to)).collect();
         Some(Self {
             known: to.as_ref().map(reached).unwrap_or_default(),
-            is_open: self.is_open || to.is_none(),
+            has_unknown: self.has_unknown || to.is_none(),
         })
     }
 
-    /// Returns the file that `name`, a word or part of one, names in each directory.
+    /// Resolves the name of a file, a word or a part of one, in each known directory.
     pub(super) fn files(&self, name: &str, context: &PathContext<'_>) -> Vec<ResolvedPath> {
-        // A program may expand it.
-        let home = name.strip_prefix("~/");
-        let home = home.and_then(|below| Some(context.home()?.join(below)));
-        let path = home.unwrap_or_else(|| PathBuf::from(name));
+        // A program may expand the home directory.
+        let below_home = name.strip_prefix("~/");
+        let in_home = below_home.and_then(|below| Some(context.home()?.join(below)));
+        let path = in_home.unwrap_or_else(|| PathBuf::from(name));
         let count = if path.is_absolute() { 1 } else { usize::MAX };
         let known = self.known.iter().take(count);
         let files = known.map(|directory| context.resolve(&directory.join(&path)));
@@ -67,39 +67,41 @@ impl Directories {
     }
 }
 
-/// Returns the directories of each command of a line that starts in one of `start`. A `cd` may fail or not run, so the
-/// directory before it stays possible unless all commands are joined by `&&`.
-pub(super) fn of(
+/// Infers the possible directories of each command of a line that starts in one of `start`. A `cd` may fail or not run,
+/// so the directory before it stays possible, except for the first `cd` of a line that continues only if it succeeds.
+pub(super) fn infer_directories(
     line: &CommandLine,
     start: &Rc<Directories>,
     context: &PathContext<'_>,
 ) -> Vec<Rc<Directories>> {
     let mut current = Rc::clone(start);
-    let mut repeated = line.commands.iter().filter(|one| one.context.is_repeated);
-    if repeated.any(|command| start.after(command, context).is_some()) {
+    let changes_in_loop = |command: &CommandPart| {
+        command.context.is_repeated && start.change(command, context).is_some()
+    };
+    if line.commands.iter().any(changes_in_loop) {
         current = start.with_unknown();
     }
-    let mut found = Vec::with_capacity(line.commands.len());
+    let mut directories = Vec::with_capacity(line.commands.len());
     for command in &line.commands {
-        found.push(Rc::clone(&current));
-        let Some(after) = current.after(command, context) else {
+        directories.push(Rc::clone(&current));
+        let Some(changed) = current.change(command, context) else {
             continue;
         };
-        let mut known: Vec<_> = after.known.iter().map(|to| normalise(to)).collect();
-        if known.is_empty() || found.len() > 1 || !begins_with_condition(line) {
+        let mut known: Vec<_> = changed.known.iter().map(|to| normalise(to)).collect();
+        if known.is_empty() || directories.len() > 1 || !requires_first_command(line) {
             known.extend_from_slice(&current.known);
         }
         known.sort_unstable();
         known.dedup();
-        let is_open = after.is_open || known.len() > MAX_DIRECTORIES;
+        let has_unknown = changed.has_unknown || known.len() > MAX_DIRECTORIES;
         known.truncate(MAX_DIRECTORIES);
-        current = Rc::new(Directories { known, is_open });
+        current = Rc::new(Directories { known, has_unknown });
     }
-    found
+    directories
 }
 
-/// Returns the operand of `cd` or `pushd`, if it leads to one directory.
-fn operand(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
+/// Returns the directory named by the words of a `cd` or `pushd`, if it is known before the command runs.
+fn parse_target(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
     let is_option =
         |word: &&PartWord| matches!(word.value.as_deref(), Some("--" | "-P" | "-L" | "-e"));
     let mut operands = words.iter().skip(1).skip_while(is_option);
@@ -107,24 +109,20 @@ fn operand(words: &[PartWord], context: &PathContext<'_>) -> Option<PathBuf> {
         return context.home().map(Path::to_owned);
     };
     let to = outline(word, context);
-    let is_fixed = !["/proc/", "/dev/"].iter().any(|start| to.contains(start));
-    let is_known = is_fixed
+    let is_mentioned = |name: &&str| context.script().contains(name);
+    let is_of_process = ["/proc/", "/dev/"].iter().any(|start| to.contains(start));
+    let is_known = !is_of_process
         && !to.is_empty()
         && !to.starts_with(['-', '+'])
         && !to.contains([UNKNOWN, GLOB])
-        && !["CDPATH", "cdable_vars"]
-            .iter()
-            .any(|name| context.script().contains(name));
+        && !["CDPATH", "cdable_vars"].iter().any(is_mentioned);
     (is_known && operands.next().is_none()).then(|| to.into())
 }
 
 /// Whether the rest of the command line runs only if its first command succeeds.
-fn begins_with_condition(line: &CommandLine) -> bool {
-    let rest = line
-        .commands
-        .iter()
-        .skip(1)
-        .filter(|command| !command.context.is_substituted);
+fn requires_first_command(line: &CommandLine) -> bool {
+    let others = line.commands.iter().skip(1);
+    let rest = others.filter(|command| !command.context.is_substituted);
     let mut follows = rest.map(|command| command.follows);
     line.is_flat
         && follows.next() == Some(Follows::And)

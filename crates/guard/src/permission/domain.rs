@@ -9,8 +9,8 @@ use super::pattern::Pattern;
 pub struct DomainPattern {
     /// In lower case and without a trailing dot.
     pub(super) text: String,
-    /// The pattern of hosts whose labels are the names of a path.
-    labels: Pattern,
+    /// Matches a host whose labels are separated by `/`.
+    path: Pattern,
 }
 
 impl DomainPattern {
@@ -21,31 +21,29 @@ impl DomainPattern {
             return None;
         }
         let text = pattern.trim_end_matches('.').to_ascii_lowercase();
-        let labels = match text.strip_prefix("*.") {
-            Some(domain) => format!("**/*/{}", labels_of(domain)),
+        let names = match text.strip_prefix("*.") {
+            Some(domain) => format!("**/*/{}", convert_to_path(domain)),
             None if text == "*" => "**".to_owned(),
-            None => labels_of(&text),
+            None => convert_to_path(&text),
         };
-        let labels = Pattern::of_path(&labels).ok()?;
-        Some(Self { text, labels })
+        let path = Pattern::from_path(&names).ok()?;
+        Some(Self { text, path })
     }
 
     /// Whether a host matches, in lower case and without a trailing dot.
     pub fn covers(&self, host: &str) -> bool {
-        self.labels.covers(&host.replace('.', "/"))
+        self.path.covers(&host.replace('.', "/"))
     }
 }
 
-/// Converts a domain to a path.
-fn labels_of(domain: &str) -> String {
-    domain
-        .replace("**", "*")
-        .replace('.', "/")
-        .replace('[', "\\[")
+/// Converts a domain to a path pattern with one name per label.
+fn convert_to_path(domain: &str) -> String {
+    let names = domain.replace("**", "*").replace('.', "/");
+    names.replace('[', "\\[")
 }
 
 /// Returns the host of a URL, in lower case and without a trailing dot.
-pub(super) fn host(address: &str) -> Option<String> {
-    let address = Url::parse(address).ok()?;
-    Some(address.host_str()?.trim_end_matches('.').to_owned())
+pub(super) fn parse_host(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    Some(url.host_str()?.trim_end_matches('.').to_owned())
 }

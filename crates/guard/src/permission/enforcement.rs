@@ -1,4 +1,4 @@
-//! The files and hosts that rules name, for enforcement on any program.
+//! The files and hosts that rules name, for enforcement by the kernel and a proxy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,21 +8,28 @@ use super::pattern::Pattern;
 use super::rule::{FileUse, Specifier};
 use super::{Behavior, Rule, Rules};
 
-/// The files below a directory that a deny rule names.
+/// The files below a directory to which a deny rule applies.
 #[derive(Debug, Clone)]
 pub struct DeniedFiles {
     /// The rule as written.
     pub rule: String,
-    /// The denied use.
+    /// The use that is denied.
     pub denied: FileUse,
     /// The directory. Its links are not followed.
     pub directory: PathBuf,
     below: Arc<Pattern>,
 }
 
+/// A rule for files.
+struct FileRule<'a> {
+    rule: &'a Rule,
+    file_use: FileUse,
+    pattern: &'a PathPattern,
+}
+
 impl DeniedFiles {
-    /// Returns the files below a directory that a pattern names: all of them if it names a directory. `rule` is for
-    /// messages.
+    /// Creates a denial of the files below a directory that a pattern in the syntax of `.gitignore` matches. `rule` is
+    /// the text for messages.
     ///
     /// # Errors
     /// The reason why the pattern is invalid.
@@ -32,7 +39,7 @@ impl DeniedFiles {
         directory: PathBuf,
         pattern: &str,
     ) -> Result<Self, String> {
-        let below = Arc::new(Pattern::of_path(pattern)?);
+        let below = Arc::new(Pattern::from_path(pattern)?);
         Ok(Self {
             rule,
             denied,
@@ -41,76 +48,81 @@ impl DeniedFiles {
         })
     }
 
-    /// Returns the path up to the first wildcard, and whether it has none: then the path is all that the rule names.
+    /// Returns the path before the first name with a wildcard, and whether the pattern has none.
     pub fn literal_start(&self) -> (PathBuf, bool) {
         let (start, is_whole) = self.below.literal_start();
         (self.directory.join(start), is_whole)
     }
 
-    /// Whether the rule names a file or directory, by its path below the directory. Of what is in a directory that it
-    /// names, only the directory itself.
-    pub fn is_named(&self, below: &Path) -> bool {
+    /// Whether the pattern matches a path, which is relative to the directory. It does not match what a matching
+    /// directory contains.
+    pub fn covers(&self, below: &Path) -> bool {
         self.below.covers(&below.to_string_lossy())
     }
 }
 
 impl Rules {
-    /// Returns the files that deny rules with a path name: `Read(...)` and `Edit(...)`. The session works in
+    /// Returns the files to which the deny rules `Read(...)` and `Edit(...)` apply. The session works in
     /// `working_directories` and starts in the first.
     pub fn denied_files(
         &self,
         home: Option<&Path>,
         working_directories: &[PathBuf],
     ) -> Vec<DeniedFiles> {
-        let rules = self.of_files(Behavior::Deny);
-        let denied = rules.flat_map(|(rule, denied, pattern)| {
-            let roots = pattern.roots(home, working_directories);
+        let denials = self.file_rules(Behavior::Deny).flat_map(|denying| {
+            let roots = denying.pattern.roots(home, working_directories);
             roots.into_iter().map(move |root| DeniedFiles {
-                rule: rule.text.clone(),
-                denied,
+                rule: denying.rule.text.clone(),
+                denied: denying.file_use,
                 directory: root.to_owned(),
-                below: Arc::clone(&pattern.below),
+                below: Arc::clone(&denying.pattern.below),
             })
         });
-        denied.collect()
+        denials.collect()
     }
 
-    /// Returns the deny rules of files below the home directory, as written.
+    /// Returns the texts of the deny rules for files below the home directory.
     pub fn rules_below_home(&self) -> impl Iterator<Item = &str> {
-        let rules = self.of_files(Behavior::Deny);
-        let rules = rules.filter(|(_, _, pattern)| pattern.is_below_home());
-        rules.map(|(rule, _, _)| &*rule.text)
+        let rules = self.file_rules(Behavior::Deny);
+        let below_home = rules.filter(|rule| rule.pattern.is_below_home());
+        below_home.map(|rule| &*rule.rule.text)
     }
 
-    /// Returns the directories whose files `Edit(DIRECTORY/**)` allow rules name.
+    /// Returns the directories of the allow rules `Edit(DIRECTORY/**)`.
     pub fn editable_directories(
         &self,
         home: Option<&Path>,
         working_directories: &[PathBuf],
     ) -> Vec<PathBuf> {
-        let rules = self.of_files(Behavior::Allow);
-        let edits = rules.filter(|(_, denied, _)| *denied == FileUse::Changing);
-        let allowed = edits.filter_map(|(_, _, pattern)| {
+        let rules = self.file_rules(Behavior::Allow);
+        let edits = rules.filter(|rule| rule.file_use == FileUse::Changing);
+        let directories = edits.filter_map(|FileRule { pattern, .. }| {
             let below = pattern.below.directory()?;
             let roots = pattern.roots(home, working_directories);
             Some(roots.into_iter().map(move |root| root.join(&below)))
         });
-        allowed.flatten().collect()
+        directories.flatten().collect()
     }
 
-    /// Returns the patterns of `WebFetch(domain:…)` rules with a behavior.
+    /// Returns the domain patterns of the rules `WebFetch(domain:…)` with a behavior, in lower case.
     pub fn domains(&self, behavior: Behavior) -> impl Iterator<Item = String> {
-        self.of(behavior).filter_map(|rule| match &rule.specifier {
+        let rules = self.with_behavior(behavior);
+        rules.filter_map(|rule| match &rule.specifier {
             Specifier::Domain(pattern) => Some(pattern.text.clone()),
             _ => None,
         })
     }
 
-    /// Returns the rules with a path, and the use of files that each is about.
-    fn of_files(&self, behavior: Behavior) -> impl Iterator<Item = (&Rule, FileUse, &PathPattern)> {
-        self.of(behavior).filter_map(|rule| match &rule.specifier {
-            Specifier::Files(denied, pattern) => Some((rule, *denied, pattern)),
-            _ => None,
-        })
+    /// Returns the rules `Read(…)` and `Edit(…)` with a behavior.
+    fn file_rules(&self, behavior: Behavior) -> impl Iterator<Item = FileRule<'_>> {
+        self.with_behavior(behavior)
+            .filter_map(|rule| match rule.specifier {
+                Specifier::Files(file_use, ref pattern) => Some(FileRule {
+                    rule,
+                    file_use,
+                    pattern,
+                }),
+                _ => None,
+            })
     }
 }

@@ -1,37 +1,37 @@
-//! Suggested rules for calls that no rule decides, and their other effects.
+//! Suggested allow rules for calls that neither a rule nor a mode decides.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::command::Command;
-use super::domain::host;
+use super::domain::parse_host;
 use super::file_list::table_lines;
 use super::pattern::escape;
 use super::{Action, Behavior, Request, Rule};
-use crate::shell::{UseKind, program_name, uses};
+use crate::shell::{Use, UseKind, find_uses, program_name};
 
 /// Maximum length of a command in a rule that is proposed for exactly this command, in bytes.
-const MAX_EXACT: usize = 120;
+const MAX_EXACT_LENGTH: usize = 120;
 
 /// A rule that would allow a call or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hint {
     /// The text of an allow rule.
     pub rule: String,
-    /// Further effects of calls that it allows, in words. `None` if they are not known, so that it is not proposed for
-    /// other calls.
+    /// Further effects of the calls that it allows, as text. `None` if they are not known, so that the rule is not
+    /// proposed.
     pub also_allows: Option<&'static str>,
 }
 
 /// Suggests a rule for a call other than a command line.
-pub(super) fn of_call(request: &Request<'_>) -> Option<Hint> {
+pub(super) fn suggest_for_call(request: &Request<'_>) -> Option<Hint> {
     let (rule, also_allows) = match request.action {
         Action::Files { writes, .. } => match writes.as_slice() {
-            [path] => return edit_rule(path, request),
+            [path] => return suggest_edit_rule(path, request),
             _ => return None,
         },
         Action::Fetch { url } => (
-            format!("WebFetch(domain:{})", host(url)?),
+            format!("WebFetch(domain:{})", parse_host(url)?),
             Some("uses the network: every page of this host"),
         ),
         // Other tools may run commands.
@@ -47,11 +47,11 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<Hint> {
 }
 
 /// Suggests a rule for changing a file and its siblings.
-fn edit_rule(path: &Path, request: &Request<'_>) -> Option<Hint> {
+fn suggest_edit_rule(path: &Path, request: &Request<'_>) -> Option<Hint> {
     let start = request.working_directories.first()?;
     let below = path.strip_prefix(start).ok();
-    let directory = below.and_then(Path::parent);
-    let directory = directory.filter(|directory| !directory.as_os_str().is_empty());
+    let parent = below.and_then(Path::parent);
+    let directory = parent.filter(|directory| !directory.as_os_str().is_empty());
     let (rule, also_allows) = match (directory, below) {
         (Some(directory), _) => (
             format!("Edit(./{}/**)", directory.display()),
@@ -72,45 +72,45 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<Hint> {
     })
 }
 
-/// Suggests a rule for one command without redirections to files: a listed one with any arguments, else one for exactly
-/// this command.
-pub(super) fn of_command(command: &Command<'_>) -> Option<Hint> {
+/// Suggests a rule for a command without redirections to files: a listed prefix with any arguments, else exactly this
+/// command.
+pub(super) fn suggest_for_command(command: &Command<'_>) -> Option<Hint> {
     if !command.redirection_targets()?.is_empty() {
         return None;
     }
-    let known = command.known_words()?;
-    let known = known.get(..2).unwrap_or(&known).join(" ") + " ";
-    let begins = |words: &str| known.starts_with(&format!("{words} "));
-    let (rule, also_allows) = match wide_rules().find(|(words, _)| begins(words)) {
+    let words = command.known_words()?;
+    let start = words.get(..2).unwrap_or(&words).join(" ") + " ";
+    let begins_with = |words: &str| start.starts_with(&format!("{words} "));
+    let (rule, also_allows) = match listed_prefixes().find(|(words, _)| begins_with(words)) {
         Some((words, effects)) => (format!("Bash({words} *)"), Some(effects)),
         None => (
             format!("Bash({})", escape(command.text)),
-            may_be_proposed(command.text).then_some(
+            can_be_proposed(command.text).then_some(
                 "no other command; this one may write outside the project and use the network",
             ),
         ),
     };
-    let parsed = Rule::parse(&rule, Behavior::Allow, &Arc::default());
-    let allows = parsed.is_ok_and(|rule| rule.allows_command(command));
-    (allows && !rule.contains('\n')).then_some(Hint { rule, also_allows })
+    let is_allowed = Rule::parse(&rule, Behavior::Allow, &Arc::default())
+        .is_ok_and(|rule| rule.allows_command(command));
+    (is_allowed && !rule.contains('\n')).then_some(Hint { rule, also_allows })
 }
 
-/// Whether a rule for exactly this command is proposed: not if its program changes the files that its operands name, with
-/// any options, or has other listed rules.
-fn may_be_proposed(command: &str) -> bool {
+/// Whether a rule for exactly this command can be proposed: its program neither changes the files that its operands
+/// name regardless of options, nor has a listed prefix with a subcommand.
+fn can_be_proposed(command: &str) -> bool {
     let name = command.split(' ').next().map_or("", program_name);
-    let mut listed = wide_rules().filter_map(|(words, _)| words.split_once(' '));
-    let mut uses = uses(name).iter();
-    !uses.any(|one| one.kind == UseKind::Writes && one.options().next().is_none())
-        && command.len() <= MAX_EXACT
+    let mut listed = listed_prefixes().filter_map(|(words, _)| words.split_once(' '));
+    let changes = |usage: &Use| usage.kind == UseKind::Writes && usage.options().next().is_none();
+    !find_uses(name).iter().any(changes)
+        && command.len() <= MAX_EXACT_LENGTH
         && !command.contains('\0')
         && !listed.any(|(program, _)| program == name)
 }
 
-/// Returns the prefixes of commands for which rules are proposed, and the effects of these rules.
-fn wide_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let rows = table_lines(include_str!("tables/proposals.txt"));
-    let rows = rows.filter_map(|row| row.split_once(" | "));
+/// Returns the prefixes of commands for which rules are proposed, each with the effects of its rule.
+fn listed_prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = table_lines(include_str!("tables/proposals.txt"));
+    let rows = lines.filter_map(|row| row.split_once(" | "));
     rows.flat_map(|(effects, commands)| commands.split(", ").map(move |words| (words, effects)))
 }
 
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn all_wide_rules() -> Vec<String> {
-        let rules = wide_rules().map(|(words, _)| format!("Bash({words} *)"));
+        let rules = listed_prefixes().map(|(words, _)| format!("Bash({words} *)"));
         rules
             .chain(["WebFetch(domain:example.com)".to_owned()])
             .collect()
@@ -140,7 +140,7 @@ mod tests {
 
     fn allow_everything_proposed(row: &mut Row) -> Behavior {
         row.allow.extend(all_wide_rules());
-        row.decided().decision
+        row.decide().decision
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
                 command: Some(attack.command),
                 ..Row::default()
             };
-            let before = row.decided().decision;
+            let before = row.decide().decision;
             let after = allow_everything_proposed(&mut row);
             assert_eq!(before, after, "{row:?}");
         }
@@ -165,7 +165,7 @@ mod tests {
         let rows = lines.map(|line| serde_json::from_str::<Row>(line).unwrap());
         let rows = rows.filter(|row| !row.deny.is_empty() || !row.ask.is_empty());
         for mut row in sample(rows, 10, |row| (row.decision.clone(), row.by.clone())) {
-            let before = row.decided();
+            let before = row.decide();
             let after = allow_everything_proposed(&mut row);
             if matches!(before.by, DecidedBy::Rule { .. }) {
                 assert_eq!(before.decision, after, "{row:?}");
@@ -196,7 +196,7 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            let proposals = row.decided().proposals().unwrap();
+            let proposals = row.decide().proposals().unwrap();
             let [proposal] = proposals.as_slice() else {
                 panic!("{command}: {proposals:?}");
             };
@@ -209,13 +209,13 @@ mod tests {
                 command: Some(command.to_owned()),
                 ..Row::default()
             };
-            assert_eq!(row.decided().proposals(), None, "{command}");
+            assert_eq!(row.decide().proposals(), None, "{command}");
         }
     }
 
     #[test]
     fn listed_rules_can_be_parsed_and_allow_their_commands() {
-        for (words, effects) in wide_rules() {
+        for (words, effects) in listed_prefixes() {
             let row = Row {
                 allow: vec![format!("Bash({words} *)")],
                 command: Some(format!("{words} x")),

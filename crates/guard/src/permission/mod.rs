@@ -11,7 +11,6 @@ mod command_pattern;
 mod decision;
 mod directories;
 mod domain;
-mod effects;
 mod enforcement;
 mod file_list;
 mod hint;
@@ -26,9 +25,9 @@ mod request;
 mod rule;
 mod rule_text;
 mod rules;
-mod started;
+mod started_programs;
+mod tool_name;
 
-pub use command_pattern::canonical_tool;
 pub use decision::{CheckedPart, Decided};
 pub use domain::DomainPattern;
 pub use enforcement::DeniedFiles;
@@ -40,6 +39,7 @@ pub use request::{Action, Request};
 pub use rule::{FileUse, OutsideAccess, Rule};
 pub use rule_text::InvalidRule;
 pub use rules::Rules;
+pub use tool_name::canonical_tool;
 pub use turnpipe_core::message::{Decision as Behavior, Mode};
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Words before the command runs, and the names of files in them.
+//! The outline of a word: its text as far as it is known before the command runs.
 
 use super::path_context::PathContext;
 use super::pattern::{GLOB, UNKNOWN};
@@ -18,12 +18,12 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
             WordPiece::Text(known) => text.push_str(known),
             WordPiece::Glob => text.push(GLOB),
             WordPiece::Home => {
-                let is_own = match word.pieces.get(index + 1) {
+                let is_own_home = match word.pieces.get(index + 1) {
                     None => true,
                     Some(WordPiece::Text(next)) => next.starts_with('/'),
                     Some(_) => false,
                 };
-                match context.home().filter(|_| is_own) {
+                match context.home().filter(|_| is_own_home) {
                     Some(home) => text.push_str(&home.to_string_lossy()),
                     None => text.push(UNKNOWN),
                 }
@@ -34,29 +34,28 @@ pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
     text
 }
 
-/// Returns the parts of a word that may name a file: the whole word, and the text behind an option of one letter, options
-/// of letters, `=`, `@`, `:`, `,` or `{`, to the end or the next sign.
-pub(super) fn names_in<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
-    let is_path = word.len() <= MAX_PATH && !word.contains('\n');
-    let word = if is_path { word } else { "" };
-    let behind_sign = word.match_indices(['=', '@', ':', ',', '{']);
-    let behind_sign = behind_sign.filter_map(|(at, _)| word.get(at + 1..));
-    let behind_option = word.get(2..).filter(|_| word.starts_with('-'));
+/// Returns the parts of an outline that may name a file: all of it, and the text behind an option of one letter, behind
+/// a group of such options, and behind `=`, `@`, `:`, `,` or `{`. Each is given to its end and to the next separator.
+pub(super) fn find_names<'a>(word: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_letter = |letter: char| letter.is_ascii_alphabetic();
+    let may_be_path = word.len() <= MAX_PATH && !word.contains('\n');
+    let path = if may_be_path { word } else { "" };
+    let separators = path.match_indices(['=', '@', ':', ',', '{']);
+    let behind_separators = separators.filter_map(|(at, _)| path.get(at + 1..));
+    let behind_option = path.get(2..).filter(|_| path.starts_with('-'));
     // `grep -rf/etc/passwd`
-    let behind_letters = word
+    let behind_letters = path
         .strip_prefix('-')
-        .map(|word| word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()));
-    let names = std::iter::once(word)
-        .chain(behind_sign)
-        .chain(behind_option)
-        .chain(behind_letters);
+        .map(|option| option.trim_start_matches(is_letter));
+    let behind_dash = behind_option.into_iter().chain(behind_letters);
+    let names = std::iter::once(path)
+        .chain(behind_separators)
+        .chain(behind_dash);
     // `-v ./x:/y`, `file:///x?y`
-    let before_sign = |name: &'a str| {
+    let before_separator = |name: &'a str| {
         let (before, _) = name.split_once([':', ',', '?', '#', '}'])?;
         (!before.contains([' ', UNKNOWN])).then_some(before)
     };
-    names
-        .flat_map(move |name| [Some(name), before_sign(name)])
-        .flatten()
-        .filter(|name| !name.is_empty())
+    let parts = names.flat_map(move |name| [Some(name), before_separator(name)]);
+    parts.flatten().filter(|name| !name.is_empty())
 }

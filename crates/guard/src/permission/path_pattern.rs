@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::path_context::{PathContext, ResolvedPath, has_gap};
@@ -11,7 +12,7 @@ use super::{Behavior, Request};
 /// The source of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleSource {
-    /// The flag, or the file as it was named.
+    /// The option, or the path of the file as given by the user.
     pub name: String,
     /// The base directory of paths with a leading `/`.
     pub anchor: PathBuf,
@@ -21,16 +22,16 @@ pub struct RuleSource {
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern {
     anchor: Anchor,
-    /// Relative to the anchor.
+    /// The pattern of paths relative to the anchor.
     pub(super) below: Arc<Pattern>,
-    /// Whether it may match inside an unknown directory. Names of files cannot.
+    /// Whether it may name a directory, so that it matches the files below.
     may_be_directory: bool,
-    /// Text that all of its paths have, for a quick look at most others.
+    /// Text that all matching paths contain, which rules out most others cheaply.
     literal: String,
 }
 
-/// Names without an extension that are files.
-const FILES: &[&str] = &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
+/// Names of files that [`Path::extension`] takes for names without an extension.
+const PLAIN_FILES: &[&str] = &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
 
 /// The base directory of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +39,9 @@ enum Anchor {
     Root,
     Home,
     Source(PathBuf),
-    /// The directory where the session started. Restrictions apply in all working directories.
+    /// The directory where the session started, for allow rules.
     WorkingDirectory,
+    /// Each working directory, for deny and ask rules.
     AllWorkingDirectories,
 }
 
@@ -83,43 +85,40 @@ impl PathPattern {
             // A directory is as restricted as its contents, so `dir/**` also matches the directory.
             below = below.strip_suffix("/**").unwrap_or(below);
         }
-        let name = Path::new(below)
-            .file_name()
-            .and_then(OsStr::to_str)
-            .unwrap_or(below);
-        let is_file = FILES.contains(&name) || Path::new(name).extension().is_some();
+        let last = Path::new(below).file_name();
+        let name = last.and_then(OsStr::to_str).unwrap_or(below);
+        let is_file = PLAIN_FILES.contains(&name) || Path::new(name).extension().is_some();
         let may_be_directory = !is_file || pattern.ends_with('/') || pattern.ends_with("/**");
         let text = if is_anchored || below.contains('/') {
             below.to_owned()
         } else {
             format!("**/{below}")
         };
-        let named = text.trim_start_matches("**/");
-        let literal = named.split(['*', '?', '[', '\\']).next();
+        let mut literals = text.trim_start_matches("**/").split(['*', '?', '[', '\\']);
         Ok(Self {
             anchor,
-            below: Arc::new(Pattern::of_path(&text)?),
+            below: Arc::new(Pattern::from_path(&text)?),
             may_be_directory,
-            literal: literal.unwrap_or_default().to_owned(),
+            literal: literals.next().unwrap_or_default().to_owned(),
         })
     }
 
-    /// Whether it matches a path, or one of those that it may be.
+    /// Whether it matches a path, or if that has a gap, a path for which it may stand.
     fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
         let text = path.to_string_lossy();
         let has_gap = has_gap(path);
         if !has_gap && !text.contains(&self.literal) {
             return false;
         }
-        // Files of a name have no files below.
-        let is_within = !self.may_be_directory && text.contains(GAP);
+        let is_file_in_gap = !self.may_be_directory && text.contains(GAP);
         let is_covered = |root: &Path| {
             if !has_gap {
-                let below = path.strip_prefix(root);
-                return below.is_ok_and(|below| self.below.may_contain(&below.to_string_lossy()));
+                let relative = path.strip_prefix(root);
+                return relative.is_ok_and(|path| self.below.may_contain(&path.to_string_lossy()));
             }
             let pattern = self.below.below(&root.to_string_lossy());
-            if is_within {
+            if is_file_in_gap {
+                // The gap is not below the file.
                 return pattern.may_cover(&text)
                     || pattern.may_contain(text.split(GAP).next().unwrap_or_default());
             }
@@ -134,10 +133,8 @@ impl PathPattern {
         let mut roots = self.roots(*home, working_directories);
         roots.extend((self.anchor == Anchor::AllWorkingDirectories).then_some(directory));
         roots.into_iter().any(|root| {
-            is_covered(root)
-                || context
-                    .real(root)
-                    .is_some_and(|real| *real != *root && is_covered(&real))
+            let leads_to_covered = |real: Rc<Path>| *real != *root && is_covered(&real);
+            is_covered(root) || context.real_path(root).is_some_and(leads_to_covered)
         })
     }
 
@@ -149,7 +146,7 @@ impl PathPattern {
             && real.is_some_and(|real| **real == *path.name || self.covers(real, context))
     }
 
-    /// Returns the directories below which it names files.
+    /// Returns the directories that are its anchors; none if it is relative to an unknown home directory.
     pub(super) fn roots<'a>(
         &'a self,
         home: Option<&'a Path>,
@@ -170,8 +167,8 @@ impl PathPattern {
         matches!(self.anchor, Anchor::Home)
     }
 
-    /// Whether it restricts a file, or one of those that it may be: it must match before or after following links.
+    /// Whether it restricts a file: it matches before or after following links.
     pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
-        path.any_name(|path| self.covers(path, context))
+        path.has_name(|path| self.covers(path, context))
     }
 }

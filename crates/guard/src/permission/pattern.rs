@@ -1,17 +1,23 @@
-//! Patterns of rules: texts with `*`, and paths in the syntax of `.gitignore`. They are matched without compiling them,
-//! since most processes match few texts.
+//! Patterns of rules: texts with `*`, and paths in the syntax of `.gitignore`. They are not compiled to regular
+//! expressions, since most processes match few texts.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// Placeholder for any text, also for several names, in the patterns of tools.
+/// Placeholder for any text, even several names: the expansion of a pattern by a tool.
 pub(super) const GAP: char = '\0';
 
-/// Placeholder for the expansion of a glob by the shell: no `/`, and no leading dot in a name.
+/// Placeholder for the expansion of a glob by the shell: text without `/` and without a dot at the start of a name.
 pub(super) const GLOB: char = '\x01';
 
-/// Placeholder for a part of a word that is known only at run time: a name that no rule has.
+/// Placeholder for a part of a word that is known only at run time. No rule has this character.
 pub(super) const UNKNOWN: char = '\x02';
+
+/// A word that is [`UNKNOWN`] as a whole.
+pub(super) const UNKNOWN_WORD: &str = "\x02";
+
+/// Placeholders whose text may be filled in by [`Pattern::may_cover`].
+const GAPS: &[char] = &[GAP, GLOB];
 
 /// The tokens of a pattern.
 #[derive(Debug, Clone, Default)]
@@ -19,27 +25,30 @@ pub(super) struct Pattern(Vec<Token>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
-    Sign(char),
+    Literal(char),
     /// Any text.
     Text,
     /// Any text within a name.
     Name,
     /// Any number of directories, each with its `/`.
     Directories,
-    /// A sign within a name: one of these, or with `true` any other.
-    Class(bool, Vec<RangeInclusive<char>>),
+    /// A character within a name, in one of the ranges.
+    Class(Vec<RangeInclusive<char>>),
+    /// A character within a name, in none of the ranges.
+    NegatedClass(Vec<RangeInclusive<char>>),
 }
 
 impl Pattern {
     /// Parses a text, in which `*` matches any text; `\*` is a literal star and `\\` a backslash.
-    pub(super) fn of_text(pattern: &str) -> Self {
-        let mut signs = pattern.chars().peekable();
+    pub(super) fn from_text(pattern: &str) -> Self {
+        let is_special = |next: &char| "*\\".contains(*next);
+        let mut letters = pattern.chars().peekable();
         let mut tokens = Vec::new();
-        while let Some(sign) = signs.next() {
-            tokens.push(match sign {
+        while let Some(letter) = letters.next() {
+            tokens.push(match letter {
                 '*' => Token::Text,
-                '\\' => Token::Sign(signs.next_if(|next| "*\\".contains(*next)).unwrap_or('\\')),
-                _ => Token::Sign(sign),
+                '\\' => Token::Literal(letters.next_if(is_special).unwrap_or('\\')),
+                _ => Token::Literal(letter),
             });
         }
         Self(tokens)
@@ -50,13 +59,13 @@ impl Pattern {
     ///
     /// # Errors
     /// The reason why the pattern is invalid.
-    pub(super) fn of_path(pattern: &str) -> Result<Self, &'static str> {
+    pub(super) fn from_path(pattern: &str) -> Result<Self, &'static str> {
         let mut tokens = Vec::new();
         let mut rest = pattern;
-        while let Some(sign) = rest.chars().next() {
+        while let Some(letter) = rest.chars().next() {
             let begins_name = matches!(
                 tokens.last(),
-                None | Some(Token::Sign('/') | Token::Directories)
+                None | Some(Token::Literal('/') | Token::Directories)
             );
             if let Some(below) = rest.strip_prefix("**/").filter(|_| begins_name) {
                 tokens.push(Token::Directories);
@@ -67,61 +76,61 @@ impl Pattern {
                 tokens.push(Token::Text);
                 break;
             }
-            rest = &rest[sign.len_utf8()..];
-            tokens.push(match sign {
+            rest = &rest[letter.len_utf8()..];
+            tokens.push(match letter {
                 '*' => Token::Name,
-                '?' => Token::Class(true, Vec::new()),
-                '[' => class(&mut rest)?,
+                '?' => Token::NegatedClass(Vec::new()),
+                '[' => parse_class(&mut rest)?,
                 '\\' => {
                     let escaped = rest.chars().next().ok_or("dangling '\\'")?;
                     rest = &rest[escaped.len_utf8()..];
-                    Token::Sign(escaped)
+                    Token::Literal(escaped)
                 }
-                _ => Token::Sign(sign),
+                _ => Token::Literal(letter),
             });
         }
         Ok(Self(tokens))
     }
 
-    /// Returns a pattern of paths below a directory.
+    /// Returns a pattern for the same paths below a literal directory.
     pub(super) fn below(&self, directory: &str) -> Self {
-        let signs = directory.trim_end_matches('/').chars().chain(['/']);
-        let tokens = signs.map(Token::Sign).chain(self.0.iter().cloned());
+        let letters = directory.trim_end_matches('/').chars().chain(['/']);
+        let tokens = letters.map(Token::Literal).chain(self.0.iter().cloned());
         Self(tokens.collect())
     }
 
-    /// Returns the number of stars in a text.
-    pub(super) fn stars(&self) -> usize {
+    /// Counts the stars of a pattern for texts.
+    pub(super) fn count_stars(&self) -> usize {
         self.0.iter().filter(|token| **token == Token::Text).count()
     }
 
-    /// Whether it is a star alone.
+    /// Whether it is a single star.
     pub(super) fn is_star(&self) -> bool {
         self.0 == [Token::Text]
     }
 
     /// Whether it matches the text. Only a star matches a gap.
     pub(super) fn covers(&self, text: &str) -> bool {
-        self.matches(text, false)
+        self.matches(text, &[])
     }
 
-    /// Whether it matches the text for some values of its gaps.
+    /// Whether it matches the text if its gaps are filled in some way.
     pub(super) fn may_cover(&self, text: &str) -> bool {
-        self.matches(text, true)
+        self.matches(text, GAPS)
     }
 
-    /// Whether it matches a path, for some values of its gaps, or a directory that contains it.
+    /// Whether it matches a path or a directory above it, if the gaps of the path are filled in some way.
     pub(super) fn may_contain(&self, path: &str) -> bool {
-        // A gap may have names below the directory.
-        let ends = path.match_indices(['/', GAP]);
-        let ends = ends.map(|(at, sign)| at + usize::from(sign != "/"));
+        // A gap may end with a name below the directory.
+        let separators = path.match_indices(['/', GAP]);
+        let ends = separators.map(|(at, letter)| at + usize::from(letter != "/"));
         let mut above = ends.chain([path.len()]);
-        above.any(|end| self.matches(&path[..end], true))
+        above.any(|end| self.matches(&path[..end], GAPS))
     }
 
-    /// Returns the names before the first wildcard, and whether these are all.
+    /// Returns the path before the first name with a wildcard, and whether the pattern has none.
     pub(super) fn literal_start(&self) -> (PathBuf, bool) {
-        let literal = self.literal().collect::<String>();
+        let literal = self.literal_prefix().collect::<String>();
         if literal.chars().count() == self.0.len() {
             return (literal.into(), true);
         }
@@ -129,80 +138,82 @@ impl Pattern {
         (names.into(), false)
     }
 
-    /// Returns the directory of which it names everything; `None` if it names something else.
+    /// Returns the directory of a pattern `DIRECTORY/**`.
     pub(super) fn directory(&self) -> Option<PathBuf> {
         let (last, before) = self.0.split_last()?;
         let (directory, _) = self.literal_start();
-        let is_whole = self.literal().count() == before.len();
+        let is_whole = self.literal_prefix().count() == before.len();
         (*last == Token::Text && is_whole).then_some(directory)
     }
 
-    /// Returns the signs before the first wildcard.
-    fn literal(&self) -> impl Iterator<Item = char> {
+    /// Returns the characters before the first wildcard.
+    fn literal_prefix(&self) -> impl Iterator<Item = char> {
         self.0.iter().map_while(|token| match token {
-            Token::Sign(sign) => Some(*sign),
+            Token::Literal(letter) => Some(*letter),
             _ => None,
         })
     }
 
-    /// Whether a text cannot match, since it begins or ends with other signs.
-    fn excludes(&self, text: &str, fills: bool) -> bool {
-        let differs = |(token, sign): (&Token, char)| match token {
-            Token::Sign(known) if !(fills && [GAP, GLOB].contains(&sign)) => Some(*known != sign),
+    /// Whether a text cannot match since it starts or ends with other characters than the pattern.
+    fn excludes(&self, text: &str, fillable: &[char]) -> bool {
+        let differs = |(token, letter): (&Token, char)| match token {
+            Token::Literal(literal) if !fillable.contains(&letter) => Some(*literal != letter),
             _ => None,
         };
-        let (start, end) = (self.0.iter(), self.0.iter().rev());
-        let mut differing = start.zip(text.chars()).map_while(differs);
-        let mut at_end = end.zip(text.chars().rev()).map_while(differs);
-        differing.any(|differs| differs) || at_end.any(|differs| differs)
+        let from_start = self.0.iter().zip(text.chars());
+        let from_end = self.0.iter().rev().zip(text.chars().rev());
+        let mut in_start = from_start.map_while(differs);
+        let mut in_end = from_end.map_while(differs);
+        in_start.any(|differs| differs) || in_end.any(|differs| differs)
     }
 
-    /// Looks for the tokens in one pass over the text, with all positions in the pattern that may be reached. Only a star
-    /// matches a gap, unless it is filled.
-    fn matches(&self, text: &str, fills: bool) -> bool {
-        if self.excludes(text, fills) {
+    /// Whether it matches the text if the `fillable` placeholders may stand for any text. Of the tokens, only a star
+    /// matches other placeholders. One pass over the text keeps all positions in the pattern that can be reached.
+    fn matches(&self, text: &str, fillable: &[char]) -> bool {
+        if self.excludes(text, fillable) {
             return false;
         }
         let end = self.0.len();
         let mut reached = vec![false; end + 1];
         reached[0] = true;
         let mut begins_name = true;
-        for sign in text.chars() {
-            self.skip_empty(&mut reached, begins_name);
-            if fills && [GAP, GLOB].contains(&sign) {
-                // It may fill many tokens.
+        for letter in text.chars() {
+            self.mark_skipped(&mut reached, begins_name);
+            if fillable.contains(&letter) {
+                // The text of a gap may match many tokens.
                 for at in 0..end {
-                    reached[at + 1] |= reached[at] && (sign == GAP || self.is_within_name(at));
+                    reached[at + 1] |= reached[at] && (letter == GAP || self.is_in_glob(at));
                 }
             } else {
                 for at in (0..=end).rev() {
-                    let moves = at > 0 && reached[at - 1] && self.0[at - 1].is_sign(sign);
-                    let stays = self.0.get(at).is_some_and(|token| token.holds(sign));
-                    reached[at] = moves || reached[at] && stays;
+                    let advances = at > 0 && reached[at - 1] && self.0[at - 1].matches(letter);
+                    let stays = self.0.get(at).is_some_and(|token| token.spans(letter));
+                    reached[at] = advances || reached[at] && stays;
                 }
             }
             if !reached.contains(&true) {
                 return false;
             }
-            begins_name = sign == '/' || fills && sign == GAP;
+            begins_name = letter == '/' || letter == GAP && fillable.contains(&letter);
         }
-        self.skip_empty(&mut reached, begins_name);
+        self.mark_skipped(&mut reached, begins_name);
         reached[end]
     }
 
-    /// Whether the expansion of a glob may have what the token matches: no `/`, and no dot at the start of a name.
-    fn is_within_name(&self, at: usize) -> bool {
+    /// Whether the text of a [`GLOB`] may have what the token at a position matches.
+    fn is_in_glob(&self, at: usize) -> bool {
         match &self.0[at] {
-            Token::Sign('/') | Token::Directories => false,
-            Token::Sign('.') => {
-                at > 0 && !matches!(self.0[at - 1], Token::Sign('/') | Token::Directories)
+            Token::Literal('/') | Token::Directories => false,
+            Token::Literal('.') => {
+                at > 0 && !matches!(self.0[at - 1], Token::Literal('/') | Token::Directories)
             }
             _ => true,
         }
     }
 
-    /// Marks the positions behind wildcards that match nothing. Directories end where a name begins.
-    fn skip_empty(&self, reached: &mut [bool], begins_name: bool) {
+    /// Marks the positions that can be reached because a wildcard matches no text. [`Token::Directories`] does so only
+    /// where a name begins.
+    fn mark_skipped(&self, reached: &mut [bool], begins_name: bool) {
         for (at, token) in self.0.iter().enumerate() {
             let may_be_empty = match token {
                 Token::Text | Token::Name => true,
@@ -215,42 +226,45 @@ impl Pattern {
 }
 
 impl Token {
-    /// Whether it matches the sign alone.
-    fn is_sign(&self, sign: char) -> bool {
+    /// Whether it matches exactly one character, which is this one.
+    fn matches(&self, letter: char) -> bool {
+        let contains = |range: &RangeInclusive<char>| range.contains(&letter);
         match self {
-            Self::Sign(known) => *known == sign,
-            Self::Class(is_negated, ranges) => {
-                let is_listed = ranges.iter().any(|range| range.contains(&sign));
-                sign != '/' && is_listed != *is_negated
-            }
+            Self::Literal(literal) => *literal == letter,
+            Self::Class(ranges) => letter != '/' && ranges.iter().any(contains),
+            Self::NegatedClass(ranges) => letter != '/' && !ranges.iter().any(contains),
             Self::Text | Self::Name | Self::Directories => false,
         }
     }
 
-    /// Whether it matches a text with the sign.
-    fn holds(&self, sign: char) -> bool {
+    /// Whether it matches texts of any length with the character.
+    fn spans(&self, letter: char) -> bool {
         match self {
             Self::Text | Self::Directories => true,
-            Self::Name => sign != '/',
-            Self::Sign(_) | Self::Class(..) => false,
+            Self::Name => letter != '/',
+            Self::Literal(_) | Self::Class(_) | Self::NegatedClass(_) => false,
         }
     }
 }
 
-/// Reads a class after its opening bracket.
-fn class(rest: &mut &str) -> Result<Token, &'static str> {
-    let inside = rest.strip_prefix(['!', '^']);
-    let text = inside.unwrap_or(rest);
-    // A bracket at the start is one of its signs.
-    let end = text.char_indices().skip(1).find(|(_, sign)| *sign == ']');
+/// Parses the rest of a class after its opening bracket, and removes it from the text.
+///
+/// # Errors
+/// The reason why the class is invalid.
+fn parse_class(rest: &mut &str) -> Result<Token, &'static str> {
+    let negated = rest.strip_prefix(['!', '^']);
+    let text = negated.unwrap_or(rest);
+    // A bracket at the start is a member of the class.
+    let mut ends = text.char_indices().skip(1);
+    let end = ends.find(|(_, letter)| *letter == ']');
     let (end, _) = end.ok_or("unclosed character class; missing ']'")?;
-    let mut signs = text[..end].chars().peekable();
+    let mut letters = text[..end].chars().peekable();
     let mut ranges = Vec::new();
-    while let Some(first) = signs.next() {
-        let mut after = signs.clone();
+    while let Some(first) = letters.next() {
+        let mut after = letters.clone();
         let last = match (after.next(), after.next()) {
             (Some('-'), Some(last)) => {
-                signs = after;
+                letters = after;
                 last
             }
             _ => first,
@@ -264,10 +278,13 @@ fn class(rest: &mut &str) -> Result<Token, &'static str> {
         return Err("invalid range");
     }
     *rest = &text[end + 1..];
-    Ok(Token::Class(inside.is_some(), ranges))
+    Ok(match negated {
+        Some(_) => Token::NegatedClass(ranges),
+        None => Token::Class(ranges),
+    })
 }
 
-/// Converts a text to a pattern that matches only the text.
+/// Escapes a text so that [`Pattern::from_text`] matches only the text.
 pub(super) fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('*', "\\*")
 }
@@ -294,7 +311,7 @@ mod tests {
             ("", "\0", true),
         ];
         for (pattern, text, expected) in rows {
-            let found = Pattern::of_text(pattern).may_cover(text);
+            let found = Pattern::from_text(pattern).may_cover(text);
             assert_eq!(found, expected, "{pattern} {text:?}");
         }
     }
@@ -314,7 +331,8 @@ mod tests {
             ("/*/secrets/*", "/a/s\0/b", true),
         ];
         for (pattern, path, expected) in rows {
-            let found = Pattern::of_text(pattern).may_cover(&path.replace(GAP, &GLOB.to_string()));
+            let found =
+                Pattern::from_text(pattern).may_cover(&path.replace(GAP, &GLOB.to_string()));
             assert_eq!(found, expected, "{pattern} {path:?}");
         }
     }
@@ -322,13 +340,13 @@ mod tests {
     #[test]
     fn invalid_patterns_are_refused() {
         for pattern in ["a[", "a[]", "[!", "a\\", "[z-a]", "a[/]c", "a[^/]*"] {
-            assert!(Pattern::of_path(pattern).is_err(), "{pattern}");
+            assert!(Pattern::from_path(pattern).is_err(), "{pattern}");
         }
     }
 
     #[test]
     fn a_class_matches_no_separator() {
-        assert!(!Pattern::of_path("a[!b]c").unwrap().covers("a/c"));
+        assert!(!Pattern::from_path("a[!b]c").unwrap().covers("a/c"));
     }
 
     #[test]
@@ -343,7 +361,7 @@ mod tests {
             ("a[!b]", b"a\xe2", true),
             ("\u{e9}*", b"\xc3", false),
         ] {
-            let found = Pattern::of_path(pattern)
+            let found = Pattern::from_path(pattern)
                 .unwrap()
                 .covers(&String::from_utf8_lossy(name));
             assert_eq!(found, expected, "{pattern}");
@@ -355,9 +373,9 @@ mod tests {
         fn a_text_agrees_with_a_regular_expression(pattern in "[ab*]{0,8}", text in "[ab*]{0,10}") {
             let expression = format!("^{}$", pattern.replace('*', ".*"));
             let expected = regex::Regex::new(&expression).unwrap().is_match(&text);
-            let wildcard = Pattern::of_text(&pattern);
+            let wildcard = Pattern::from_text(&pattern);
             prop_assert_eq!(wildcard.covers(&text), expected);
-            prop_assert!(Pattern::of_text(&escape(&text)).covers(&text));
+            prop_assert!(Pattern::from_text(&escape(&text)).covers(&text));
             // Every prefix and suffix as a gap.
             let may_cover_all = (0..=text.len()).all(|cut| {
                 wildcard.may_cover(&format!("{}\0", &text[..cut]))
@@ -384,7 +402,7 @@ mod tests {
                 .build();
             prop_assume!(glob.is_ok());
             let expected = glob.unwrap().compile_matcher();
-            let glob = Pattern::of_path(&pattern).unwrap();
+            let glob = Pattern::from_path(&pattern).unwrap();
             prop_assert_eq!(glob.covers(&path), expected.is_match(&path));
             // The ancestors of a `Path` leave out `.`, which a pattern may match.
             let ends = path.match_indices('/').map(|(at, _)| at);

@@ -103,14 +103,14 @@ const AROUND: &[&str] = &[
     "ls && @",
 ];
 
-fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
-    let one = proptest::sample::select(of).prop_map(str::to_owned);
+fn choose(from: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
+    let one = proptest::sample::select(from).prop_map(str::to_owned);
     proptest::collection::vec(one, 0..4)
 }
 
 prop_compose! {
     fn call()(
-        deny in some(RULES), ask in some(RULES), allow in some(RULES),
+        deny in choose(RULES), ask in choose(RULES), allow in choose(RULES),
         mode in proptest::sample::select(MODES),
         command in proptest::sample::select(COMMANDS),
         path in proptest::sample::select(&["src/a.rs", ".env", "/etc/x", ".git/x", "out"][..]),
@@ -128,7 +128,7 @@ prop_compose! {
     }
 }
 
-/// What may be around a substitution that bash runs.
+/// The text before and behind a substitution that bash runs.
 const PLACES: &[(&str, &str)] = &[
     ("echo ", ""),
     ("echo ${x:-a #", "}"),
@@ -161,19 +161,19 @@ proptest! {
         mut row in call(),
         rule in proptest::sample::select(RULES),
     ) {
-        let before = row.decided().decision;
+        let before = row.decide().decision;
         row.allow.push(rule.to_owned());
-        let with_allowance = row.decided().decision;
+        let with_allowance = row.decide().decision;
         prop_assert!(with_allowance <= before, "{row:?}");
         // This mode also denies calls that no rule decides.
         let is_denied = before == Decision::Deny && row.mode.as_deref() != Some("dontAsk");
         prop_assert!(!is_denied || with_allowance == Decision::Deny, "{row:?}");
         row.allow.pop();
         row.ask.push(rule.to_owned());
-        prop_assert!(row.decided().decision >= before, "{row:?}");
+        prop_assert!(row.decide().decision >= before, "{row:?}");
         row.ask.pop();
         row.deny.push(rule.to_owned());
-        prop_assert!(row.decided().decision >= before, "{row:?}");
+        prop_assert!(row.decide().decision >= before, "{row:?}");
     }
 
     #[test]
@@ -186,7 +186,7 @@ proptest! {
         (row.read, row.write) = (None, None);
         let mut decision = |command: &str| {
             row.command = Some(command.to_owned());
-            row.decided().decision
+            row.decide().decision
         };
         let first = decision(one);
         // After `cd`, the same words name other files.
@@ -223,7 +223,7 @@ proptest! {
             }
         };
         row.command = Some(with.replace('@', &name));
-        prop_assert_eq!(row.decided().decision, Decision::Deny, "{:?}", row.command);
+        prop_assert_eq!(row.decide().decision, Decision::Deny, "{:?}", row.command);
     }
 
     #[test]
@@ -242,10 +242,10 @@ proptest! {
             command: Some(command),
             ..Row::default()
         };
-        prop_assert!(row.decided().decision > Decision::Allow, "{:?}", row.command);
+        prop_assert!(row.decide().decision > Decision::Allow, "{:?}", row.command);
     }
 
-    /// A hook that crashes decides nothing, and the agent goes on.
+    /// The hook must not crash: without its decision, the agent proceeds.
     #[test]
     fn no_letter_hides_a_denied_command(
         line in prop::sample::select(decision_commands()),
@@ -263,7 +263,7 @@ proptest! {
             command: Some(format!("cat .env\n{}", letters.concat())),
             ..Row::default()
         };
-        prop_assert_eq!(row.decided().decision, Decision::Deny, "{:?}", row.command);
+        prop_assert_eq!(row.decide().decision, Decision::Deny, "{:?}", row.command);
     }
 
     /// Bash runs `rm` in each of these.
@@ -286,6 +286,6 @@ proptest! {
             command: Some(format!("{before}{}{inside}{}", place.0, place.1)),
             ..Row::default()
         };
-        prop_assert_ne!(row.decided().decision, Decision::Allow);
+        prop_assert_ne!(row.decide().decision, Decision::Allow);
     }
 }

@@ -4,81 +4,81 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::ParsedCall;
+use super::call::{Effects, ParsedCall};
 use super::command::Command;
-use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
+use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
-use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;
+use super::tool_name::{ToolName, canonical_tool};
 use super::{Action, Behavior, Request};
 use turnpipe_core::tool_facts::{Purpose, is_known, similar_tool, subagent_or_skill_name};
 
-/// One rule.
+/// A permission rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// The source text.
     pub text: String,
-    /// Its effect on matching calls.
+    /// The decision on matching calls.
     pub behavior: Behavior,
-    /// Its source.
+    /// The source, for messages and relative paths.
     pub source: Arc<RuleSource>,
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
-    /// Arguments of which calls must have one: the name of the agent or skill, and one in a specifier `name:value`.
+    /// The arguments of which a call must have at least one: the name of the agent or skill, and `name:value`.
     pub(super) arguments: Vec<Argument>,
 }
 
-/// The calls of a tool that a rule matches.
+/// The calls of a tool that a rule is about.
 #[derive(Debug, Clone)]
 pub(super) enum Specifier {
     /// All calls.
     Any,
-    /// `Bash(…)`
+    /// `Bash(…)`.
     Command(CommandPattern),
-    /// `Read(…)` and `Edit(…)`
+    /// `Read(…)` and `Edit(…)`.
     Files(FileUse, PathPattern),
-    /// `WebFetch(…)`
+    /// `WebFetch(…)`.
     Domain(DomainPattern),
     /// Access to files outside the working directories.
     Outside(OutsideAccess),
-    /// Calls with an argument.
+    /// Calls with one of the arguments of the rule.
     Argument,
-    /// No calls: a call of the tool has nothing in this form.
+    /// No calls: the specifier has a form that no call of the tool matches.
     Nothing,
 }
 
-/// The use of a file that a rule denies.
+/// The use of files that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileUse {
-    /// Reading it, and changing it.
+    /// Reading. A rule that denies reading also denies changing.
     Reading,
-    /// Changing it.
+    /// Changing.
     Changing,
 }
 
 /// Access to files outside the working directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutsideAccess {
-    /// Tools that read files.
+    /// Reading by tools.
     Reading,
-    /// Tools that change files.
+    /// Changing by tools.
     Writing,
-    /// Commands with a word that may name such a file.
+    /// Commands with a word that may name a file outside the working directories.
     Command,
 }
 
-/// An argument that a call must have.
+/// An argument of a call that a rule is about.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
-    /// `None` is the name of the agent or skill that the call starts.
+    /// The name of the argument; `None` for the argument that names the agent or skill to start.
     pub(super) name: Option<String>,
     pub(super) value: Pattern,
 }
 
 impl Rule {
-    /// Returns the rule of a setting, `text`, for files outside the working directories.
+    /// Creates the rule of a setting for files outside the working directories. `text` is the setting.
     pub fn outside(
         text: &str,
         access: OutsideAccess,
@@ -95,21 +95,21 @@ impl Rule {
         }
     }
 
-    /// Whether a call matches or may match. A command line matches if any of its commands does.
+    /// Whether a call matches or may match. A command line matches if one of its commands does.
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let context = PathContext::new(request);
         let call = ParsedCall::new(&context);
         let is_unclear = |command: &Command<'_>| {
-            !command.is_understood() || self.may_restrict_evaluated(command, |_| false)
+            !command.is_parsed() || self.may_restrict_evaluated(command, |_| false)
         };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
-    /// Whether it restricts a call or a part of it.
+    /// Whether it matches a call, one of its commands or one of its effects.
     pub(super) fn restricts(&self, call: &ParsedCall<'_>) -> bool {
         let mut commands = call.commands().iter();
         self.is_about(call.context.request)
-            || self.may_be_about_unknown(call.context.request)
+            || self.may_match_unknown_target(call.context.request)
             || commands.any(|command| self.restricts_command(command))
             || self.restricts_effects(&call.effects, call.context)
     }
@@ -118,16 +118,17 @@ impl Rule {
     pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
         let mut arguments = self.arguments.iter();
         (matches!(self.specifier, Specifier::Any)
-            || arguments.any(|argument| self.is_given(argument, request)))
+            || arguments.any(|argument| self.has_argument(argument, request)))
             && (self.tool.covers(canonical_tool(request.tool)) || self.is_about_server(request))
     }
 
-    /// Whether a call has an argument. A call that names no agent or skill may start any.
-    fn is_given(&self, argument: &Argument, request: &Request<'_>) -> bool {
+    /// Whether a call has an argument. A call that names no agent or skill has it for a deny or ask rule without other
+    /// arguments, since it may start any.
+    fn has_argument(&self, argument: &Argument, request: &Request<'_>) -> bool {
         let Some(name) = &argument.name else {
-            let may_be_any = self.behavior != Behavior::Allow && self.arguments.len() == 1;
-            let started = subagent_or_skill_name(request.tool, request.input);
-            return started.map_or(may_be_any, |name| argument.value.covers(name));
+            let covers_unnamed = self.behavior != Behavior::Allow && self.arguments.len() == 1;
+            let target = subagent_or_skill_name(request.tool, request.input);
+            return target.map_or(covers_unnamed, |name| argument.value.covers(name));
         };
         match request.input.get(name) {
             Some(Value::String(text)) => argument.value.covers(text),
@@ -138,8 +139,8 @@ impl Rule {
         }
     }
 
-    /// Whether it matches a call that reads resources of an MCP server, or a call of one of its tools as Cursor names
-    /// it. If it names no server, it may be any.
+    /// Whether it matches a call that reads a resource of an MCP server, or a call of an MCP tool as Cursor names it. A
+    /// call that names no server may use any; only deny and ask rules match it.
     fn is_about_server(&self, request: &Request<'_>) -> bool {
         let (server, tool) = match request.tool.strip_prefix("MCP:") {
             Some(tool) => (None, tool),
@@ -159,10 +160,13 @@ impl Rule {
         effects.hosts.iter().any(|host| domain.covers(host))
     }
 
+    /// Whether it matches a command or one of its effects.
     pub(super) fn restricts_command(&self, command: &Command<'_>) -> bool {
         match &self.specifier {
-            Specifier::Command(pattern) => command.runs(pattern),
-            Specifier::Any => self.tool.is("Edit") && command.effects().writes().next().is_some(),
+            Specifier::Command(pattern) => command.matches(pattern),
+            Specifier::Any => {
+                self.tool.names("Edit") && command.effects().writes().next().is_some()
+            }
             Specifier::Outside(access) => {
                 *access == OutsideAccess::Command && command.names_outside()
             }
@@ -170,7 +174,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is about a file or a host. A rule that denies reading also denies writing.
+    /// Whether it matches one of the effects. A rule about reading also matches writing.
     pub(super) fn restricts_effects(&self, effects: &Effects, context: &PathContext<'_>) -> bool {
         let is_outside = |file: &ResolvedPath| !context.is_inside(file);
         let mut reads = effects.reads.iter();
@@ -189,8 +193,8 @@ impl Rule {
         }
     }
 
-    /// Whether it may restrict what a command evaluates: a program known only at run time, a text that is not literal,
-    /// or one that mentions it. `is_trusted` knows the programs whose text an allow rule trusts.
+    /// Whether it may match a program that is known only at run time, or a text that a command evaluates: one known
+    /// only at run time, or one that mentions the rule. Texts of programs that satisfy `is_trusted` do not count.
     pub(super) fn may_restrict_evaluated(
         &self,
         command: &Command<'_>,
@@ -198,22 +202,22 @@ impl Rule {
     ) -> bool {
         match &self.specifier {
             Specifier::Command(pattern) => {
-                command.runs_unknown() || command.evaluates(pattern, is_trusted)
+                command.may_run_unknown_program() || command.may_evaluate_match(pattern, is_trusted)
             }
             Specifier::Files(_, pattern) => {
-                !command.context.request.masks_files && command.evaluates_name(pattern)
+                !command.context.request.masks_files && command.evaluates_file_name(pattern)
             }
             _ => false,
         }
     }
 
-    /// Whether it is about the commands of an interpreter.
-    pub(super) fn starts(&self, program: &str) -> bool {
-        matches!(&self.specifier, Specifier::Command(pattern) if pattern.starts(program))
+    /// Whether it is about commands that start with the program.
+    pub(super) fn is_for(&self, program: &str) -> bool {
+        matches!(&self.specifier, Specifier::Command(pattern) if pattern.is_for(program))
     }
 
-    /// Whether it matches the tool, in a call whose arguments do not name its target.
-    fn may_be_about_unknown(&self, request: &Request<'_>) -> bool {
+    /// Whether it may match a call whose arguments were not understood, so that its target is unknown.
+    fn may_match_unknown_target(&self, request: &Request<'_>) -> bool {
         let purpose = Purpose::of(request.tool);
         let is_command = purpose == Purpose::Shell;
         *request.action == Action::Anything
@@ -232,27 +236,27 @@ impl Rule {
             }
     }
 
-    /// Whether it allows changing a file.
+    /// Whether it covers changing a file.
     pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Files(FileUse::Changing, pattern) => pattern.allows(path, context),
-            Specifier::Any => self.tool.is("Edit"),
+            Specifier::Any => self.tool.names("Edit"),
             _ => false,
         }
     }
 
-    /// Whether it allows a command without its redirections.
+    /// Whether it covers a command without its redirections.
     pub(super) fn allows_command(&self, command: &Command<'_>) -> bool {
-        matches!(&self.specifier, Specifier::Command(pattern) if command.allowable.is(pattern))
+        matches!(&self.specifier, Specifier::Command(pattern) if command.allowable.matches(pattern))
     }
 
-    /// Whether it is a deny rule on files.
-    pub(super) fn denies_files(&self) -> bool {
+    /// Whether its specifier is about files.
+    pub(super) fn is_about_files(&self) -> bool {
         matches!(self.specifier, Specifier::Files(..) | Specifier::Outside(_))
     }
 
-    /// Returns a warning about a well-formed rule that can have no effect. `has_tool` knows the names of further
-    /// tools.
+    /// Returns a warning if the rule can have no effect. `has_tool` is true of tools that are not those of a coding
+    /// agent.
     pub(super) fn warning(&self, has_tool: &dyn Fn(&str) -> bool) -> Option<String> {
         let problem = match (&self.tool, &self.specifier) {
             (ToolName::Exact(name), _) if !is_known(name) && !has_tool(name) => {

@@ -137,7 +137,7 @@ fn any_part_of_a_command_matches() {
 }
 
 /// Rows of Qwen Code's rules in which turnpipe follows Claude Code; see `docs/permissions.md`.
-const OTHERWISE: &[(&str, &str)] = &[
+const DIFFERENT_ROWS: &[(&str, &str)] = &[
     // A command without a star is matched as a whole.
     ("Bash(ls)", "FOO=1 ls -la"),
     // Everything below a matching directory matches, as in `.gitignore`.
@@ -180,12 +180,12 @@ fn rules_match_as_in_qwen_code_except_for_listed_rows() {
                 call.deny = rules("deny");
                 call.ask = rules("ask");
                 call.allow = rules("allow");
-                serde_json::to_value(call.decided().decision).unwrap() == *expected
+                serde_json::to_value(call.decide().decision).unwrap() == *expected
             }
             _ => continue,
         };
         seen += 1;
-        let differs = OTHERWISE
+        let differs = DIFFERENT_ROWS
             .iter()
             .any(|(rule, call)| line.contains(rule) && line.contains(call));
         if is_right == differs {

@@ -1,31 +1,32 @@
-//! A buffer for one output stream in bounded memory: the head is kept in memory and then in a spill file, the
-//! tail in a ring.
+//! A buffer for one output stream in bounded memory. The head is kept in memory and then in a spill file, the tail in a
+//! ring.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use super::captured::{Capture, Captured, length_within};
+use super::captured::{Capture, Captured, clamp_length};
 use turnpipe_core::io::retry_interrupted;
 
-/// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
-/// and again.
+/// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again and again.
 const MAX_TAIL: u64 = 1024 * 1024;
 
-/// A stream while it is read. Up to `total_bytes` everything is kept; of a longer stream, the tail (half of
-/// that, at most 1 MiB) and the head (the rest).
+/// A stream while it is read. Up to [`Capture::total_bytes`], everything is kept. Of a longer stream, the tail (half of
+/// that, at most 1 MiB) and the head (the rest) are kept.
 #[derive(Debug)]
 pub(super) struct CaptureBuffer<'a> {
     memory_bytes: usize,
-    /// Maximum size of the head, in bytes. Lowered without a spill file.
+    /// Maximum size of the head, in bytes. Lowered when the spill file cannot be written.
     head_bytes: u64,
     tail_bytes: usize,
     spill_directory: &'a Path,
+    /// Number of bytes read.
     total: u64,
     memory: Vec<u8>,
-    /// The rest of the head: an unlinked temporary file, and its length.
+    /// The rest of the head: an unlinked temporary file.
     spill: Option<File>,
+    /// Length of the spill file, in bytes.
     spilled: u64,
     tail: VecDeque<u8>,
 }
@@ -49,13 +50,13 @@ impl<'a> CaptureBuffer<'a> {
     /// Adds the next bytes of the stream.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let kept = self.push_head(bytes);
-        self.push_tail(&bytes[kept..]);
+        let in_head = self.push_head(bytes);
+        self.push_tail(&bytes[in_head..]);
     }
 
-    /// Ends the stream.
+    /// Ends the stream, and returns what was kept.
     pub(super) fn finish(self) -> Captured {
-        let kept = self.kept_in_head() + self.tail.len() as u64;
+        let kept = self.head_length() + self.tail.len() as u64;
         Captured {
             total_bytes: self.total,
             dropped_bytes: self.total - kept,
@@ -65,16 +66,17 @@ impl<'a> CaptureBuffer<'a> {
         }
     }
 
-    fn kept_in_head(&self) -> u64 {
+    /// Returns the length of the head, in bytes.
+    fn head_length(&self) -> u64 {
         self.memory.len() as u64 + self.spilled
     }
 
     /// Adds bytes to the head. Returns the number of bytes that belong to it.
     fn push_head(&mut self, bytes: &[u8]) -> usize {
-        let free = self.head_bytes - self.kept_in_head();
-        let bytes = &bytes[..length_within(free, bytes.len())];
-        let in_memory = bytes.len().min(self.memory_bytes - self.memory.len());
-        let (to_memory, to_spill) = bytes.split_at(in_memory);
+        let free = self.head_bytes - self.head_length();
+        let head = &bytes[..clamp_length(free, bytes.len())];
+        let in_memory = head.len().min(self.memory_bytes - self.memory.len());
+        let (to_memory, to_spill) = head.split_at(in_memory);
         self.reserve_memory(in_memory);
         self.memory.extend_from_slice(to_memory);
         in_memory + self.push_spill(to_spill)
@@ -85,11 +87,12 @@ impl<'a> CaptureBuffer<'a> {
         let needed = self.memory.len() + more;
         if needed > self.memory.capacity() {
             let doubled = needed.max(2 * self.memory.capacity());
-            let aim = doubled.min(self.memory_bytes);
-            self.memory.reserve_exact(aim - self.memory.len());
+            let capacity = doubled.min(self.memory_bytes);
+            self.memory.reserve_exact(capacity - self.memory.len());
         }
     }
 
+    /// Appends bytes to the spill file. Returns the number of bytes written.
     fn push_spill(&mut self, bytes: &[u8]) -> usize {
         if bytes.is_empty() {
             return 0;
@@ -101,11 +104,12 @@ impl<'a> CaptureBuffer<'a> {
         self.spilled += count as u64;
         if count < bytes.len() {
             // The disk is full: the head ends here, and the tail gets the rest.
-            self.head_bytes = self.kept_in_head();
+            self.head_bytes = self.head_length();
         }
         count
     }
 
+    /// Adds bytes to the tail, and removes the oldest ones beyond its maximum size.
     fn push_tail(&mut self, bytes: &[u8]) {
         let newest = &bytes[bytes.len() - bytes.len().min(self.tail_bytes)..];
         let excess = (self.tail.len() + newest.len()).saturating_sub(self.tail_bytes);
@@ -114,16 +118,17 @@ impl<'a> CaptureBuffer<'a> {
     }
 }
 
-/// Returns the number of bytes that were written; not all if the disk is full or a limit is reached.
+/// Appends bytes to a file. Returns the number of bytes written, which is less than all if the disk is full or a limit
+/// is reached.
 fn append(file: &mut File, bytes: &[u8]) -> usize {
-    let mut done = 0;
-    while done < bytes.len() {
-        match retry_interrupted(|| file.write(&bytes[done..])) {
+    let mut written = 0;
+    while written < bytes.len() {
+        match retry_interrupted(|| file.write(&bytes[written..])) {
             Ok(0) | Err(_) => break,
-            Ok(count) => done += count,
+            Ok(count) => written += count,
         }
     }
-    done
+    written
 }
 
 #[cfg(test)]

@@ -28,15 +28,15 @@ impl Default for Capture {
 /// Maximum number of bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an
-/// unlinked file, so that a long output takes a descriptor instead of memory.
+/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an unlinked
+/// file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
-    /// All bytes that the child wrote, including the dropped ones.
+    /// Number of bytes that the child wrote, including dropped ones.
     pub total_bytes: u64,
-    /// Bytes dropped between the head and the tail; 0 if everything was kept.
+    /// Number of bytes dropped between the head and the tail; 0 if everything was kept.
     pub dropped_bytes: u64,
-    /// The beginning of the head.
+    /// The start of the head.
     pub(super) head: Vec<u8>,
     /// The rest of the head: an unlinked temporary file.
     pub(super) spill: Option<File>,
@@ -56,8 +56,8 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// Like [`Captured::text`], but writes the original bytes, with at most 64 KiB of a
-    /// spill file in memory. Returns the number of bytes written.
+    /// Writes the kept bytes with the line that marks a gap, as in [`Captured::text`], with at most 64 KiB of a spill
+    /// file in memory. Returns the number of bytes written.
     ///
     /// # Errors
     /// The spill file could not be read back, or `writer` failed.
@@ -83,7 +83,7 @@ impl Captured {
         let from_head = max_bytes.min(self.head_bytes());
         self.copy_head(0, from_head, &mut bytes)?;
         if self.dropped_bytes == 0 {
-            let more = length_within(max_bytes - from_head, self.tail.len());
+            let more = clamp_length(max_bytes - from_head, self.tail.len());
             bytes.extend_from_slice(&self.tail[..more]);
         }
         Ok(bytes)
@@ -112,7 +112,7 @@ impl Captured {
     /// # Errors
     /// The spill file could not be read back.
     pub fn suffix(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
-        let from_tail = length_within(max_bytes, self.tail.len());
+        let from_tail = clamp_length(max_bytes, self.tail.len());
         let mut bytes = Vec::new();
         if self.dropped_bytes == 0 {
             let end = self.head_bytes();
@@ -133,6 +133,7 @@ impl Captured {
         self.total_bytes - self.dropped_bytes
     }
 
+    /// Returns the length of the head, in bytes.
     fn head_bytes(&self) -> u64 {
         self.kept_bytes() - self.tail.len() as u64
     }
@@ -140,17 +141,17 @@ impl Captured {
     /// Copies the bytes `start..end` of the head.
     fn copy_head(&self, start: u64, end: u64, writer: &mut impl Write) -> io::Result<()> {
         let in_memory = self.head.len();
-        let from = length_within(start, in_memory);
-        let to = length_within(end, in_memory);
+        let from = clamp_length(start, in_memory);
+        let to = clamp_length(end, in_memory);
         writer.write_all(&self.head[from..to])?;
         let Some(spill) = &self.spill else {
             return Ok(());
         };
         let mut offset = start.saturating_sub(in_memory as u64);
         let spill_end = end.saturating_sub(in_memory as u64);
-        let mut chunk = vec![0; length_within(spill_end - offset, COPY_BYTES)];
+        let mut chunk = vec![0; clamp_length(spill_end - offset, COPY_BYTES)];
         while offset < spill_end {
-            let part = &mut chunk[..length_within(spill_end - offset, COPY_BYTES)];
+            let part = &mut chunk[..clamp_length(spill_end - offset, COPY_BYTES)];
             spill.read_exact_at(part, offset)?;
             writer.write_all(part)?;
             offset += part.len() as u64;
@@ -159,7 +160,8 @@ impl Captured {
     }
 }
 
-pub(super) fn length_within(length: u64, limit: usize) -> usize {
+/// Converts a length to `usize`, at most `limit`.
+pub(super) fn clamp_length(length: u64, limit: usize) -> usize {
     usize::try_from(length).map_or(limit, |length| length.min(limit))
 }
 
@@ -171,16 +173,12 @@ fn into_text(bytes: Vec<u8>) -> String {
 
 /// Returns the bytes of the last character, which may be incomplete.
 fn last_character(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .rposition(|byte| byte & 0xC0 != 0x80)
-        .unwrap_or(0);
-    &bytes[start..]
+    let start = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80);
+    &bytes[start.unwrap_or(0)..]
 }
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::process::capture_buffer::CaptureBuffer;
 

@@ -1,4 +1,4 @@
-//! A program to run, its end, and the pipes of its standard streams.
+//! A program to run, the result, and the pipes of its standard streams.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,33 +8,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-#[cfg(sandbox)]
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use super::captured::{Capture, Captured};
-
-/// Sets a limit at which the kernel neither writes a core file nor starts the program that the system may have for them.
-/// With 0 it starts that program; where 0 is the maximum, it stays.
-///
-/// # Errors
-/// The kernel refuses the limit.
-#[cfg(sandbox)]
-pub(super) fn prevent_core_files() -> rustix::io::Result<()> {
-    if getrlimit(Resource::Core).maximum == Some(0) {
-        return Ok(());
-    }
-    let limit = Rlimit {
-        current: Some(1),
-        maximum: Some(1),
-    };
-    setrlimit(Resource::Core, limit)
-}
 
 /// Environment variables, shared by children with the same environment.
 pub type Variables = Arc<[(OsString, OsString)]>;
 
-/// A program to run. It inherits only what is listed here: the child gets its own session and process group,
-/// default signal actions, an empty signal mask, and only the descriptors 0-2 and the descriptor of its report.
+/// A program to run. The child inherits only what is listed here. It gets its own session and process group, default
+/// signal actions, an empty signal mask, and only the descriptors 0-2 and the descriptor of its report.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
@@ -67,16 +47,16 @@ pub enum Stdin {
 /// The deadlines of one child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time after which its group gets SIGTERM.
+    /// Time after which the process group of the child gets SIGTERM.
     pub timeout: Duration,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// Time for processes that survive the child to end by themselves.
+    /// Time that processes which survive the child have to end by themselves.
     pub drain: Duration,
 }
 
 impl Limits {
-    /// Returns the given timeout, 2 s grace, 250 ms drain.
+    /// Creates limits with a timeout, 2 s grace and 250 ms drain.
     pub fn with_timeout(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -89,9 +69,9 @@ impl Limits {
 /// The exit status of a child, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// It exited with this code; -1 if other code of this process waited for it.
+    /// The exit code; -1 if other code of this process waited for the child, so that the code is lost.
     Code(i32),
-    /// This signal ended it.
+    /// The signal that ended the child.
     Signal(i32),
 }
 
@@ -108,11 +88,11 @@ impl ExitStatus {
 /// The cause of a child's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// The child ended by itself.
     Exited,
     /// The child reached its timeout.
     TimedOut,
-    /// Its cancellation token fired. If it fired before the start, nothing has run.
+    /// The cancellation token fired. If it fired before the start, nothing has run.
     Cancelled,
 }
 
@@ -121,9 +101,9 @@ pub enum Ended {
 pub enum Leftovers {
     /// There were none, or they ended in time.
     None,
-    /// They were ended after the child had ended by itself.
+    /// They were killed after the child had ended by itself.
     Ended,
-    /// One could not be ended: it held a pipe or was seen alive.
+    /// One could not be killed: it held a pipe or was seen alive.
     Running,
 }
 
@@ -140,13 +120,13 @@ pub struct Finished {
     pub stderr: Captured,
     /// Its report, at most 64 KiB.
     pub report: Vec<u8>,
-    /// Whether it left processes.
+    /// The fate of processes that it left.
     pub leftovers: Leftovers,
 }
 
 impl Finished {
     /// Returns the result of a command that was cancelled before its start.
-    pub(super) fn never_started() -> Self {
+    pub(super) fn cancelled_before_start() -> Self {
         Self {
             status: ExitStatus::Signal(libc::SIGTERM),
             ended: Ended::Cancelled,
@@ -191,7 +171,7 @@ pub(super) struct ChildEnds {
     pub(super) stdin: Arc<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
-    /// The number in the child and the end. Nonblocking, so that a long report cannot block the child.
+    /// The descriptor number in the child, and the end. Nonblocking, so that a long report cannot block the child.
     pub(super) report: Option<(RawFd, OwnedFd)>,
 }
 
@@ -205,11 +185,11 @@ pub struct StdioPipes {
 }
 
 impl ChildEnds {
-    /// Replaces the standard input and output.
-    pub(super) fn with(self, conversation: StdioPipes) -> io::Result<Self> {
+    /// Returns the ends with other standard input and output.
+    pub(super) fn with_stdio(self, stdio: StdioPipes) -> io::Result<Self> {
         Ok(Self {
-            stdin: Arc::new(above_standard_streams(conversation.stdin)?),
-            stdout: above_standard_streams(conversation.stdout)?,
+            stdin: Arc::new(raise_descriptor(stdio.stdin)?),
+            stdout: raise_descriptor(stdio.stdout)?,
             ..self
         })
     }
@@ -244,32 +224,32 @@ impl PipeMaker {
     ///
     /// # Errors
     /// No descriptor is available.
-    pub(super) fn make(&self, command: &Command) -> io::Result<(ChildEnds, OurEnds)> {
+    pub(super) fn create_pipes(&self, command: &Command) -> io::Result<(ChildEnds, OurEnds)> {
         let (stdout, their_stdout) = io::pipe()?;
         let (stderr, their_stderr) = io::pipe()?;
         let (their_stdin, stdin) = match &command.stdin {
-            Stdin::Null => (self.null()?, None),
+            Stdin::Null => (self.open_null()?, None),
             Stdin::Bytes(_) => {
-                let (theirs, ours) = io::pipe()?;
-                rustix::io::ioctl_fionbio(&ours, true)?;
-                let theirs = above_standard_streams(theirs.into())?;
-                (Arc::new(theirs), Some(ours.into()))
+                let (reader, writer) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&writer, true)?;
+                let end = raise_descriptor(reader.into())?;
+                (Arc::new(end), Some(writer.into()))
             }
         };
         let (their_report, report) = match command.report {
             None => (None, None),
             Some(number) => {
-                let (ours, theirs) = io::pipe()?;
-                rustix::io::ioctl_fionbio(&ours, true)?;
-                rustix::io::ioctl_fionbio(&theirs, true)?;
-                let theirs = above_standard_streams(theirs.into())?;
-                (Some((number, theirs)), Some(ours.into()))
+                let (reader, writer) = io::pipe()?;
+                rustix::io::ioctl_fionbio(&reader, true)?;
+                rustix::io::ioctl_fionbio(&writer, true)?;
+                let end = raise_descriptor(writer.into())?;
+                (Some((number, end)), Some(reader.into()))
             }
         };
         let theirs = ChildEnds {
             stdin: their_stdin,
-            stdout: above_standard_streams(their_stdout.into())?,
-            stderr: above_standard_streams(their_stderr.into())?,
+            stdout: raise_descriptor(their_stdout.into())?,
+            stderr: raise_descriptor(their_stderr.into())?,
             report: their_report,
         };
         let ours = OurEnds {
@@ -281,17 +261,18 @@ impl PipeMaker {
         Ok((theirs, ours))
     }
 
-    fn null(&self) -> io::Result<Arc<OwnedFd>> {
+    /// Returns the descriptor of `/dev/null`.
+    fn open_null(&self) -> io::Result<Arc<OwnedFd>> {
         if let Some(null) = self.null.get() {
             return Ok(Arc::clone(null));
         }
-        let null = above_standard_streams(File::open("/dev/null")?.into())?;
+        let null = raise_descriptor(File::open("/dev/null")?.into())?;
         Ok(Arc::clone(self.null.get_or_init(|| Arc::new(null))))
     }
 }
 
-/// Moves a descriptor above 0-2, which it may have if standard streams of this process are closed.
-pub(super) fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+/// Moves a descriptor to a number above 2. Smaller numbers occur if standard streams of this process are closed.
+pub(super) fn raise_descriptor(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);
     }

@@ -1,5 +1,5 @@
-//! The kernel's restrictions on the children of the parallel lane. A spawner thread restricts itself once,
-//! and the children that it starts inherit that; other threads keep their rights.
+//! The restrictions of the kernel on the children of the parallel lane. A spawner thread restricts itself once, and its
+//! children inherit the restrictions. Other threads keep their rights.
 
 use std::path::{Path, PathBuf};
 
@@ -32,10 +32,10 @@ pub struct LaneOptions {
 /// The restrictions that the kernel enforces on a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// The version of the Landlock interface that prevents it from writing files; `None` without Landlock.
+    /// The version of the Landlock interface that keeps the child from writing files; `None` without Landlock.
     pub landlock_abi: Option<u32>,
-    /// Whether a system call filter keeps it from changing modes, owners, times and attributes and from
-    /// using sockets.
+    /// Whether a system call filter keeps the child from changing modes, owners, times and attributes, and from using
+    /// sockets.
     pub seccomp: bool,
     /// The reason for a missing restriction, on one line.
     pub missing: Option<String>,
@@ -46,21 +46,21 @@ pub struct Confinement {
 pub struct FileRulesEnforced {
     /// Whether each call has a Landlock domain of its own, and cannot inspect other calls.
     pub isolates_calls: bool,
-    /// The workspace that they cannot leave, if any.
+    /// The workspace to which the children are confined, if any.
     pub workspace: Option<WorkspaceEnforced>,
 }
 
 /// The enforcement of a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkspaceEnforced {
-    /// What they reach.
+    /// The servers that programs can reach.
     pub network: Network,
-    /// Whether they see only processes of the call, and leave none.
+    /// Whether programs see only processes of the call, and leave none running.
     pub isolates_processes: bool,
 }
 
 impl Confinement {
-    /// Returns all restrictions.
+    /// Creates the confinement with all restrictions.
     #[cfg(sandbox)]
     pub(super) fn complete(landlock_abi: Option<u32>) -> Self {
         Self {
@@ -70,8 +70,8 @@ impl Confinement {
         }
     }
 
-    /// Returns no restrictions, for this reason.
-    pub(super) fn nothing(reason: &str) -> Self {
+    /// Creates the confinement without restrictions, for a reason.
+    pub(super) fn unconfined(reason: &str) -> Self {
         Self {
             landlock_abi: None,
             seccomp: false,
@@ -79,9 +79,9 @@ impl Confinement {
         }
     }
 
-    /// Returns no restrictions, as requested by the user.
+    /// Creates the confinement without restrictions that the user requested.
     pub(super) fn switched_off() -> Self {
-        Self::nothing("switched off")
+        Self::unconfined("switched off")
     }
 
     /// Whether a child can change no file and reach no network.
@@ -89,13 +89,13 @@ impl Confinement {
         self.landlock_abi.is_some() && self.seccomp
     }
 
-    /// Whether it restricts anything.
+    /// Whether at least one restriction is in place.
     pub(super) fn is_effective(&self) -> bool {
         self.landlock_abi.is_some() || self.seccomp
     }
 
     /// Returns the weaker of two confinements.
-    fn weaker(self, other: Self) -> Self {
+    fn weaker_of(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }
     }
 }
@@ -103,20 +103,20 @@ impl Confinement {
 /// The confinement of the children of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfinementReport {
-    /// The restrictions of the lane on all of them; `None` outside the lane.
+    /// The restrictions of the lane on all children; `None` outside the lane.
     pub confinement: Option<Confinement>,
-    /// The enforcement of file rules on all of them; `None` without.
+    /// The enforcement of file rules on all children; `None` without a sandbox.
     pub file_rules: Option<FileRulesEnforced>,
-    /// Whether one failed and its output looks as if a restriction was the cause.
+    /// Whether a child failed and its output looks as if a restriction was the cause.
     pub looks_denied: bool,
 }
 
 impl ConfinementReport {
-    /// Returns the report about two children of one call.
+    /// Combines the reports about children of one call.
     pub(super) fn merge(self, other: Self) -> Self {
         let confinements = self.confinement.zip(other.confinement);
         Self {
-            confinement: confinements.map(|(one, other)| one.weaker(other)),
+            confinement: confinements.map(|(one, other)| one.weaker_of(other)),
             file_rules: self.file_rules.and(other.file_rules),
             looks_denied: self.looks_denied | other.looks_denied,
         }
@@ -138,8 +138,7 @@ const DENIAL_SIGNS: &str = include_str!("denial_signs.txt");
 /// Length of the searched part at each end of an output, in bytes.
 const SEARCHED_BYTES: u64 = 16 * 1024;
 
-/// Guesses whether the kernel's restrictions made a child fail, by its output: programs report errors as
-/// text.
+/// Whether the output of a child suggests that restrictions of the kernel made it fail. Programs report errors as text.
 pub(super) fn looks_denied(finished: &Finished) -> bool {
     let failed = finished.ended == Ended::Exited && finished.status != ExitStatus::Code(0);
     failed
@@ -147,15 +146,15 @@ pub(super) fn looks_denied(finished: &Finished) -> bool {
             .into_iter()
             .any(|output| {
                 let ends = [output.prefix(SEARCHED_BYTES), output.suffix(SEARCHED_BYTES)];
-                ends.iter().flatten().any(|end| has_sign(end))
+                ends.iter().flatten().any(|end| has_denial_sign(end))
             })
 }
 
-fn has_sign(bytes: &[u8]) -> bool {
+/// Whether a text contains a message of [`DENIAL_SIGNS`], in any case.
+fn has_denial_sign(bytes: &[u8]) -> bool {
     let text = bytes.to_ascii_lowercase();
-    DENIAL_SIGNS
-        .lines()
-        .any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
+    let mut signs = DENIAL_SIGNS.lines();
+    signs.any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
 }
 
 /// Restricts the calling thread permanently. It may write only below `writable`.
@@ -178,15 +177,15 @@ pub(super) fn enter_lane(
 
 #[cfg(not(target_os = "linux"))]
 fn confine(_: Option<&Path>) -> Confinement {
-    Confinement::nothing("this system cannot confine processes")
+    Confinement::unconfined("this system cannot confine processes")
 }
 
 #[cfg(target_os = "linux")]
 fn confine(writable: Option<&Path>) -> Confinement {
     if let Err(error) = linux::drop_privileges() {
-        return Confinement::nothing(&format!("cannot drop privileges: {error}"));
+        return Confinement::unconfined(&format!("cannot drop privileges: {error}"));
     }
-    let (landlock, filter) = (linux::restrict_files(writable), linux::filter());
+    let (landlock, filter) = (linux::restrict_files(writable), linux::install_filter());
     let failures = [landlock.as_ref().err(), filter.as_ref().err()];
     let missing: Vec<&str> = failures.into_iter().flatten().map(String::as_str).collect();
     Confinement {
@@ -213,15 +212,15 @@ pub(super) mod linux {
     use crate::process::system_call_filter;
 
     /// The version of Landlock whose rights are dropped; older kernels drop the rights that they know.
-    const VERSION: ABI = ABI::V6;
+    const LANDLOCK_VERSION: ABI = ABI::V6;
 
     /// Devices that discard what is written.
     const HARMLESS_DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    /// The capabilities that root keeps: reading all files and the kernel's log, and becoming a user with fewer
-    /// rights. Not `SYS_PTRACE`: the thread that starts the children shares their Landlock domain, and with it they
-    /// could read the memory of this process.
-    pub(in crate::process) const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    /// The capabilities that root keeps: reading all files and the log of the kernel, and becoming a user with fewer
+    /// rights. Not `SYS_PTRACE`, with which the children could read the memory of this process, since the thread that
+    /// starts them shares their Landlock domain.
+    pub(in crate::process) const LANE_CAPABILITIES: CapabilitySet = CapabilitySet::DAC_OVERRIDE
         .union(CapabilitySet::DAC_READ_SEARCH)
         .union(CapabilitySet::SYSLOG)
         .union(CapabilitySet::SETUID)
@@ -234,24 +233,22 @@ pub(super) mod linux {
         set_capabilities(
             None,
             CapabilitySets {
-                effective: own.effective & KEPT,
-                permitted: own.permitted & KEPT,
-                inheritable: own.inheritable & KEPT,
+                effective: own.effective & LANE_CAPABILITIES,
+                permitted: own.permitted & LANE_CAPABILITIES,
+                inheritable: own.inheritable & LANE_CAPABILITIES,
             },
         )
     }
 
-    /// Restricts the calling thread to reading and executing everything, writing to the harmless devices, and
-    /// anything but device requests in `writable`; without TCP, and with signals and abstract sockets only
-    /// among its own. Returns the version of Landlock that enforces it.
+    /// Restricts the calling thread to reading and executing all files, writing to the harmless devices, and everything
+    /// but device requests below `writable`. TCP is refused, and signals and abstract sockets only reach processes of
+    /// the same domain. Returns the version of Landlock that enforces this.
     ///
     /// # Errors
     /// The kernel has no Landlock, or refused.
     pub(super) fn restrict_files(writable: Option<&Path>) -> Result<u32, String> {
-        let failed = |error: RulesetError| format!("Landlock failed: {error}");
-        let status = rules(writable)
-            .and_then(RulesetCreated::restrict_self)
-            .map_err(failed)?;
+        let restricted = create_ruleset(writable).and_then(RulesetCreated::restrict_self);
+        let status = restricted.map_err(|error| format!("Landlock failed: {error}"))?;
         match status.landlock {
             LandlockStatus::Available {
                 effective_abi,
@@ -264,30 +261,30 @@ pub(super) mod linux {
         }
     }
 
-    /// Returns the rules of the lane.
-    pub(in crate::process) fn rules(
+    /// Creates the Landlock rules of the lane.
+    pub(in crate::process) fn create_ruleset(
         writable: Option<&Path>,
     ) -> Result<RulesetCreated, RulesetError> {
-        let files = AccessFs::from_all(VERSION);
+        let files = AccessFs::from_all(LANDLOCK_VERSION);
         let reading = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
         let devices = make_bitflags!(AccessFs::{WriteFile | Truncate | IoctlDev});
         let writing: BitFlags<AccessFs> = files & !AccessFs::IoctlDev;
         Ruleset::default()
             .handle_access(files)?
-            .handle_access(AccessNet::from_all(VERSION))?
-            .scope(Scope::from_all(VERSION))?
+            .handle_access(AccessNet::from_all(LANDLOCK_VERSION))?
+            .scope(Scope::from_all(LANDLOCK_VERSION))?
             .create()?
-            // Paths that do not exist are skipped: a small container may have no devices.
+            // Missing paths are skipped: a small container may have no devices.
             .add_rules(path_beneath_rules(["/"], reading))?
             .add_rules(path_beneath_rules(HARMLESS_DEVICES, devices))?
             .add_rules(path_beneath_rules(writable, writing))
     }
 
-    /// Refuses system calls that Landlock does not cover.
+    /// Installs the filter of the lane on the calling thread: system calls that Landlock does not cover are refused.
     ///
     /// # Errors
     /// The kernel lacks or forbids filters, or this architecture lacks a table.
-    pub(super) fn filter() -> Result<(), String> {
+    pub(super) fn install_filter() -> Result<(), String> {
         #[cfg(sandbox)]
         return system_call_filter::install(&system_call_filter::lane_filter())
             .map_err(|error| format!("seccomp failed: {error}"));
@@ -308,14 +305,14 @@ mod tests {
             "Error: EPERM: operation not permitted, open 'x'",
             "curl: (6) Could not resolve host: example.org",
         ] {
-            assert!(has_sign(text.as_bytes()), "{text}");
+            assert!(has_denial_sign(text.as_bytes()), "{text}");
         }
         for text in [
             "",
             "grep: x: No such file or directory",
             "permission granted",
         ] {
-            assert!(!has_sign(text.as_bytes()), "{text}");
+            assert!(!has_denial_sign(text.as_bytes()), "{text}");
         }
     }
 }

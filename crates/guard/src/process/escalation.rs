@@ -1,4 +1,4 @@
-//! The end of a child: a state machine from observations to the next step, without I/O.
+//! Decides how a child is ended: a state machine from observations to the next step, without I/O.
 //!
 //! A child gets SIGTERM when its time is up or its token fires, and SIGKILL after the grace period. If it
 //! ends by itself, processes that it leaves in its group or that hold its pipes have the drain time to
@@ -12,7 +12,7 @@ use turnpipe_core::io::Level;
 /// Maximum time spent on killing the surviving processes of a call.
 pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The treatment of a call's orphans.
+/// The treatment of the orphans of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OrphanAction {
     Keep,
@@ -43,7 +43,7 @@ pub(super) enum Leader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pipes {
-    /// One of them has a writer.
+    /// At least one has a writer.
     Open,
     AtEnd,
 }
@@ -75,14 +75,14 @@ enum Phase {
     Killing { since: Duration },
 }
 
-/// The state of one child.
+/// The state of the escalation of one child.
 #[derive(Debug)]
 pub(super) struct Escalation {
     limits: Limits,
     phase: Phase,
     deadline: Duration,
     ended: Ended,
-    left_something: bool,
+    has_leftovers: bool,
 }
 
 impl Escalation {
@@ -92,7 +92,7 @@ impl Escalation {
             phase: Phase::Running,
             deadline: limits.timeout,
             ended: Ended::Exited,
-            left_something: false,
+            has_leftovers: false,
         }
     }
 
@@ -102,8 +102,8 @@ impl Escalation {
     }
 
     /// Whether the child ended by itself and left processes that had to be ended.
-    pub(super) fn left_something(&self) -> bool {
-        self.left_something
+    pub(super) fn has_leftovers(&self) -> bool {
+        self.has_leftovers
     }
 
     /// Returns the end of the current phase, as time after the start.
@@ -112,32 +112,33 @@ impl Escalation {
     }
 
     /// Returns the next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
-    pub(super) fn step(&mut self, now: Duration, seen: Observation) -> Step {
-        if self.is_over(seen) {
+    pub(super) fn step(&mut self, now: Duration, observation: Observation) -> Step {
+        if self.is_over(observation) {
             return Step::Finish;
         }
         match self.phase {
-            Phase::Running => self.step_running(now, seen),
-            Phase::Draining => self.step_draining(now, seen),
-            Phase::Terminating => self.step_terminating(now, seen),
-            Phase::Killing { since } => self.step_killing(now, since, seen),
+            Phase::Running => self.step_running(now, observation),
+            Phase::Draining => self.step_draining(now, observation),
+            Phase::Terminating => self.step_terminating(now, observation),
+            Phase::Killing { since } => self.step_killing(now, since, observation),
         }
     }
 
-    fn is_over(&self, seen: Observation) -> bool {
-        let killed = matches!(self.phase, Phase::Killing { .. });
-        seen.leader == Leader::Ended
-            && seen.pipes == Pipes::AtEnd
-            && (seen.descendants == Descendants::Gone || killed)
+    /// Whether nothing is left to wait for.
+    fn is_over(&self, observation: Observation) -> bool {
+        let is_killing = matches!(self.phase, Phase::Killing { .. });
+        observation.leader == Leader::Ended
+            && observation.pipes == Pipes::AtEnd
+            && (observation.descendants == Descendants::Gone || is_killing)
     }
 
-    fn step_running(&mut self, now: Duration, seen: Observation) -> Step {
+    fn step_running(&mut self, now: Duration, observation: Observation) -> Step {
         // A child that ends at its deadline has exited by itself.
-        if seen.leader == Leader::Ended {
-            self.enter(Phase::Draining, now, self.limits.drain);
-            return self.step_draining(now, seen);
+        if observation.leader == Leader::Ended {
+            self.enter_phase(Phase::Draining, now, self.limits.drain);
+            return self.step_draining(now, observation);
         }
-        match seen.token {
+        match observation.token {
             Level::Killed => {
                 self.ended = Ended::Cancelled;
                 self.kill(now)
@@ -154,33 +155,32 @@ impl Escalation {
         }
     }
 
-    fn step_draining(&mut self, now: Duration, seen: Observation) -> Step {
-        let hurry = seen.token > Level::Running;
-        if seen.token == Level::Killed {
-            self.left_something = true;
+    fn step_draining(&mut self, now: Duration, observation: Observation) -> Step {
+        if observation.token == Level::Killed {
+            self.has_leftovers = true;
             self.kill(now)
-        } else if hurry || now >= self.deadline {
-            self.left_something = true;
+        } else if observation.token > Level::Running || now >= self.deadline {
+            self.has_leftovers = true;
             self.terminate(now)
         } else {
             Step::Wait(self.deadline)
         }
     }
 
-    fn step_terminating(&mut self, now: Duration, seen: Observation) -> Step {
-        if seen.token == Level::Killed || now >= self.deadline {
+    fn step_terminating(&mut self, now: Duration, observation: Observation) -> Step {
+        if observation.token == Level::Killed || now >= self.deadline {
             self.kill(now)
         } else {
             Step::Wait(self.deadline)
         }
     }
 
-    fn step_killing(&mut self, now: Duration, since: Duration, seen: Observation) -> Step {
+    fn step_killing(&mut self, now: Duration, since: Duration, observation: Observation) -> Step {
         if now < self.deadline {
             return Step::Wait(self.deadline);
         }
         let give_up = since.saturating_add(KILL_TIMEOUT);
-        if seen.leader == Leader::Ended || now >= give_up {
+        if observation.leader == Leader::Ended || now >= give_up {
             return Step::Finish;
         }
         self.deadline = give_up;
@@ -188,17 +188,17 @@ impl Escalation {
     }
 
     fn terminate(&mut self, now: Duration) -> Step {
-        self.enter(Phase::Terminating, now, self.limits.grace);
+        self.enter_phase(Phase::Terminating, now, self.limits.grace);
         Step::Terminate
     }
 
     fn kill(&mut self, now: Duration) -> Step {
-        // A process that holds the pipes after this has left the group; it gets the drain time.
-        self.enter(Phase::Killing { since: now }, now, self.limits.drain);
+        // A process that still holds the pipes has left the group. It gets the drain time.
+        self.enter_phase(Phase::Killing { since: now }, now, self.limits.drain);
         Step::Kill
     }
 
-    fn enter(&mut self, phase: Phase, now: Duration, lasting: Duration) {
+    fn enter_phase(&mut self, phase: Phase, now: Duration, lasting: Duration) {
         self.phase = phase;
         self.deadline = now.saturating_add(lasting);
     }

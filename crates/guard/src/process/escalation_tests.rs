@@ -34,7 +34,7 @@ fn a_child_that_ends_by_itself_is_not_signalled() {
     assert_eq!(escalation.step(ms(0), ALIVE), Step::Wait(ms(1000)));
     assert_eq!(escalation.step(ms(5), OVER), Step::Finish);
     assert_eq!(escalation.end_cause(), Ended::Exited);
-    assert!(!escalation.left_something());
+    assert!(!escalation.has_leftovers());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn survivors_have_the_drain_time_and_are_then_ended() {
         assert_eq!(escalation.step(ms(230), left), Step::Kill);
         assert_eq!(escalation.step(ms(231), OVER), Step::Finish);
         assert_eq!(escalation.end_cause(), Ended::Exited);
-        assert!(escalation.left_something());
+        assert!(escalation.has_leftovers());
     }
 }
 
@@ -115,7 +115,7 @@ fn a_process_that_left_the_group_and_holds_a_pipe_is_not_awaited() {
     assert_eq!(escalation.step(ms(30), held), Step::Terminate);
     assert_eq!(escalation.step(ms(230), held), Step::Kill);
     assert_eq!(escalation.step(ms(255), held), Step::Finish);
-    assert!(escalation.left_something());
+    assert!(escalation.has_leftovers());
 }
 
 #[test]

@@ -1,6 +1,5 @@
-//! The guardian: a small process of this binary that ends the sessions of our children if this process is
-//! killed and cannot do so itself. The first half of this file runs in the guarded process, the
-//! second half in the guardian.
+//! The guardian: a small process of this binary that kills the sessions of our children if this process is killed and
+//! cannot do so itself. The first half of this file runs in the guarded process, the second half in the guardian.
 //!
 //! The guardian holds the reading end of a pipe, which is never written to and closes with this process.
 //! The sessions are in a table in shared memory: this process writes it through a mapping, so that a call
@@ -20,7 +19,7 @@ use memmap2::{MmapOptions, MmapRaw};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
-use super::command::{ChildEnds, above_standard_streams};
+use super::command::{ChildEnds, raise_descriptor};
 use super::own_process::END_SIGNALS;
 use super::posix_spawn::spawn;
 use super::start::{Start, c_string};
@@ -31,15 +30,20 @@ use turnpipe_core::process_table::{
 };
 
 /// First argument of a guardian process.
-pub(super) const ARGUMENT: &str = "__guardian";
+pub(super) const GUARDIAN_ARGUMENT: &str = "__guardian";
 
-/// Size of an entry in bytes: the leader's process id (0 before it is started), four unused bytes, and the
-/// start of the call (0 if the entry is free).
-const ENTRY: usize = 16;
-const BEGAN: usize = 8;
+/// Size of an entry, in bytes: the process id of the leader (0 before it is started), four unused bytes, and the start
+/// time of the call (0 if the entry is free).
+const ENTRY_SIZE: usize = 16;
+
+/// Offset of the start time in an entry, in bytes.
+const START_OFFSET: usize = 8;
 
 /// Maximum number of calls in the table. Further calls are not guarded.
 const MAX_ENTRIES: usize = 4096;
+
+/// Size of the table, in bytes.
+const TABLE_SIZE: usize = MAX_ENTRIES * ENTRY_SIZE;
 
 /// The guardian of this process.
 #[derive(Debug)]
@@ -51,9 +55,12 @@ pub(super) struct Guardian {
     _lifeline: OwnedFd,
 }
 
+/// The allocation of entries.
 #[derive(Debug, Default)]
 struct Entries {
+    /// Numbers of entries that were removed.
     free: Vec<usize>,
+    /// Number of entries that were ever used.
     used: usize,
 }
 
@@ -66,21 +73,17 @@ impl Guardian {
         let (theirs, lifeline) = io::pipe()?;
         let table = CallTable::new()?;
         let own = rustix::process::getpid().to_string();
-        let arguments = ["turnpipe-guardian", ARGUMENT, mark, &own];
+        let words = ["turnpipe-guardian", GUARDIAN_ARGUMENT, mark, &own].into_iter();
+        let arguments = words.map(|word| c_string(OsStr::new(word)));
         let start = Start {
             program: CString::from(c"/proc/self/exe"),
-            arguments: arguments
-                .map(|argument| c_string(OsStr::new(argument)))
-                .into_iter()
-                .collect::<io::Result<_>>()?,
+            arguments: arguments.collect::<io::Result<_>>()?,
             environment: Vec::new(),
             directory: CString::from(c"/"),
             ends: ChildEnds {
-                stdin: Arc::new(above_standard_streams(theirs.into())?),
+                stdin: Arc::new(raise_descriptor(theirs.into())?),
                 stdout: table.descriptor()?,
-                stderr: above_standard_streams(
-                    File::options().write(true).open("/dev/null")?.into(),
-                )?,
+                stderr: raise_descriptor(File::options().write(true).open("/dev/null")?.into())?,
                 report: None,
             },
         };
@@ -97,7 +100,7 @@ impl Guardian {
     }
 
     /// Adds an entry for a call whose child is about to be started. Returns the number of the entry.
-    pub(super) fn enter(&self) -> usize {
+    pub(super) fn add_call(&self) -> usize {
         let entry = {
             let mut entries = self.entries.lock_anyway();
             entries.free.pop().unwrap_or_else(|| {
@@ -105,7 +108,7 @@ impl Guardian {
                 entries.used - 1
             })
         };
-        self.table.set(entry, 0, clock_ticks().max(1));
+        self.table.set_entry(entry, 0, clock_ticks().max(1));
         entry
     }
 
@@ -115,38 +118,39 @@ impl Guardian {
     }
 
     /// Frees an entry.
-    pub(super) fn leave(&self, entry: usize) {
-        self.table.set(entry, 0, 0);
+    pub(super) fn remove_call(&self, entry: usize) {
+        self.table.set_entry(entry, 0, 0);
         self.entries.lock_anyway().free.push(entry);
     }
 }
 
-/// The table in the guarded process.
+/// The table of calls, as the guarded process writes it.
 #[derive(Debug)]
 struct CallTable {
     file: File,
     mapping: MmapRaw,
 }
 
+/// A call in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GuardedCall {
-    /// The leader of its session; 0 while it is being started.
+    /// The process id of the leader of its session; 0 while it is being started.
     pub(super) leader: i32,
     /// Start time, on the clock of the process table.
     pub(super) start_time: u64,
 }
 
 impl CallTable {
-    /// Returns an empty table.
+    /// Creates an empty table.
     ///
     /// # Errors
     /// Memory or descriptors are exhausted.
     fn new() -> io::Result<Self> {
         let flags = rustix::fs::MemfdFlags::CLOEXEC;
         let memory = rustix::fs::memfd_create("turnpipe-sessions", flags)?;
-        let file = File::from(above_standard_streams(memory)?);
-        file.set_len((MAX_ENTRIES * ENTRY) as u64)?;
-        let mapping = MmapOptions::new().len(MAX_ENTRIES * ENTRY).map_raw(&file)?;
+        let file = File::from(raise_descriptor(memory)?);
+        file.set_len(TABLE_SIZE as u64)?;
+        let mapping = MmapOptions::new().len(TABLE_SIZE).map_raw(&file)?;
         Ok(Self { file, mapping })
     }
 
@@ -155,13 +159,13 @@ impl CallTable {
     }
 
     /// Fills an entry, or frees it with zeros.
-    fn set(&self, entry: usize, leader: i32, start_time: u64) {
+    fn set_entry(&self, entry: usize, leader: i32, start_time: u64) {
         self.set_leader(entry, leader);
         if entry < MAX_ENTRIES {
             // SAFETY: the eight bytes lie inside the mapping, which lives as long as `self`, and are
             // aligned, since a mapping starts at a page boundary. They are only accessed atomically here; the
             // other process only reads them.
-            let word = unsafe { AtomicU64::from_ptr(self.at(entry * ENTRY + BEGAN).cast()) };
+            let word = unsafe { AtomicU64::from_ptr(self.pointer(entry, START_OFFSET).cast()) };
             word.store(start_time, Ordering::Release);
         }
     }
@@ -169,23 +173,26 @@ impl CallTable {
     fn set_leader(&self, entry: usize, leader: i32) {
         if entry < MAX_ENTRIES {
             // SAFETY: as above, for the four bytes at the beginning of the entry.
-            let word = unsafe { AtomicI32::from_ptr(self.at(entry * ENTRY).cast()) };
+            let word = unsafe { AtomicI32::from_ptr(self.pointer(entry, 0).cast()) };
             word.store(leader, Ordering::Release);
         }
     }
 
-    fn at(&self, offset: usize) -> *mut u8 {
-        self.mapping.as_mut_ptr().wrapping_add(offset)
+    /// Returns a pointer into an entry of the mapping. `offset` is in bytes.
+    fn pointer(&self, entry: usize, offset: usize) -> *mut u8 {
+        self.mapping
+            .as_mut_ptr()
+            .wrapping_add(entry * ENTRY_SIZE + offset)
     }
 }
 
-/// Returns the calls in the table in `file`.
-pub(super) fn calls(file: &File) -> Vec<GuardedCall> {
-    let mut bytes = vec![0; MAX_ENTRIES * ENTRY];
+/// Reads the calls in the table in `file`; none if it cannot be read.
+pub(super) fn read_calls(file: &File) -> Vec<GuardedCall> {
+    let mut bytes = vec![0; TABLE_SIZE];
     if file.read_exact_at(&mut bytes, 0).is_err() {
         return Vec::new();
     }
-    let (entries, _) = bytes.as_chunks::<ENTRY>();
+    let (entries, _) = bytes.as_chunks::<ENTRY_SIZE>();
     entries
         .iter()
         .filter_map(|entry| {
@@ -207,19 +214,21 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval at which the guardian checks whether calls run.
 const IDLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Maximum number of kill rounds, and the pause between them.
+/// Maximum number of kill rounds.
 const MAX_ROUNDS: u32 = 500;
+
+/// Pause between kill rounds.
 const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Number of consecutive empty rounds after which the guardian exits. One is not enough, because a process
 /// that is forked while the table is read may be missing from it.
-const EMPTY_ROUNDS: u32 = 3;
+const MIN_EMPTY_ROUNDS: u32 = 3;
 
-/// Runs the guardian if `arguments`, which include the program's name, say that this process is one. Returns
-/// whether it was; the program must then exit.
+/// Runs the guardian if `arguments`, which include the name of the program, say that this process is one. Returns
+/// whether it is; the program must then exit.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
-        [_, first, mark, parent] if first == ARGUMENT => {
+        [_, first, mark, parent] if first == GUARDIAN_ARGUMENT => {
             let pid = parent.to_str().and_then(|pid| pid.parse().ok());
             if let Some(parent) = pid.and_then(Pid::from_raw) {
                 guard(parent, mark);
@@ -230,26 +239,27 @@ pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     }
 }
 
+/// Watches the guarded process until it ends, and then kills its calls.
 fn guard(parent: Pid, mark: &OsStr) {
-    // The name only helps those who list processes.
+    // The name only helps users who list processes.
     let _ = rustix::thread::set_name(c"turnpipe-guard");
     ignore_end_signals();
-    let mut watch = Watch {
+    let mut guarded = GuardedProcess {
         parent,
         own_session: stat(parent.as_raw_pid()).map_or(0, |parent| parent.session),
         orphans: BTreeMap::new(),
     };
     let lifeline = io::stdin();
     let calls = loop {
-        let calls = guarded_calls();
+        let calls = read_guarded_calls();
         let pause = if calls.is_empty() {
             IDLE_INTERVAL
         } else {
-            watch.look();
+            guarded.find_orphans();
             WATCH_INTERVAL
         };
-        if is_closed(lifeline.as_fd(), pause) {
-            break guarded_calls();
+        if wait_for_close(lifeline.as_fd(), pause) {
+            break read_guarded_calls();
         }
     };
     // The kernel closes the descriptors of a process a moment before it reparents the children.
@@ -259,10 +269,10 @@ fn guard(parent: Pid, mark: &OsStr) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    watch.end(&calls, mark);
+    guarded.kill_all(&calls, mark);
 }
 
-/// Ignores signals that ask to exit: they are meant for the guarded process, and the guardian exits after it.
+/// Ignores signals that request an exit: they are meant for the guarded process, and the guardian exits after it.
 fn ignore_end_signals() {
     for signal in END_SIGNALS {
         // SAFETY: installs no handler.
@@ -271,28 +281,29 @@ fn ignore_end_signals() {
 }
 
 /// Waits for at most `pause`. Returns whether the other end of the pipe is closed.
-fn is_closed(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
+fn wait_for_close(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     let mut set = [PollFd::from_borrowed_fd(lifeline, PollFlags::IN)];
-    let pause = Timespec::try_from(pause).ok();
-    matches!(poll(&mut set, pause.as_ref()), Ok(1..))
+    let timeout = Timespec::try_from(pause).ok();
+    matches!(poll(&mut set, timeout.as_ref()), Ok(1..))
 }
 
-/// Returns the calls in the table, which is the standard output of this process.
-fn guarded_calls() -> Vec<GuardedCall> {
+/// Reads the calls in the table, which is the standard output of this process.
+fn read_guarded_calls() -> Vec<GuardedCall> {
     let table = io::stdout().as_fd().try_clone_to_owned();
-    table.map_or_else(|_| Vec::new(), |table| calls(&File::from(table)))
+    table.map_or_else(|_| Vec::new(), |table| read_calls(&File::from(table)))
 }
 
 /// The guarded process, observed by the guardian.
-struct Watch {
+struct GuardedProcess {
     parent: Pid,
     own_session: i32,
-    /// Orphans that the guarded process adopted, with the time of their start.
+    /// Orphans that the guarded process adopted, by process id, with their start times.
     orphans: BTreeMap<i32, u64>,
 }
 
-impl Watch {
-    fn look(&mut self) {
+impl GuardedProcess {
+    /// Updates the orphans from the children of the guarded process.
+    fn find_orphans(&mut self) {
         let parent = self.parent;
         let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
         let own = rustix::process::getpid().as_raw_pid();
@@ -304,37 +315,39 @@ impl Watch {
             .collect();
     }
 
-    /// Adds orphans of the guarded process: marked processes that now have the same parent as the guardian
-    /// and started after the oldest call. The children of another turnpipe process have another parent.
-    fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, start_time: u64) {
-        let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
+    /// Adds the orphans that were reparented when the guarded process ended: marked processes that have the same parent
+    /// as the guardian now and started after the oldest call. The children of another turnpipe process have another
+    /// parent.
+    fn add_reparented_orphans(&mut self, table: &ProcessTable, mark: &OsStr, start_time: u64) {
+        let new_parent = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {
-            if stat.parent == heir && stat.start_time >= start_time && has_variable(*pid, mark) {
+            let is_orphan = stat.parent == new_parent && stat.start_time >= start_time;
+            if is_orphan && has_variable(*pid, mark) {
                 self.orphans.insert(*pid, stat.start_time);
             }
         }
     }
 
-    /// Ends all processes in the sessions of these calls, the orphans, and the descendants of both.
-    fn end(&mut self, calls: &[GuardedCall], mark: &OsStr) {
+    /// Kills all processes in the sessions of the calls, the orphans, and the descendants of both.
+    fn kill_all(&mut self, calls: &[GuardedCall], mark: &OsStr) {
         let start_time = calls.iter().map(|call| call.start_time).min();
         let leaders = calls.iter().map(|call| call.leader);
         let mut sessions: BTreeSet<i32> = leaders.filter(|leader| *leader > 0).collect();
-        let mut rounds_without = 0;
+        let mut empty_rounds = 0;
         for _ in 0..MAX_ROUNDS {
             let table = read_table();
             // More processes may have been forked and orphaned in the last round.
             if let Some(start_time) = start_time {
-                self.recognise(&table, mark, start_time);
+                self.add_reparented_orphans(&table, mark, start_time);
             }
-            let victims = self.victims(&table, &sessions);
+            let victims = self.find_victims(&table, &sessions);
             if victims.is_empty() {
-                rounds_without += 1;
-                if rounds_without == EMPTY_ROUNDS || calls.is_empty() {
+                empty_rounds += 1;
+                if empty_rounds == MIN_EMPTY_ROUNDS || calls.is_empty() {
                     return;
                 }
             } else {
-                rounds_without = 0;
+                empty_rounds = 0;
             }
             for (pid, seen) in victims {
                 if seen.session == pid {
@@ -346,7 +359,8 @@ impl Watch {
         }
     }
 
-    fn victims(&self, table: &ProcessTable, sessions: &BTreeSet<i32>) -> ProcessTable {
+    /// Returns the living processes to kill.
+    fn find_victims(&self, table: &ProcessTable, sessions: &BTreeSet<i32>) -> ProcessTable {
         let own = rustix::process::getpid().as_raw_pid();
         let mut victims = find_living_descendants(table, |pid, stat| {
             sessions.contains(&stat.session) || self.orphans.get(&pid) == Some(&stat.start_time)
@@ -365,16 +379,16 @@ mod tests {
     fn the_guardian_reads_the_entries() {
         let table = CallTable::new().unwrap();
         let seen = File::from(table.descriptor().unwrap());
-        assert_eq!(calls(&seen), []);
-        table.set(0, 0, 7);
-        table.set(MAX_ENTRIES - 1, 12, 8);
-        table.set(MAX_ENTRIES, 13, 9);
+        assert_eq!(read_calls(&seen), []);
+        table.set_entry(0, 0, 7);
+        table.set_entry(MAX_ENTRIES - 1, 12, 8);
+        table.set_entry(MAX_ENTRIES, 13, 9);
         let call = |leader, start_time| GuardedCall { leader, start_time };
-        assert_eq!(calls(&seen), [call(0, 7), call(12, 8)]);
+        assert_eq!(read_calls(&seen), [call(0, 7), call(12, 8)]);
         table.set_leader(0, 11);
-        assert_eq!(calls(&seen), [call(11, 7), call(12, 8)]);
-        table.set(MAX_ENTRIES - 1, 0, 0);
-        assert_eq!(calls(&seen), [call(11, 7)]);
+        assert_eq!(read_calls(&seen), [call(11, 7), call(12, 8)]);
+        table.set_entry(MAX_ENTRIES - 1, 0, 0);
+        assert_eq!(read_calls(&seen), [call(11, 7)]);
     }
 
     fn table(rows: &[(i32, i32, i32, u64)]) -> ProcessTable {
@@ -394,7 +408,7 @@ mod tests {
 
     #[test]
     fn sessions_orphans_and_their_descendants_are_found() {
-        let watch = Watch {
+        let guarded = GuardedProcess {
             parent: Pid::INIT,
             own_session: 1,
             orphans: [(30, 7), (40, 7)].into(),
@@ -414,7 +428,7 @@ mod tests {
             (50, 1, 50, 5),
             (51, 50, 50, 5),
         ]);
-        let victims = watch.victims(&table, &[10].into());
+        let victims = guarded.find_victims(&table, &[10].into());
         assert!(victims.into_keys().eq([10, 11, 12, 13, 30, 31]));
     }
 }

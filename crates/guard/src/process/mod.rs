@@ -1,7 +1,7 @@
-//! Child processes: spawner threads, sessions and groups, bounded capture, escalation, the kernel sandbox.
+//! Child processes: spawner threads, sessions and groups, bounded capture, escalation, and the sandbox of the kernel.
 //!
-//! Independent of tools. Starts a program, captures its output in bounded memory, ends it on request or
-//! at its deadline, and reports how it ended. `unsafe` is allowed here, each use with a SAFETY comment.
+//! Starts a program, captures its output in bounded memory, ends it on request or at its deadline, and reports how it
+//! ended. Knows nothing of tools. `unsafe` is allowed here, each use with a SAFETY comment.
 
 mod capture_buffer;
 mod captured;

@@ -1,4 +1,4 @@
-//! Stands for the sandbox on systems that have none: there are no values of its types.
+//! Replaces the sandbox on systems that have none: its types have no values.
 
 use std::io;
 use std::sync::Arc;
@@ -15,34 +15,35 @@ use super::start::Start;
 pub enum Sandbox {}
 
 impl Sandbox {
-    /// Returns the path outside of a workspace for a temporary file in it.
+    /// Returns the path outside a workspace of a temporary file in it.
     pub fn private_path(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
         match *self {}
     }
 
-    /// Whether a call in it needs no approval.
+    /// Whether a call in the sandbox needs no approval.
     pub fn needs_no_approval(&self) -> bool {
         match *self {}
     }
 
-    /// Returns the files and directories that masks are over.
+    /// Returns the files and directories that masks cover.
     pub fn protected_files(&self) -> Vec<std::path::PathBuf> {
         match *self {}
     }
 
-    /// Returns the files that tell programs what to run and that have been made in it.
+    /// Returns new files in the sandbox that determine what programs run.
     pub fn new_protected(&self) -> Vec<std::path::PathBuf> {
         match *self {}
     }
 }
 
-/// Returns the message about a new file that tells programs what to run.
+/// Returns the message about a new file that determines what programs run.
 pub fn new_file_message(path: &std::path::Path) -> String {
     path.display().to_string()
 }
 
+/// Starts children in a sandbox.
 #[derive(Debug)]
-pub(super) struct Entrance {
+pub(super) struct SandboxSpawner {
     sandbox: Arc<Sandbox>,
     pub(super) confinement: Option<Confinement>,
 }
@@ -55,12 +56,12 @@ pub(super) fn start_in_lane(start: &Start) -> io::Result<Pid> {
     spawn(start)
 }
 
-impl Entrance {
-    pub(super) fn of_calls(sandbox: &Arc<Sandbox>) -> Self {
+impl SandboxSpawner {
+    pub(super) fn for_calls(sandbox: &Arc<Sandbox>) -> Self {
         match **sandbox {}
     }
 
-    pub(super) fn of_lane(sandbox: &Arc<Sandbox>, _: &LaneOptions) -> Self {
+    pub(super) fn for_lane(sandbox: &Arc<Sandbox>, _: &LaneOptions) -> Self {
         match **sandbox {}
     }
 

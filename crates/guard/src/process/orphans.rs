@@ -1,5 +1,5 @@
-//! Orphans of our children. If this process adopts them, a process whose parent ends (`setsid`, a double
-//! fork) becomes a child of our first thread instead of the system's first process.
+//! Orphans of our children. If this process adopts them, a process whose parent ends (`setsid`, a double fork) becomes
+//! a child of our first thread instead of the first process of the system.
 //!
 //! It can then be ended with its call, and must be waited for, or it stays a zombie. Only orphans are
 //! touched here: children of the first thread that left our session. Children of calls are never children
@@ -25,18 +25,17 @@ const LIST_BYTES: usize = 4096;
 /// The orphans of this process.
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
-    adopting: AtomicBool,
-    /// Locked while orphans are examined, so that no other thread waits for one and frees its number for
-    /// reuse.
-    examining: Mutex<()>,
-    /// The kernel's list of the children of the first thread; `None` if it has no such list. It stays open,
-    /// since it is read after each call.
+    is_adopter: AtomicBool,
+    /// Locked while orphans are examined, so that no other thread waits for one and frees its process id for reuse.
+    examination_lock: Mutex<()>,
+    /// The list of the children of the first thread; `None` if the kernel has no such list. It stays open, since it is
+    /// read after each call.
     list: OnceLock<Option<File>>,
 }
 
-/// The facts about a call that identify its orphans.
+/// The properties of a call that identify its orphans.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Claim<'a> {
+pub(super) struct CallIdentity<'a> {
     pub(super) leader: Pid,
     /// The start of the call, on the clock of the process table.
     pub(super) start_time: u64,
@@ -46,8 +45,8 @@ pub(super) struct Claim<'a> {
 
 /// Another running call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rival {
-    /// `None` while it is being started.
+pub(super) struct OtherCall {
+    /// The leader of its session; `None` while it is being started.
     pub(super) leader: Option<Pid>,
     pub(super) start_time: u64,
 }
@@ -56,13 +55,13 @@ pub(super) struct Rival {
 #[derive(Debug, Default)]
 pub(super) struct FoundOrphans {
     pub(super) living: ProcessTable,
-    /// Whether some had ended and were waited for.
+    /// Whether ended orphans were waited for.
     any_ended: bool,
 }
 
 impl FoundOrphans {
-    /// Whether an orphan may be left: an ended one may have started another.
-    pub(super) fn any(&self) -> bool {
+    /// Whether an orphan may remain: an ended one may have started another.
+    pub(super) fn may_remain(&self) -> bool {
         self.any_ended || !self.living.is_empty()
     }
 }
@@ -74,29 +73,28 @@ impl Orphans {
     /// The kernel does not allow it.
     pub(super) fn adopt(&self) -> io::Result<()> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        self.adopting.store(true, Ordering::Relaxed);
+        self.is_adopter.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     /// Whether orphans are adopted and can be listed.
-    pub(super) fn are_adopted(&self) -> bool {
-        self.adopting.load(Ordering::Relaxed) && self.list().is_some()
+    pub(super) fn is_adopting(&self) -> bool {
+        self.is_adopter.load(Ordering::Relaxed) && self.open_list().is_some()
     }
 
-    /// Finds the living orphans of a call: orphans in its session, orphans that hold its pipes, and orphans that
-    /// no other running call can have made. Ended ones are waited for. `except` is a child that is not an
-    /// orphan.
-    pub(super) fn of_call(
+    /// Finds the living orphans of a call: those in its session, those that hold its pipes, and those that no other
+    /// running call can have started. Ended orphans are waited for. `except` is a child that is not an orphan.
+    pub(super) fn find_of_call(
         &self,
-        claim: Claim<'_>,
-        rivals: impl Fn() -> Vec<Rival>,
+        call: CallIdentity<'_>,
+        other_calls: impl Fn() -> Vec<OtherCall>,
         action: OrphanAction,
         except: Option<Pid>,
     ) -> FoundOrphans {
-        // Rivals are looked up for the first orphan only.
+        // Other calls are looked up for the first orphan only.
         let mut known = None;
         let mut is_owned =
-            |pid, stat: &Stat| belongs(pid, stat, claim, known.get_or_insert_with(&rivals));
+            |pid, stat: &Stat| is_of_call(pid, stat, call, known.get_or_insert_with(&other_calls));
         self.examine(&mut is_owned, action, except)
     }
 
@@ -106,7 +104,7 @@ impl Orphans {
             return;
         }
         let kill = || self.examine(&mut |_, _| true, OrphanAction::Kill, except);
-        while kill().any() && Instant::now() < until {}
+        while kill().may_remain() && Instant::now() < until {}
     }
 
     /// Waits for the orphans that have ended. Returns whether there were any.
@@ -115,11 +113,11 @@ impl Orphans {
         found.any_ended
     }
 
-    /// Finds the living orphans that are wanted. Ended ones are waited for.
+    /// Finds the living orphans that satisfy `is_wanted`. Ended orphans are waited for.
     ///
-    /// An orphan that is to be killed may start another one and end before its owner is known. So all
-    /// orphans are stopped first, and orphans of other calls are continued. The number of a child that was not
-    /// waited for is not reused.
+    /// An orphan that is to be killed may start another one and end before its call is known. So all orphans are
+    /// stopped first, and orphans of other calls are continued. The process id of a child that was not waited for is
+    /// not reused.
     fn examine(
         &self,
         is_wanted: &mut dyn FnMut(Pid, &Stat) -> bool,
@@ -127,21 +125,21 @@ impl Orphans {
         except: Option<Pid>,
     ) -> FoundOrphans {
         let mut found = FoundOrphans::default();
-        // After most calls there is none, and threads need not wait for each other.
-        if !self.are_adopted() || self.numbers(except).is_empty() {
+        // After most calls there are no orphans, and threads need not wait for each other.
+        if !self.is_adopting() || self.list_children(except).is_empty() {
             return found;
         }
-        let _examining = self.examining.lock_anyway();
-        // The first process of a container inherits orphans that no call made.
+        let _examining = self.examination_lock.lock_anyway();
+        // The first process of a container inherits orphans that no call started.
         let stops = action == OrphanAction::Kill && !rustix::process::getpid().is_init();
         let send = |pid, signal| {
-            // It may have ended.
+            // The orphan may have ended.
             let _ = kill_process(pid, signal);
         };
         let own_session = session(0);
         let mut living = Vec::new();
         // The newest ones, which are most likely to be alive, are last in the list.
-        for number in self.numbers(except).into_iter().rev() {
+        for number in self.list_children(except).into_iter().rev() {
             let Some(pid) = Pid::from_raw(number).filter(|_| session(number) != own_session) else {
                 continue;
             };
@@ -173,8 +171,8 @@ impl Orphans {
         found
     }
 
-    /// Returns the list of children. Each read from its beginning gets the current list.
-    fn list(&self) -> Option<&File> {
+    /// Returns the list of children. Each read from its start gets the current list.
+    fn open_list(&self) -> Option<&File> {
         let list = self.list.get_or_init(|| {
             let own = rustix::process::getpid();
             File::open(format!("/proc/self/task/{own}/children")).ok()
@@ -182,12 +180,12 @@ impl Orphans {
         list.as_ref()
     }
 
-    /// Returns the children of the first thread, orphans among them.
-    fn numbers(&self, except: Option<Pid>) -> Vec<i32> {
+    /// Returns the process ids of the children of the first thread, which include the orphans.
+    fn list_children(&self, except: Option<Pid>) -> Vec<i32> {
         let mut bytes = Vec::new();
         let mut page = [0; LIST_BYTES];
         while let Some(Ok(length @ 1..)) = self
-            .list()
+            .open_list()
             .map(|file| file.read_at(&mut page, bytes.len() as u64))
         {
             bytes.extend_from_slice(&page[..length]);
@@ -199,24 +197,22 @@ impl Orphans {
     }
 }
 
-/// Whether an orphan belongs to the call with this claim.
-fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool {
-    if stat.session == claim.leader.as_raw_pid() {
+/// Whether an orphan belongs to a call.
+fn is_of_call(orphan: Pid, stat: &Stat, call: CallIdentity<'_>, others: &[OtherCall]) -> bool {
+    if stat.session == call.leader.as_raw_pid() {
         return true;
     }
-    let is_of_rival = rivals.iter().any(|rival| {
-        let leads = rival
-            .leader
-            .is_some_and(|leader| leader.as_raw_pid() == stat.session);
-        leads || rival.start_time <= stat.start_time
+    let may_be_of_other = others.iter().any(|other| {
+        let leads = |leader: Pid| leader.as_raw_pid() == stat.session;
+        other.leader.is_some_and(leads) || other.start_time <= stat.start_time
     });
-    // The first process of a system or container inherits orphans that no call made.
-    let is_only_ours =
-        !is_of_rival && claim.start_time <= stat.start_time && !rustix::process::getpid().is_init();
-    is_only_ours || has_open_pipe(orphan.as_raw_pid(), claim.pipes)
+    // The first process of a system or container inherits orphans that no call started.
+    let is_newer = call.start_time <= stat.start_time;
+    let is_only_ours = !may_be_of_other && is_newer && !rustix::process::getpid().is_init();
+    is_only_ours || has_open_pipe(orphan.as_raw_pid(), call.pipes)
 }
 
-/// Returns the session of a process, or our own for 0. Returns 0 if its leader is outside our container.
+/// Returns the session of a process; our own for 0. A session whose leader is outside our container is 0.
 fn session(process: i32) -> i32 {
     // SAFETY: takes a number and returns one.
     unsafe { libc::getsid(process) }
@@ -232,26 +228,26 @@ mod tests {
 
     #[test]
     fn an_orphan_belongs_to_the_only_call_that_can_have_started_it() {
-        let claim = Claim {
+        let call = CallIdentity {
             leader: pid(100),
             start_time: 50,
             pipes: &[],
         };
-        let rival = |leader, start_time| Rival { leader, start_time };
-        let rows: &[(i32, u64, Vec<Rival>, bool)] = &[
+        let other_call = |leader, start_time| OtherCall { leader, start_time };
+        let rows: &[(i32, u64, Vec<OtherCall>, bool)] = &[
             // In its session.
-            (100, 60, vec![rival(Some(pid(200)), 10)], true),
+            (100, 60, vec![other_call(Some(pid(200)), 10)], true),
             // In the session of another.
-            (200, 60, vec![rival(Some(pid(200)), 70)], false),
+            (200, 60, vec![other_call(Some(pid(200)), 70)], false),
             // In its own session: with no other call, a later call, an earlier call.
             (300, 60, vec![], true),
-            (300, 60, vec![rival(Some(pid(200)), 61)], true),
-            (300, 60, vec![rival(Some(pid(200)), 60)], false),
-            (300, 60, vec![rival(None, 55)], false),
+            (300, 60, vec![other_call(Some(pid(200)), 61)], true),
+            (300, 60, vec![other_call(Some(pid(200)), 60)], false),
+            (300, 60, vec![other_call(None, 55)], false),
             // Older than the call.
             (300, 49, vec![], false),
         ];
-        for (session, start_time, rivals, expected) in rows {
+        for (session, start_time, other_calls, expected) in rows {
             let stat = Stat {
                 state: b'S',
                 parent: 1,
@@ -260,8 +256,11 @@ mod tests {
                 start_time: *start_time,
             };
             // No process has this number.
-            let belongs = belongs(pid(i32::MAX), &stat, claim, rivals);
-            assert_eq!(belongs, *expected, "{session} {start_time} {rivals:?}");
+            let is_of_call = is_of_call(pid(i32::MAX), &stat, call, other_calls);
+            assert_eq!(
+                is_of_call, *expected,
+                "{session} {start_time} {other_calls:?}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! This process itself: standard streams that were closed at its start, signals that ask it to end, the
-//! reader of its output, and the pager.
+//! This process itself: standard streams that were closed at its start, signals that request its end, the reader of its
+//! output, and the pager.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use signal_hook::consts::SIGINT;
 /// The signals that [`report_end_signals`] handles.
 pub(super) const END_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// The reason why this process is asked to end.
+/// A signal that requests the end of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndSignal {
     /// SIGINT: Ctrl-C.
@@ -45,7 +45,7 @@ impl EndRequests {
 /// Makes a write beyond the limit on file sizes fail instead of ending this process. Children start with
 /// the default action.
 pub fn ignore_file_size_signal() {
-    // SAFETY: ignoring a signal runs no code of ours.
+    // SAFETY: ignoring a signal installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
@@ -154,7 +154,7 @@ enum State {
 }
 
 impl Pager {
-    /// Returns a pager on the terminal of standard output.
+    /// Creates a pager. `terminal` receives the output if the pager cannot be started.
     pub fn new(command: String, sets_options: bool, terminal: Box<dyn Write + Send>) -> Self {
         Self {
             command,
@@ -164,8 +164,9 @@ impl Pager {
         }
     }
 
+    /// Starts the pager.
     fn start(&self) -> io::Result<Child> {
-        // With a missing program, a shell would swallow the output.
+        // A shell would discard the output if the program is missing.
         let is_in_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
         let mut pager = if self.command.bytes().all(is_in_path) {
             Command::new(&self.command)
@@ -178,12 +179,13 @@ impl Pager {
             pager.env("LESS", LESS_OPTIONS);
         }
         let child = pager.stdin(Stdio::piped()).spawn()?;
-        // Ctrl-C is for the pager now, which must not lose its foreground process.
+        // Ctrl-C is meant for the pager now, which must not lose its foreground process.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         Ok(child)
     }
 
-    fn sink(&mut self) -> &mut dyn Write {
+    /// Returns the pager or the terminal. Starts the pager at the first call.
+    fn open_sink(&mut self) -> &mut dyn Write {
         if matches!(self.state, State::New) {
             self.state = self.start().map_or(State::Missing, State::Running);
         }
@@ -198,13 +200,13 @@ impl Pager {
 
 impl Write for Pager {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sink().write(bytes)
+        self.open_sink().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self.state {
             State::New => Ok(()),
-            State::Running(_) | State::Missing => self.sink().flush(),
+            State::Running(_) | State::Missing => self.open_sink().flush(),
         }
     }
 }
@@ -214,7 +216,7 @@ impl Drop for Pager {
     fn drop(&mut self) {
         if let State::Running(child) = &mut self.state {
             drop(child.stdin.take());
-            // It is only removed from the table of processes.
+            // The exit status of the pager does not matter.
             let _ = child.wait();
         }
     }

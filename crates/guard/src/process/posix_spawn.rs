@@ -19,7 +19,7 @@ const MAX_BUSY_ATTEMPTS: u32 = 6;
 #[cfg(target_os = "linux")]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETSID as c_int;
 
-/// Other systems only support a group.
+/// Other systems only support a process group of its own.
 #[cfg(not(target_os = "linux"))]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
 
@@ -31,7 +31,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
     retry_busy(|| spawn_once(start))
 }
 
-/// Starts a child by `spawn_once`, again if its program is open for writing.
+/// Calls `spawn_once` until the program of the child is not open for writing, at most [`MAX_BUSY_ATTEMPTS`] times.
 ///
 /// # Errors
 /// As `spawn_once`.
@@ -58,9 +58,9 @@ fn spawn_once(start: &Start) -> io::Result<Pid> {
     for (to, from) in start.ends.descriptors() {
         actions.duplicate(from.as_raw_fd(), to)?;
     }
-    actions.enter(&start.directory)?;
-    let arguments = pointers(&start.arguments);
-    let environment = pointers(&start.environment);
+    actions.change_directory(&start.directory)?;
+    let arguments = to_pointers(&start.arguments);
+    let environment = to_pointers(&start.environment);
     close_on_exec();
     let mut pid = 0;
     // SAFETY: attributes and actions are initialised; the strings, and their lists, which end with a null
@@ -83,8 +83,8 @@ struct Attributes(libc::posix_spawnattr_t);
 
 impl Attributes {
     fn new() -> io::Result<Self> {
-        let flags = OWN_SESSION | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
-        let flags = flags.try_into().map_err(io::Error::other)?;
+        let bits = OWN_SESSION | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
+        let flags = bits.try_into().map_err(io::Error::other)?;
         let mut all = MaybeUninit::uninit();
         let mut none = MaybeUninit::uninit();
         let mut attributes = MaybeUninit::uninit();
@@ -129,8 +129,8 @@ impl FileActions {
         check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from, to) })
     }
 
-    /// Changes to a directory.
-    fn enter(&mut self, directory: &CString) -> io::Result<()> {
+    /// Changes the directory of the child.
+    fn change_directory(&mut self, directory: &CString) -> io::Result<()> {
         let path = directory.as_ptr();
         // SAFETY: the actions are initialised; the call copies the path.
         check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut self.0, path) })
@@ -144,6 +144,7 @@ impl Drop for FileActions {
     }
 }
 
+/// Converts the result of a function that returns an error number.
 fn check(error: c_int) -> io::Result<()> {
     match error {
         0 => Ok(()),
@@ -151,8 +152,8 @@ fn check(error: c_int) -> io::Result<()> {
     }
 }
 
-/// Returns a null-terminated list, valid as long as `strings`.
-pub(super) fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
+/// Returns pointers to the strings and a null pointer. They are valid as long as `strings`.
+pub(super) fn to_pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()
 }

@@ -23,7 +23,7 @@ pub(super) struct ProcessTree {
     leader: Pid,
     descriptor: Option<OwnedFd>,
     status: Option<ExitStatus>,
-    /// All processes seen so far. A process whose parent has ended cannot be found by descent.
+    /// The processes that were found so far. A process whose parent has ended cannot be found by descent.
     #[cfg(target_os = "linux")]
     known: ProcessTable,
     /// The sessions of these processes. A process that was forked during a signal, and whose parent that
@@ -36,7 +36,7 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Returns the tree of a child that was just started and not waited for.
+    /// Creates the tree of a child that was just started and not waited for.
     pub(super) fn new(leader: Pid, adopts_orphans: bool) -> Self {
         #[cfg(not(target_os = "linux"))]
         let _ = adopts_orphans;
@@ -67,19 +67,19 @@ impl ProcessTree {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
 
-    /// Returns the exit status of the leader, once [`ProcessTree::look_for_end`] has found it.
+    /// Returns the exit status of the leader, once [`ProcessTree::poll_end`] has found it.
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.status
     }
 
     /// Checks whether the leader has ended.
-    pub(super) fn look_for_end(&mut self) {
+    pub(super) fn poll_end(&mut self) {
         if self.status.is_some() {
             return;
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         self.status = match waitid(WaitId::Pid(self.leader), options) {
-            Ok(status) => status.map(|status| exit_status(&status)),
+            Ok(status) => status.map(|status| to_exit_status(&status)),
             Err(rustix::io::Errno::INTR) => None,
             // Other code of this process waited for it, so the status is lost.
             Err(_) => Some(ExitStatus::Code(-1)),
@@ -105,20 +105,20 @@ impl ProcessTree {
         self.signal(Signal::KILL);
     }
 
-    /// Returns whether any descendant is alive. The leader must have ended.
+    /// Checks whether a descendant is alive. The leader must have ended.
     pub(super) fn descendants(&mut self) -> Descendants {
-        let group_is_empty =
+        let is_group_empty =
             rustix::process::test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);
-        if (self.known.is_empty() && group_is_empty) || self.find().is_empty() {
+        if (self.known.is_empty() && is_group_empty) || self.find_members().is_empty() {
             Descendants::Gone
         } else {
             Descendants::Alive
         }
     }
 
-    /// Returns all living processes. They are searched before each signal, while their parents live;
-    /// orphans were added before.
-    fn find(&mut self) -> ProcessTable {
+    /// Finds all living processes. They are searched before each signal, while their parents are alive; orphans were
+    /// added before.
+    fn find_members(&mut self) -> ProcessTable {
         let is_known = |pid: i32, stat: &Stat| {
             let known = self.known.get(&pid);
             self.sessions.contains(&stat.session)
@@ -134,10 +134,10 @@ impl ProcessTree {
         members
     }
 
-    /// Sends a signal. The group is first, so that a process that leaves it meanwhile is found outside.
+    /// Sends a signal, first to the group, so that a process that leaves the group meanwhile is found outside it.
     fn signal(&mut self, signal: Signal) {
         let group = self.leader.as_raw_pid();
-        let members = self.find();
+        let members = self.find_members();
         if self.status.is_none() || members.values().any(|stat| stat.group == group) {
             // The group may have ended.
             let _ = kill_process_group(self.leader, signal);
@@ -169,7 +169,8 @@ impl ProcessTree {
     }
 }
 
-fn exit_status(status: &WaitIdStatus) -> ExitStatus {
+/// Converts the status of a child that has ended.
+fn to_exit_status(status: &WaitIdStatus) -> ExitStatus {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => ExitStatus::Code(code),
         (None, Some(signal)) => ExitStatus::Signal(signal),
@@ -202,13 +203,13 @@ mod tests {
             .map(|line| line.unwrap().parse::<i32>().unwrap());
         let mut tree = ProcessTree::new(Pid::from_child(&child), false);
         let inner = numbers.next().unwrap();
-        assert!(tree.find().contains_key(&inner));
+        assert!(tree.find_members().contains_key(&inner));
         writeln!(child.stdin.take().unwrap()).unwrap();
         let orphan = numbers.next().unwrap();
         while stat(inner).is_some_and(|stat| !stat.has_ended()) {
             std::thread::yield_now();
         }
-        assert!(tree.find().contains_key(&orphan));
+        assert!(tree.find_members().contains_key(&orphan));
         tree.kill();
         child.wait().unwrap();
     }

@@ -1,4 +1,4 @@
-//! Directories for the temporary files of children, removed whatever the children left in them.
+//! Directories for the temporary files of children, which are removed with everything that the children left in them.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -13,13 +13,13 @@ use turnpipe_core::io::remove_tree;
 #[derive(Debug)]
 pub struct ScratchDirectory {
     path: PathBuf,
-    /// The directory, locked as long as a process uses it.
+    /// The open directory, which is locked as long as a process uses it.
     lock: Option<OwnedFd>,
-    /// The directory that it is in, if the path is relative to it.
+    /// The parent directory, if the path leads through its descriptor.
     _parent: Option<OwnedFd>,
 }
 
-/// Time after which a directory that is not locked has no process.
+/// Age after which a directory that is not locked is not in use.
 const MAX_HANDOVER: Duration = Duration::from_mins(1);
 
 impl ScratchDirectory {
@@ -38,9 +38,9 @@ impl ScratchDirectory {
         })
     }
 
-    /// Creates a directory in `parent`, which is created if it is missing, and removes those there whose processes have
-    /// ended without removing them. Another process may take it over ([`ScratchDirectory::keep`], then
-    /// [`ScratchDirectory::take_over`]).
+    /// Creates a locked directory in `parent`, which is created if it is missing. Removes the directories in `parent`
+    /// whose processes have ended without removing them. Another process may take the directory over
+    /// ([`ScratchDirectory::keep`], then [`ScratchDirectory::take_over`]).
     ///
     /// # Errors
     /// As the system reports.
@@ -48,21 +48,21 @@ impl ScratchDirectory {
         std::fs::create_dir_all(parent)?;
         for entry in std::fs::read_dir(parent)?.flatten() {
             let path = entry.path();
-            let age = entry.metadata().and_then(|facts| facts.modified());
-            let age = age.map(|created| created.elapsed().unwrap_or_default());
-            // A younger one may be about to be locked.
-            if age.is_ok_and(|age| age > MAX_HANDOVER) && lock(&path).is_ok() {
-                // The next process tries again.
+            let modified = entry.metadata().and_then(|facts| facts.modified());
+            // A time in the future counts as new.
+            let age = modified.map(|time| time.elapsed().unwrap_or_default());
+            // A newer directory may be about to be locked.
+            if age.is_ok_and(|age| age > MAX_HANDOVER) && lock_directory(&path).is_ok() {
+                // On failure, the next process tries again.
                 let _ = remove_tree(&path);
             }
         }
         let mut created = Self::new_in(parent)?;
-        created.lock = Some(lock(&created.path)?);
+        created.lock = Some(lock_directory(&created.path)?);
         Ok(created)
     }
 
-    /// Takes over a directory that another process has kept. It is removed also if files cannot be changed any more
-    /// by its path.
+    /// Takes over a directory that another process has kept. It can be removed even if its path becomes read-only.
     ///
     /// # Errors
     /// As the system reports.
@@ -70,24 +70,24 @@ impl ScratchDirectory {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let lock = lock(path)?;
+        let lock = lock_directory(path)?;
         let parent = rustix::fs::open(parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let path = format!("/proc/self/fd/{}", parent.as_raw_fd());
+        let parent_path = format!("/proc/self/fd/{}", parent.as_raw_fd());
         Ok(Self {
-            path: Path::new(&path).join(name),
+            path: Path::new(&parent_path).join(name),
             lock: Some(lock),
             _parent: Some(parent),
         })
     }
 
-    /// Leaves the directory to another process.
+    /// Leaves the directory to another process. Returns its path.
     pub fn keep(self) -> PathBuf {
         let mut this = std::mem::ManuallyDrop::new(self);
         this.lock = None;
         std::mem::take(&mut this.path)
     }
 
-    /// Returns the path.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -95,13 +95,16 @@ impl ScratchDirectory {
 
 impl Drop for ScratchDirectory {
     fn drop(&mut self) {
-        // The next run removes what remains.
+        // On failure, the next run removes the rest.
         let _ = remove_tree(&self.path);
     }
 }
 
-/// Locks a directory that no process uses.
-fn lock(path: &Path) -> io::Result<OwnedFd> {
+/// Locks a directory.
+///
+/// # Errors
+/// A process has locked it, or it cannot be opened.
+fn lock_directory(path: &Path) -> io::Result<OwnedFd> {
     let directory = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
     Ok(directory)

@@ -1,4 +1,4 @@
-//! Runs programs. The calling thread prepares and supervises a program, a spawner thread starts it.
+//! Runs programs. The calling thread prepares and supervises a program, and a spawner thread starts it.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use super::confinement::{
     enter_lane, looks_denied,
 };
 #[cfg(not(sandbox))]
-use super::no_sandbox::{Entrance, start_in_lane};
+use super::no_sandbox::{SandboxSpawner, start_in_lane};
 use super::posix_spawn::spawn;
 use super::process_tree::ProcessTree;
 #[cfg(sandbox)]
-use super::sandbox::{Entrance, start_in_lane};
+use super::sandbox::{SandboxSpawner, start_in_lane};
 use super::scratch_directory::ScratchDirectory;
 use super::start::{self, Start};
 use super::supervise::supervise;
@@ -35,6 +35,7 @@ pub struct Spawners {
     pool: Arc<SpawnerPool>,
     pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
+    /// The report about the children of one call; `None` without [`Spawners::for_one_call`].
     report: Option<Arc<Mutex<Option<ConfinementReport>>>>,
 }
 
@@ -72,21 +73,15 @@ impl Supervisor {
         sandbox: &Arc<Sandbox>,
         options: &LaneOptions,
     ) -> Result<Spawners, NotEnforced> {
-        let entrance = Entrance::of_lane(sandbox, options);
-        let missing = entrance
-            .confinement
-            .as_ref()
-            .and_then(|found| found.missing.clone());
-        match missing {
+        let spawner = SandboxSpawner::for_lane(sandbox, options);
+        let confinement = spawner.confinement.clone();
+        match confinement.and_then(|confinement| confinement.missing) {
             Some(reason) if options.enforcement == Enforcement::Require => {
                 Err(NotEnforced { reason })
             }
             _ => {
-                let temporary = options.temporary.clone();
-                Ok(Spawners::new(
-                    self,
-                    SpawnerPool::sandboxed(entrance, temporary),
-                ))
+                let pool = SpawnerPool::sandboxed(spawner, options.temporary.clone());
+                Ok(Spawners::new(self, pool))
             }
         }
     }
@@ -108,12 +103,12 @@ impl Spawners {
         &self.supervisor
     }
 
-    /// Returns these threads for children in a sandbox.
+    /// Returns spawners of children in a sandbox.
     #[must_use]
     pub fn in_sandbox(self, sandbox: &Arc<Sandbox>) -> Self {
-        let entrance = Entrance::of_calls(sandbox);
+        let spawner = SandboxSpawner::for_calls(sandbox);
         Self {
-            pool: Arc::new(SpawnerPool::sandboxed(entrance, None)),
+            pool: Arc::new(SpawnerPool::sandboxed(spawner, None)),
             ..self
         }
     }
@@ -124,8 +119,8 @@ impl Spawners {
         self.pool.is_enforced()
     }
 
-    /// Returns these threads with long outputs spilling to unlinked files in `directory`. If no file can
-    /// be created there, the head and the tail of an output are kept in memory.
+    /// Returns spawners whose children have long outputs in unlinked files in `directory`. If no file can be created
+    /// there, the head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -134,8 +129,7 @@ impl Spawners {
         }
     }
 
-    /// Returns these threads for the children of one call, with a separate
-    /// [`Spawners::confinement_report`].
+    /// Returns spawners of the children of one call, with a separate [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
@@ -144,18 +138,17 @@ impl Spawners {
         }
     }
 
-    /// Returns the confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if
-    /// there were none, or outside a lane and a sandbox.
+    /// Returns the confinement of the children that ran since [`Spawners::for_one_call`]; `None` if there were none, or
+    /// outside a lane and a sandbox.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
-        let report = self.report.as_ref()?;
-        let report = report.lock_anyway();
-        report.clone()
+        self.report.as_ref()?.lock_anyway().clone()
     }
 
+    /// Adds the confinement of a child to the report.
     fn add_to_report(&self, of_child: ConfinementReport) {
         if let Some(report) = &self.report {
-            let mut report = report.lock_anyway();
-            *report = Some(match report.take() {
+            let mut merged = report.lock_anyway();
+            *merged = Some(match merged.take() {
                 None => of_child,
                 Some(before) => before.merge(of_child),
             });
@@ -165,12 +158,11 @@ impl Spawners {
     /// Runs a program to its end: starts it, captures its output, and ends it (SIGTERM to the group, SIGKILL
     /// after the grace period) on timeout or when `cancel` fires.
     ///
-    /// Processes that survive the program's own end have `drain` to finish and are then ended in the same
-    /// way. So no member of its group outlives the call, nor a descendant in its own session whose parents
-    /// were alive when the group was ended. (On other systems than Linux, processes that hold no pipe are killed
-    /// at once.)
+    /// Processes that survive the end of the program have the drain time to finish, and are then ended in the same way.
+    /// So no member of its group outlives the call, nor a descendant in a session of its own whose parents were alive
+    /// when the group was ended. On systems other than Linux, processes that hold no pipe are killed at once.
     ///
-    /// If `cancel` has fired already, nothing runs, and the child counts as ended by SIGTERM.
+    /// If `cancel` has fired already, nothing runs, and the result is that of a child that SIGTERM ended.
     ///
     /// Input is written to a pipe, so this process must ignore SIGPIPE, as Rust programs do.
     ///
@@ -188,37 +180,33 @@ impl Spawners {
     pub fn run_with(
         &self,
         command: &Command,
-        conversation: Option<StdioPipes>,
+        stdio: Option<StdioPipes>,
         cancel: &CancelToken,
     ) -> Result<Finished, SpawnError> {
         if cancel.is_cancelled() {
-            return Ok(Finished::never_started());
+            return Ok(Finished::cancelled_before_start());
         }
         let (theirs, ours) = self
             .pipes
-            .make(command)
-            .and_then(|(theirs, ours)| match conversation {
-                Some(conversation) => Ok((theirs.with(conversation)?, ours)),
+            .create_pipes(command)
+            .and_then(|(theirs, ours)| match stdio {
+                Some(stdio) => Ok((theirs.with_stdio(stdio)?, ours)),
                 None => Ok((theirs, ours)),
             })
             .map_err(|source| start::system_error(command, source))?;
         let mut start = Start::prepare(command, theirs)?;
         let temporary = self.pool.temporary_directory();
         if let Some(directory) = &temporary {
-            start
-                .set_variable("TMPDIR".as_ref(), directory.path().as_os_str())
-                .map_err(|source| start::system_error(command, source))?;
+            let set = start.set_variable("TMPDIR".as_ref(), directory.path().as_os_str());
+            set.map_err(|source| start::system_error(command, source))?;
         }
         let registration = self.supervisor.register();
-        let started = self
-            .pool
-            .start(start)
-            .map_err(|source| start::start_error(command, source))?;
-        let Started {
+        let started = self.pool.start(start);
+        let StartedChild {
             leader,
             confinement,
             file_rules,
-        } = started;
+        } = started.map_err(|source| start::start_error(command, source))?;
         let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
         let tree = ProcessTree::new(leader, self.adopts_orphans());
         let spill = &self.spill_directory;
@@ -252,10 +240,10 @@ impl Spawners {
 /// A few threads that start children.
 #[derive(Debug)]
 pub(super) struct SpawnerPool {
-    /// Each thread keeps the confinement of its children: `None` outside a lane.
+    /// The threads, each with the confinement of its children (`None` outside a lane) or the reason for a failure.
     threads: ThreadPool<Result<Option<Confinement>, String>>,
     starter: Starter,
-    /// Whether the kernel confines the children, once it was checked.
+    /// Whether the kernel confines the children, once that was checked.
     enforced: OnceLock<bool>,
     /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
@@ -263,28 +251,28 @@ pub(super) struct SpawnerPool {
     empty_directories: Mutex<Vec<ScratchDirectory>>,
 }
 
-/// The threads that may start children.
+/// The threads that may start children, and the way in which they do.
 #[derive(Debug)]
 enum Starter {
     SpawnerThread,
     /// Any thread, with the confinement of the children.
     AnyThread(Option<Confinement>),
     /// Any thread; each child enters the sandbox and restricts itself.
-    Sandbox(Arc<Entrance>),
+    Sandbox(Arc<SandboxSpawner>),
 }
 
 /// A child that was started.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(super) struct StartedChild {
     pub(super) leader: Pid,
-    /// Its confinement; `None` outside a lane.
+    /// The confinement by a lane; `None` outside a lane.
     pub(super) confinement: Option<Confinement>,
-    /// `None` outside a sandbox.
+    /// The enforcement of file rules; `None` outside a sandbox.
     pub(super) file_rules: Option<FileRulesEnforced>,
 }
 
 impl SpawnerPool {
-    /// Returns a pool without restrictions.
+    /// Creates a pool without restrictions.
     pub(super) fn unrestricted(threads: usize) -> Self {
         Self {
             threads: ThreadPool::new("spawner", threads, || Ok(None)),
@@ -295,7 +283,7 @@ impl SpawnerPool {
         }
     }
 
-    /// Returns a pool whose threads restrict themselves as they start.
+    /// Creates a pool whose threads restrict themselves when they start.
     pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
         let starter = match options.enforcement {
             Enforcement::Off => Starter::AnyThread(Some(Confinement::switched_off())),
@@ -313,11 +301,11 @@ impl SpawnerPool {
         }
     }
 
-    /// Returns a pool for children in a sandbox. Those of the lane may write only to `temporary`. Its one thread starts
-    /// the children of the first thread.
-    fn sandboxed(entrance: Entrance, temporary: Option<PathBuf>) -> Self {
+    /// Creates a pool for children in a sandbox. Those of the lane may write only to `temporary`. The pool has one
+    /// thread, which starts the children of the first thread.
+    fn sandboxed(spawner: SandboxSpawner, temporary: Option<PathBuf>) -> Self {
         Self {
-            starter: Starter::Sandbox(Arc::new(entrance)),
+            starter: Starter::Sandbox(Arc::new(spawner)),
             temporary,
             ..Self::unrestricted(1)
         }
@@ -331,8 +319,8 @@ impl SpawnerPool {
         empty.or_else(|| ScratchDirectory::new_in(parent).ok())
     }
 
-    /// Recycles the directory of a child that has ended, or removes it if it is not empty. Most children leave
-    /// nothing, and creating a directory takes a tenth of the time of a short call.
+    /// Keeps the directory of a child that has ended for another child, or removes it if it is not empty. Most children
+    /// leave nothing, and creating a directory takes a tenth of the time of a short call.
     pub(super) fn recycle(&self, directory: ScratchDirectory) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {
@@ -344,9 +332,9 @@ impl SpawnerPool {
     ///
     /// # Errors
     /// The child or a thread for it cannot be started, or the required enforcement is not supported.
-    pub(super) fn start(&self, start: Start) -> io::Result<Started> {
-        if let Starter::Sandbox(entrance) = &self.starter {
-            return self.start_in_sandbox(entrance, start);
+    pub(super) fn start(&self, start: Start) -> io::Result<StartedChild> {
+        if let Starter::Sandbox(spawner) = &self.starter {
+            return self.start_inside(spawner, start);
         }
         let spawn_here = move |confinement: &Option<Confinement>| {
             let is_confined = confinement.as_ref().is_some_and(Confinement::is_effective);
@@ -355,7 +343,7 @@ impl SpawnerPool {
             } else {
                 spawn(&start)
             };
-            Ok(Started {
+            Ok(StartedChild {
                 leader: leader?,
                 confinement: confinement.clone(),
                 file_rules: None,
@@ -363,22 +351,27 @@ impl SpawnerPool {
         };
         match &self.starter {
             Starter::AnyThread(confinement) if !is_first_thread() => spawn_here(confinement),
-            _ => self.ask(spawn_here),
+            _ => self.run_on_thread(spawn_here),
         }
     }
 
-    fn start_in_sandbox(&self, entrance: &Arc<Entrance>, start: Start) -> io::Result<Started> {
-        let spawner = Arc::clone(entrance);
-        let spawn_inside = move |_: &_| spawner.start(start);
+    /// Starts a child in a sandbox.
+    fn start_inside(
+        &self,
+        spawner: &Arc<SandboxSpawner>,
+        start: Start,
+    ) -> io::Result<StartedChild> {
+        let in_thread = Arc::clone(spawner);
+        let spawn_inside = move |_: &_| in_thread.start(start);
         let leader = if is_first_thread() {
-            self.ask(spawn_inside)
+            self.run_on_thread(spawn_inside)
         } else {
             spawn_inside(&None)
         };
-        Ok(Started {
+        Ok(StartedChild {
             leader: leader?,
-            confinement: entrance.confinement.clone(),
-            file_rules: Some(entrance.file_rules()),
+            confinement: spawner.confinement.clone(),
+            file_rules: Some(spawner.file_rules()),
         })
     }
 
@@ -387,7 +380,7 @@ impl SpawnerPool {
     /// # Errors
     /// As in [`SpawnerPool::start`].
     pub(super) fn check(&self) -> io::Result<()> {
-        self.ask(|_| Ok(()))
+        self.run_on_thread(|_| Ok(()))
     }
 
     /// Whether the kernel prevents children from writing. The first call starts a thread.
@@ -397,41 +390,44 @@ impl SpawnerPool {
                 Ok(confinement.as_ref().is_some_and(Confinement::is_complete))
             };
             match &self.starter {
-                Starter::Sandbox(entrance) => is_complete(&entrance.confinement),
-                _ => self.ask(is_complete),
+                Starter::Sandbox(spawner) => is_complete(&spawner.confinement),
+                _ => self.run_on_thread(is_complete),
             }
             .unwrap_or(false)
         })
     }
 
-    fn ask<Answer: Send + 'static>(
+    /// Runs a function on a spawner thread, and returns its result.
+    ///
+    /// # Errors
+    /// No thread can be started or restricted, or the function failed.
+    fn run_on_thread<Output: Send + 'static>(
         &self,
-        question: impl FnOnce(&Option<Confinement>) -> io::Result<Answer> + Send + 'static,
-    ) -> io::Result<Answer> {
-        let (reply, answer) = sync_channel(1);
-        let job = move |entered: &Result<Option<Confinement>, String>| {
-            let result = match entered {
-                Ok(confinement) => question(confinement),
+        function: impl FnOnce(&Option<Confinement>) -> io::Result<Output> + Send + 'static,
+    ) -> io::Result<Output> {
+        let (sender, receiver) = sync_channel(1);
+        let job = move |restricted: &Result<Option<Confinement>, String>| {
+            let result = match restricted {
+                Ok(confinement) => function(confinement),
                 Err(reason) => Err(io::Error::other(reason.clone())),
             };
-            // The calling thread always waits for the reply.
-            let _ = reply.send(result);
+            // The calling thread always waits for the result.
+            let _ = sender.send(result);
         };
-        self.threads
-            .run(Box::new(job))
-            .map_err(|no_thread| no_thread.error)?;
-        answer
-            .recv()
-            .map_err(|_| io::Error::other("the spawner thread ended"))?
+        let queued = self.threads.run(Box::new(job));
+        queued.map_err(|no_thread| no_thread.error)?;
+        let result = receiver.recv();
+        result.map_err(|_| io::Error::other("the spawner thread ended"))?
     }
 }
 
+/// Whether this is the first thread of the process, whose children may be orphans.
 #[cfg(target_os = "linux")]
 fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }
 
-/// Without adopted orphans, no thread is special.
+/// Returns `false`: without adopted orphans, all threads are alike.
 #[cfg(not(target_os = "linux"))]
 fn is_first_thread() -> bool {
     false

@@ -31,52 +31,50 @@ impl Start {
     pub(super) fn prepare(command: &Command, ends: ChildEnds) -> Result<Self, SpawnError> {
         let path = find_program(&command.program, &command.environment, &command.directory)
             .ok_or_else(|| not_found(command))?;
-        let strings = || -> io::Result<Self> {
-            let arguments = std::iter::once(&command.program).chain(&command.arguments);
-            let environment = command.environment.iter();
+        let convert = || -> io::Result<Self> {
+            let words = std::iter::once(&command.program).chain(&command.arguments);
+            let arguments = words.map(|word| c_string(word));
+            let variables = command.environment.iter();
+            let environment = variables.map(|(name, value)| environment_entry(name, value));
             Ok(Self {
                 program: c_string(path.as_os_str())?,
-                arguments: arguments
-                    .map(|argument| c_string(argument))
-                    .collect::<io::Result<_>>()?,
-                environment: environment
-                    .map(|(name, value)| variable(name, value))
-                    .collect::<io::Result<_>>()?,
+                arguments: arguments.collect::<io::Result<_>>()?,
+                environment: environment.collect::<io::Result<_>>()?,
                 directory: c_string(command.directory.as_os_str())?,
                 ends,
             })
         };
-        strings().map_err(|source| system_error(command, source))
+        convert().map_err(|source| system_error(command, source))
     }
 
     /// Sets a variable of the child.
     ///
     /// # Errors
-    /// The value contains a NUL byte.
+    /// A string contains a NUL byte.
     pub(super) fn set_variable(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
         self.environment.retain(|entry| !is_entry_of(entry, name));
-        self.environment.push(variable(name, value)?);
+        self.environment.push(environment_entry(name, value)?);
         Ok(())
     }
 
     /// Whether the child has a variable.
     #[cfg(target_os = "linux")]
     pub(super) fn has_variable(&self, name: &OsStr) -> bool {
-        self.environment
-            .iter()
-            .any(|entry| is_entry_of(entry, name))
+        let mut entries = self.environment.iter();
+        entries.any(|entry| is_entry_of(entry, name))
     }
 }
 
+/// Whether an entry of an environment sets a variable.
 fn is_entry_of(entry: &CString, name: &OsStr) -> bool {
     let rest = entry.as_bytes().strip_prefix(name.as_bytes());
     rest.is_some_and(|rest| rest.first() == Some(&b'='))
 }
 
-/// Returns the error for a failure to start. The system does not report whether the directory or the program
-/// was the cause, so the directory is checked again.
+/// Converts an error of a start. The system does not report whether the directory or the program was the cause, so the
+/// directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
-    if let Err(source) = enterable(&command.directory) {
+    if let Err(source) = check_enterable(&command.directory) {
         return SpawnError::Directory {
             directory: command.directory.clone(),
             source,
@@ -90,7 +88,7 @@ pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
-/// Returns the error for a failure that neither the program nor the directory caused.
+/// Creates the error for a failure that neither the program nor the directory caused.
 pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     SpawnError::System {
         program: command.program.clone(),
@@ -98,13 +96,15 @@ pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
+/// Creates the error for a missing program.
 fn not_found(command: &Command) -> SpawnError {
     SpawnError::NotFound {
         program: command.program.clone(),
     }
 }
 
-fn enterable(directory: &Path) -> io::Result<()> {
+/// Checks that a directory can be entered.
+fn check_enterable(directory: &Path) -> io::Result<()> {
     use rustix::fs::{Access, access};
     if !std::fs::metadata(directory)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
@@ -112,33 +112,34 @@ fn enterable(directory: &Path) -> io::Result<()> {
     Ok(access(directory, Access::EXEC_OK)?)
 }
 
-/// Returns a string for the kernel.
+/// Converts a string for the kernel.
 ///
 /// # Errors
 /// The string contains a NUL byte.
 pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
-    CString::new(text.as_bytes()).map_err(|_| contains_nul())
+    CString::new(text.as_bytes()).map_err(|_| nul_error())
 }
 
-/// Returns an entry of an environment.
+/// Creates an entry `NAME=value` of an environment.
 ///
 /// # Errors
 /// A string contains a NUL byte.
-fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+fn environment_entry(name: &OsStr, value: &OsStr) -> io::Result<CString> {
     let mut entry = OsString::with_capacity(name.len() + value.len() + 2);
     for part in [name, OsStr::new("="), value] {
         entry.push(part);
     }
-    CString::new(entry.into_vec()).map_err(|_| contains_nul())
+    CString::new(entry.into_vec()).map_err(|_| nul_error())
 }
 
-fn contains_nul() -> io::Error {
+/// Creates the error for a string that contains a NUL byte.
+fn nul_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
 }
 
-/// Finds `program` as `execvp` would in the child: a name with a slash is a path, relative to the child's
-/// `directory`; any other name is looked up in the `PATH` of `environment`, whose relative entries,
-/// including the empty one, are relative to `directory`.
+/// Finds `program` as `execvp` would in the child. A name with a slash is a path, relative to `directory`. Other names
+/// are looked up in the `PATH` of `environment`, whose relative entries, including the empty one, are relative to
+/// `directory`.
 fn find_program<'a>(
     program: &'a OsStr,
     environment: &[(OsString, OsString)],
@@ -150,16 +151,13 @@ fn find_program<'a>(
     if program.as_bytes().contains(&b'/') {
         return Some(Cow::Borrowed(Path::new(program)));
     }
-    let path = environment
-        .iter()
-        .find(|(name, _)| name == "PATH")
-        .map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
+    let variable = environment.iter().find(|(name, _)| name == "PATH");
+    let path = variable.map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
     // The child enters the directory first, so a relative candidate would not be found.
     let directory = std::path::absolute(directory).ok()?;
-    std::env::split_paths(path)
-        .map(|entry| directory.join(entry).join(program))
-        .find(is_executable)
-        .map(Cow::<Path>::Owned)
+    let entries = std::env::split_paths(path);
+    let mut candidates = entries.map(|entry| directory.join(entry).join(program));
+    candidates.find(is_executable).map(Cow::<Path>::Owned)
 }
 
 fn is_executable(candidate: &PathBuf) -> bool {
@@ -194,7 +192,7 @@ mod tests {
     }
 
     fn prepare(command: &Command) -> Result<Start, SpawnError> {
-        let (theirs, _ours) = PipeMaker::default().make(command).unwrap();
+        let (theirs, _ours) = PipeMaker::default().create_pipes(command).unwrap();
         Start::prepare(command, theirs)
     }
 

@@ -1,5 +1,5 @@
-//! The calling thread's loop while a child runs: it reads output, writes input, waits for the end, for deadlines
-//! and the token, and takes the steps of the escalation.
+//! The loop of the calling thread while a child runs: it reads output, writes input, waits for the end, for deadlines
+//! and the cancellation token, and takes the steps of the escalation.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -19,19 +19,20 @@ use super::supervisor::Registration;
 use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
 use turnpipe_core::io::{CancelToken, Level};
 
-/// Default capacity of a pipe, and therefore the maximum size of a read.
+/// Default capacity of a pipe, in bytes, and therefore the maximum size of a read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Time before the first read of a new child's pipes. A short call then wakes this thread
-/// once; a child that fills the pipes sooner waits that long, once.
+/// Time before the first read of the pipes of a new child. A short call then wakes this thread once. A child that fills
+/// the pipes sooner waits that long, once.
 const FIRST_READ_DELAY: Duration = Duration::from_millis(2);
 
 /// Maximum number of reads of a pipe at the end, if it still has a writer.
 const MAX_LAST_READS: usize = 32;
 
-/// Maximum time between checks for events without a descriptor. The first check is earlier: most processes end
-/// at once.
+/// Maximum time between checks for events without a descriptor.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Time before the first check for events without a descriptor, since most processes end at once.
 const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Interval at which ended orphans are waited for while a call runs, since the call may create many.
@@ -52,13 +53,17 @@ struct Supervision<'a> {
     tree: ProcessTree,
     escalation: Escalation,
     cancel: &'a CancelToken,
-    survivors: bool,
+    /// Whether processes survived SIGKILL.
+    has_survivors: bool,
     stdin: Option<OwnedFd>,
-    unread: &'a [u8],
+    /// The rest of the input.
+    unwritten: &'a [u8],
     outputs: [Output<'a>; 2],
     report: Option<OwnedFd>,
+    /// The buffer of reads.
     scratch: Vec<u8>,
     poll_interval: Duration,
+    /// Time after the start at which ended orphans are waited for.
     #[cfg(target_os = "linux")]
     next_reaping: Duration,
 }
@@ -83,9 +88,9 @@ pub(super) fn supervise(
         tree,
         escalation: Escalation::new(command.limits),
         cancel,
-        survivors: false,
+        has_survivors: false,
         stdin: ends.stdin,
-        unread: match &command.stdin {
+        unwritten: match &command.stdin {
             Stdin::Null => &[],
             Stdin::Bytes(bytes) => bytes,
         },
@@ -101,6 +106,7 @@ pub(super) fn supervise(
 }
 
 impl Supervision<'_> {
+    /// Runs until the child and its descendants have ended or are abandoned.
     fn run(&mut self) {
         let mut leader_may_have_ended = self.tree.descriptor().is_none();
         let mut was_killed = false;
@@ -108,37 +114,36 @@ impl Supervision<'_> {
             let now = self.start_time.elapsed();
             let token = self.cancel.level();
             // An exit takes precedence over a deadline or a cancellation at the same time.
-            let decisive = now >= self.escalation.deadline() || token > Level::Running;
-            if leader_may_have_ended || decisive {
-                self.tree.look_for_end();
+            let is_due = now >= self.escalation.deadline() || token > Level::Running;
+            if leader_may_have_ended || is_due {
+                self.tree.poll_end();
             }
-            let seen = self.observe(token);
-            match self.escalation.step(now, seen) {
+            let observation = self.observe(token);
+            match self.escalation.step(now, observation) {
                 Step::Wait(until) => {
-                    leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
+                    leader_may_have_ended = self.wait(until.saturating_sub(now), observation);
                 }
                 Step::Terminate => {
-                    self.orphans(OrphanAction::Keep);
+                    self.find_orphans(OrphanAction::Keep);
                     self.tree.terminate();
                 }
                 Step::Kill => {
-                    self.orphans(OrphanAction::Keep);
+                    self.find_orphans(OrphanAction::Keep);
                     self.tree.kill();
                     was_killed = true;
                 }
                 Step::Finish => break,
             }
         }
-        self.survivors = was_killed && !self.kill_descendants();
+        self.has_survivors = was_killed && !self.kill_descendants();
     }
 
-    /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left: an
-    /// orphan that starts another one and ends is seen either alive or ended, since no other thread waits for
-    /// it.
+    /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left. An orphan that
+    /// starts another one and ends is found either alive or ended, since no other thread waits for it.
     fn kill_descendants(&mut self) -> bool {
         let until = Instant::now() + CLEANUP_TIMEOUT;
         while Instant::now() < until {
-            if self.orphans(OrphanAction::Kill) {
+            if self.find_orphans(OrphanAction::Kill) {
                 continue;
             }
             if self.tree.descendants() == Descendants::Gone {
@@ -169,34 +174,34 @@ impl Supervision<'_> {
         self.next_reaping.saturating_sub(self.start_time.elapsed())
     }
 
-    /// Adds the living orphans to the tree. Returns whether any may be left.
+    /// Adds the living orphans to the tree. Returns whether orphans may remain.
     #[cfg(target_os = "linux")]
-    fn orphans(&mut self, action: OrphanAction) -> bool {
+    fn find_orphans(&mut self, action: OrphanAction) -> bool {
         if !self.registration.supervisor.adopts_orphans() {
             return false;
         }
         let pipes = self.open_pipes();
         let leader = self.tree.leader();
         let found = self.registration.orphans(leader, &pipes, action);
-        let any = found.any();
+        let may_remain = found.may_remain();
         self.tree.adopt(found.living);
-        any
+        may_remain
     }
 
     /// Returns the output pipes that are still open, by inode.
     #[cfg(target_os = "linux")]
     fn open_pipes(&self) -> Vec<u64> {
         let pipes = self.outputs.iter().filter_map(Output::descriptor);
-        pipes
-            .filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino))
-            .collect()
+        let inodes = pipes.filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino));
+        inodes.collect()
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn orphans(&mut self, _: OrphanAction) -> bool {
+    fn find_orphans(&mut self, _: OrphanAction) -> bool {
         false
     }
 
+    /// Observes the state of the child.
     fn observe(&mut self, token: Level) -> Observation {
         let leader = match self.tree.status() {
             Some(_) => Leader::Ended,
@@ -209,9 +214,11 @@ impl Supervision<'_> {
         };
         let descendants = match (leader, pipes) {
             // An orphan that has ended may have started another.
-            (Leader::Ended, Pipes::AtEnd) if self.orphans(OrphanAction::Keep) => Descendants::Alive,
+            (Leader::Ended, Pipes::AtEnd) if self.find_orphans(OrphanAction::Keep) => {
+                Descendants::Alive
+            }
             (Leader::Ended, Pipes::AtEnd) => self.tree.descendants(),
-            // Orphans do not matter before.
+            // Orphans do not matter while the leader is alive or a pipe is open.
             _ => Descendants::Alive,
         };
         Observation {
@@ -227,25 +234,24 @@ impl Supervision<'_> {
     fn wait(&mut self, timeout: Duration, seen: Observation) -> bool {
         #[cfg(target_os = "linux")]
         let timeout = timeout.min(self.reap_orphans());
-        let leader = self
-            .tree
-            .descriptor()
-            .filter(|_| seen.leader == Leader::Alive);
+        let is_alive = seen.leader == Leader::Alive;
+        let leader = self.tree.descriptor().filter(|_| is_alive);
         let token = self.cancel.descriptor_above(seen.token);
-        let must_poll = (seen.leader == Leader::Alive && leader.is_none())
+        let must_poll = (is_alive && leader.is_none())
             || (seen.token < Level::Killed && token.is_none())
-            || (seen.leader == Leader::Ended && seen.pipes == Pipes::AtEnd);
-        let timeout = if must_poll {
-            let interval = self.poll_interval;
+            || (!is_alive && seen.pipes == Pipes::AtEnd);
+        let interval = self.poll_interval;
+        let mut max_wait = timeout;
+        if must_poll {
             self.poll_interval = (2 * interval).min(MAX_POLL_INTERVAL);
-            timeout.min(interval)
-        } else {
-            timeout
+            max_wait = max_wait.min(interval);
+        }
+        let read_delay = self.first_read_delay(leader);
+        let outputs = match read_delay {
+            Some(_) => [None, None],
+            None => self.outputs.each_ref().map(Output::descriptor),
         };
-        let (timeout, outputs) = match self.first_read_delay(leader) {
-            Some(delay) => (timeout.min(delay), [None, None]),
-            None => (timeout, self.outputs.each_ref().map(Output::descriptor)),
-        };
+        max_wait = max_wait.min(read_delay.unwrap_or(Duration::MAX));
         let watched = [
             (outputs[0], PollFlags::IN),
             (outputs[1], PollFlags::IN),
@@ -253,7 +259,7 @@ impl Supervision<'_> {
             (leader, PollFlags::IN),
             (token, PollFlags::IN),
         ];
-        let [stdout, stderr, stdin, leader, _] = poll_some(watched, timeout);
+        let [stdout, stderr, stdin, leader, _] = poll_some(watched, max_wait);
         for (output, ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
             output.read_ready(ready, &mut self.scratch);
         }
@@ -263,8 +269,8 @@ impl Supervision<'_> {
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// Returns the time until the first read of the pipes: a short call then wakes this thread once, by its
-    /// end, rather than by each pipe that it closes before.
+    /// Returns the time until the first read of the pipes. A short call then wakes this thread once, by its end, and
+    /// not by each pipe that it closes.
     fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
             return None;
@@ -276,25 +282,26 @@ impl Supervision<'_> {
     /// Writes as much input as the pipe takes. A child that closes its input is not an error.
     fn write_input(&mut self) {
         let Some(pipe) = &self.stdin else { return };
-        match rustix::io::write(pipe, self.unread) {
-            Ok(count) => self.unread = &self.unread[count..],
+        match rustix::io::write(pipe, self.unwritten) {
+            Ok(count) => self.unwritten = &self.unwritten[count..],
             Err(Errno::AGAIN | Errno::INTR) => return,
-            Err(_) => self.unread = &[],
+            Err(_) => self.unwritten = &[],
         }
-        if self.unread.is_empty() {
+        if self.unwritten.is_empty() {
             self.stdin = None;
         }
     }
 
+    /// Returns the result of the child.
     fn finish(mut self) -> Finished {
-        // Processes that were killed may have closed the pipes since.
+        // Killed processes may have closed the pipes since the last read.
         for output in &mut self.outputs {
             output.read_rest(&mut self.scratch);
         }
         let is_held = self.outputs.iter().any(|output| output.pipe.is_some());
-        let leftovers = if self.survivors || is_held {
+        let leftovers = if self.has_survivors || is_held {
             Leftovers::Running
-        } else if self.escalation.left_something() {
+        } else if self.escalation.has_leftovers() {
             Leftovers::Ended
         } else {
             Leftovers::None
@@ -324,10 +331,12 @@ impl Supervision<'_> {
 }
 
 impl Output<'_> {
+    /// Returns the descriptor of the pipe, unless it is at its end.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
+    /// Reads once, or closes the pipe, as the events of a poll say.
     fn read_ready(&mut self, ready: PollFlags, scratch: &mut Vec<u8>) {
         if ready.contains(PollFlags::IN) {
             self.read(scratch);
@@ -368,10 +377,11 @@ fn poll_some<const N: usize>(
     watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
     timeout: Duration,
 ) -> [PollFlags; N] {
-    let mut set: Vec<PollFd<'_>> = watched
+    let present = watched
         .iter()
-        .filter_map(|(descriptor, events)| Some(PollFd::from_borrowed_fd((*descriptor)?, *events)))
-        .collect();
+        .filter_map(|(descriptor, events)| Some(((*descriptor)?, *events)));
+    let polled = present.map(|(descriptor, events)| PollFd::from_borrowed_fd(descriptor, events));
+    let mut set: Vec<PollFd<'_>> = polled.collect();
     // Values that overflow mean "no timeout".
     let timeout = Timespec::try_from(timeout).ok();
     match poll(&mut set, timeout.as_ref()) {

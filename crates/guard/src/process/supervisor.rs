@@ -1,5 +1,5 @@
-//! The running children of this program: a registry that kills them at exit, assigns orphans to their
-//! calls, and tells the guardian about them.
+//! The registry of the running children of this program. It kills them at exit, assigns orphans to their calls, and
+//! lists them for the guardian.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use super::escalation::{CLEANUP_TIMEOUT, OrphanAction};
 #[cfg(target_os = "linux")]
 use super::guardian::Guardian;
 #[cfg(target_os = "linux")]
-use super::orphans::{Claim, FoundOrphans, Orphans, Rival};
+use super::orphans::{CallIdentity, FoundOrphans, Orphans, OtherCall};
 use super::process_tree::ProcessTree;
 use turnpipe_core::io::Lock;
 #[cfg(target_os = "linux")]
@@ -32,7 +32,7 @@ struct Shared {
     children: Mutex<Children>,
     #[cfg(target_os = "linux")]
     orphans: Orphans,
-    /// The variable that marks children, if a guardian is wanted.
+    /// The variable that marks children, if there is to be a guardian.
     #[cfg(target_os = "linux")]
     mark: OnceLock<String>,
     /// The guardian, once started; `None` if it could not be started.
@@ -40,11 +40,12 @@ struct Shared {
     guardian: OnceLock<Option<Guardian>>,
 }
 
+/// The children by their keys.
 #[derive(Debug, Default)]
 struct Children {
     next_key: u64,
     running: BTreeMap<u64, Child>,
-    /// Killed children that have not ended.
+    /// Killed children that have not ended yet.
     abandoned: Vec<ProcessTree>,
 }
 
@@ -59,7 +60,7 @@ struct Child {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChildState {
     Starting,
-    /// Will be killed as soon as it is started.
+    /// Starting, to be killed as soon as it has started.
     StartingToBeKilled,
     Running(Pid),
 }
@@ -71,16 +72,16 @@ pub(super) struct Registration {
     key: u64,
     #[cfg(target_os = "linux")]
     start_time: u64,
-    /// The entry in the guardian's table.
+    /// The entry in the table of the guardian.
     #[cfg(target_os = "linux")]
-    guarded: Option<usize>,
+    entry: Option<usize>,
 }
 
 impl Supervisor {
-    /// Ensures that no process outlives this program. Orphans of children are adopted and end with the
-    /// calls that started them, and a guardian process ends all children if this program is killed. Has to be
-    /// called before the first child, by a program that calls [`super::run_as_guardian`] first thing. `mark`
-    /// is a variable that all children have in their environment, as `NAME=value`.
+    /// Ensures that no process outlives this program. Orphans of children are adopted and end with the calls that
+    /// started them, and a guardian process kills all children if this program is killed. Must be called before the
+    /// first child, by a program that calls [`super::run_as_guardian`] when it starts. `mark` is a variable that all
+    /// children have in their environment, as `NAME=value`.
     ///
     /// Does nothing on systems other than Linux.
     ///
@@ -89,7 +90,7 @@ impl Supervisor {
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
-            // The first mark stays.
+            // Later calls keep the first mark.
             let _ = self.shared.mark.set(mark.to_owned());
             self.shared.orphans.adopt()?;
         }
@@ -120,7 +121,7 @@ impl Supervisor {
     /// Registers a child that is about to be started.
     pub(super) fn register(&self) -> Registration {
         #[cfg(target_os = "linux")]
-        let (guarded, start_time) = (self.enter_guarded(), process_table::clock_ticks());
+        let (entry, start_time) = (self.add_to_guardian(), process_table::clock_ticks());
         let mut children = self.shared.children.lock_anyway();
         let key = children.next_key;
         children.next_key += 1;
@@ -137,12 +138,12 @@ impl Supervisor {
             #[cfg(target_os = "linux")]
             start_time,
             #[cfg(target_os = "linux")]
-            guarded,
+            entry,
         }
     }
 
-    /// Keeps a child that survived SIGKILL (it hangs in the kernel). It is waited for when a later child
-    /// ends, so that it does not stay a zombie.
+    /// Keeps a child that survived SIGKILL, since it hangs in the kernel. It is waited for when a later child ends, so
+    /// that it does not stay a zombie.
     pub(super) fn abandon(&self, tree: ProcessTree) {
         self.shared.children.lock_anyway().abandoned.push(tree);
     }
@@ -161,7 +162,7 @@ impl Supervisor {
 impl Supervisor {
     /// Whether orphans become children of this process.
     pub(super) fn adopts_orphans(&self) -> bool {
-        self.shared.orphans.are_adopted()
+        self.shared.orphans.is_adopting()
     }
 
     /// Waits for the orphans that have ended. Returns whether there were any.
@@ -173,13 +174,13 @@ impl Supervisor {
         self.shared.guardian.get()?.as_ref().map(Guardian::pid)
     }
 
-    /// Adds a call to the guardian's table, after starting the guardian if this is the first call.
-    /// Without a guardian, calls run unguarded.
-    fn enter_guarded(&self) -> Option<usize> {
+    /// Adds a call to the table of the guardian, which is started for the first call. Returns the entry; `None` without
+    /// a guardian.
+    fn add_to_guardian(&self) -> Option<usize> {
         let mark = self.shared.mark.get()?;
         let guardian = &self.shared.guardian;
-        let guardian = guardian.get_or_init(|| Guardian::start(mark).ok());
-        Some(guardian.as_ref()?.enter())
+        let started = guardian.get_or_init(|| Guardian::start(mark).ok());
+        Some(started.as_ref()?.add_call())
     }
 
     /// Kills all processes in the sessions of these leaders and their descendants. Other threads may wait
@@ -227,26 +228,27 @@ impl Registration {
     /// Returns the guardian, and the entry in its table.
     fn guardian_entry(&self) -> Option<(&Guardian, usize)> {
         let guardian = self.supervisor.shared.guardian.get()?.as_ref()?;
-        Some((guardian, self.guarded?))
+        Some((guardian, self.entry?))
     }
 
-    /// Finds the adopted orphans of this child, which leads `leader`'s group and writes to `pipes`.
+    /// Finds the adopted orphans of this child. `leader` is its process id, and `pipes` the inodes of its output pipes.
     pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> FoundOrphans {
-        let claim = Claim {
+        let claim = CallIdentity {
             leader,
             start_time: self.start_time,
             pipes,
         };
         let supervisor = &self.supervisor;
         let (orphans, guardian) = (&supervisor.shared.orphans, supervisor.guardian_pid());
-        orphans.of_call(claim, || self.rivals(), action, guardian)
+        orphans.find_of_call(claim, || self.list_other_calls(), action, guardian)
     }
 
-    fn rivals(&self) -> Vec<Rival> {
+    /// Returns the other running calls.
+    fn list_other_calls(&self) -> Vec<OtherCall> {
         let children = self.supervisor.shared.children.lock_anyway();
         let others = children.running.iter().filter(|(key, _)| **key != self.key);
         others
-            .map(|(_, child)| Rival {
+            .map(|(_, child)| OtherCall {
                 leader: match child.state {
                     ChildState::Running(leader) => Some(leader),
                     ChildState::Starting | ChildState::StartingToBeKilled => None,
@@ -261,12 +263,12 @@ impl Drop for Registration {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some((guardian, entry)) = self.guardian_entry() {
-            guardian.leave(entry);
+            guardian.remove_call(entry);
         }
         let mut children = self.supervisor.shared.children.lock_anyway();
         children.running.remove(&self.key);
         children.abandoned.retain_mut(|tree| {
-            tree.look_for_end();
+            tree.poll_end();
             tree.status().is_none()
         });
     }

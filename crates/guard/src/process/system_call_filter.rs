@@ -1,13 +1,12 @@
-//! The system calls refused to children of the parallel lane and to programs in a sandbox, as a program for the kernel
-//! (seccomp), and its installation on the calling thread.
+//! Builds and installs the system call filters (seccomp) of children of the parallel lane and of programs in a sandbox.
 //!
-//! Calls that are refused with all arguments are in `refused_system_calls.txt`, others in
-//! `examined_system_calls.txt`. Operations that Landlock's file rights cover (create, write, remove, move) are not
-//! listed. A call that is not listed is allowed. New calls of later kernels, with numbers above [`NEWEST_KNOWN`],
-//! do not exist for these children.
+//! Calls that are refused with all arguments are in `refused_system_calls.txt`, calls that are refused with some
+//! arguments in `examined_system_calls.txt`. Operations that the file rights of Landlock cover (create, write, remove,
+//! move) are not listed. A call that is not listed is allowed. Calls of later kernels, with numbers above
+//! [`NEWEST_KNOWN`], do not exist for these programs.
 //!
-//! Calls with examined arguments are first and end the program. For all others the kernel caches the verdict,
-//! so the length of the program costs nothing.
+//! Calls with examined arguments are first. For all others the kernel caches the result, so the length of the filter
+//! costs nothing.
 
 use std::ffi::c_long;
 use std::io;
@@ -17,7 +16,7 @@ const NEWEST_KNOWN: u32 = 469;
 
 /// Calls that are refused if their first argument is our own process or the thread that starts the children:
 /// Landlock does not distinguish these from the children.
-const SIGNALLING: &[c_long] = &[
+const SIGNALLING_CALLS: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_tgkill,
@@ -25,8 +24,8 @@ const SIGNALLING: &[c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
-// memory. The second one only in the lane.
+// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in memory.
+// `openat2` does not exist in the lane only.
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;
 
@@ -49,29 +48,31 @@ const ARCHITECTURE_OF_CALL: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
-/// The numbers of another architecture have other meanings.
+/// Result for a call of another architecture, whose numbers have other meanings.
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// A program for the kernel.
+/// A filter: a program for the kernel.
 pub(super) type Filter = Vec<libc::sock_filter>;
 
-/// The processes that a filter is for.
+/// The processes for which a filter is.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
-    /// Children of the lane. The numbers are those of our process and of the thread that starts them, which shares
-    /// its Landlock domain with its children.
+    /// Children of the lane.
     Lane {
+        /// The ids of our process and of the thread that starts the children, which shares its Landlock domain with
+        /// them.
         own: [u32; 2],
     },
+    /// Programs in a sandbox.
     Sandbox,
 }
 
 /// Returns the filter for children of the lane that the calling thread starts.
 pub(super) fn lane_filter() -> Filter {
     let own = [rustix::process::getpid(), rustix::thread::gettid()];
-    program(Scope::Lane {
+    build_program(Scope::Lane {
         own: own.map(|pid| pid.as_raw_pid().cast_unsigned()),
     })
 }
@@ -79,7 +80,7 @@ pub(super) fn lane_filter() -> Filter {
 /// Returns the filter for programs in a sandbox: no namespaces, mounts, kernel keys, programs and modules in the
 /// kernel, files by handle, `io_uring`, and no input into a terminal.
 pub(super) fn sandbox_filter() -> Filter {
-    program(Scope::Sandbox)
+    build_program(Scope::Sandbox)
 }
 
 /// Restricts the calling thread and its children permanently. `no_new_privs` must be set. Allocates nothing.
@@ -111,7 +112,8 @@ pub(super) fn install(filter: &[libc::sock_filter]) -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-fn program(scope: Scope) -> Filter {
+/// Builds a filter.
+fn build_program(scope: Scope) -> Filter {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
         branch(JUMP_IF_EQUAL, ARCHITECTURE.0, 1, 0),
@@ -122,7 +124,7 @@ fn program(scope: Scope) -> Filter {
         statement(RETURN, DOES_NOT_EXIST),
     ];
     if let Scope::Lane { own } = scope {
-        for call in SIGNALLING {
+        for call in SIGNALLING_CALLS {
             program.push(branch(JUMP_IF_EQUAL, number(*call), 0, 6));
             program.push(statement(LOAD, FIRST_ARGUMENT));
             for number in own {
@@ -133,16 +135,17 @@ fn program(scope: Scope) -> Filter {
         }
     }
     for (call, patterns) in examined_calls(scope) {
-        let body = examination(&patterns);
+        let body = examine_call(&patterns);
         program.extend([
             branch(JUMP_IF_EQUAL, call, 1, 0),
             statement(JUMP, length(&body)),
         ]);
         program.extend(body);
     }
-    let absent = absent(scope).iter().map(|call| (*call, DOES_NOT_EXIST));
+    let calls = missing_calls(scope).iter();
+    let missing = calls.map(|call| (*call, DOES_NOT_EXIST));
     let refused = refused_calls(scope).map(|call| (call, REFUSE));
-    for (call, answer) in absent.chain(refused) {
+    for (call, answer) in missing.chain(refused) {
         program.push(branch(JUMP_IF_EQUAL, call, 0, 1));
         program.push(statement(RETURN, answer));
     }
@@ -150,34 +153,34 @@ fn program(scope: Scope) -> Filter {
     program
 }
 
-/// Returns the calls that do not exist.
-fn absent(scope: Scope) -> &'static [u32] {
+/// Returns the calls that do not exist for the processes.
+fn missing_calls(scope: Scope) -> &'static [u32] {
     match scope {
         Scope::Lane { .. } => &[CLONE3, OPENAT2],
         Scope::Sandbox => &[CLONE3],
     }
 }
 
-/// Returns the part of the program for one examined call.
-fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
-    let mut body: Vec<_> = patterns.iter().flat_map(refusal).collect();
+/// Returns the instructions for one examined call: they refuse it if a pattern matches, else allow it.
+fn examine_call(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
+    let mut body: Vec<_> = patterns.iter().flat_map(refuse_matching).collect();
     body.push(statement(RETURN, ALLOW));
     body
 }
 
-/// Refuses the call if all conditions hold, else continues after the returned instructions.
-fn refusal(pattern: &Pattern) -> Vec<libc::sock_filter> {
+/// Returns instructions that refuse the call if all conditions hold, else continue after them.
+fn refuse_matching(pattern: &Pattern) -> Vec<libc::sock_filter> {
     let mut from_the_end = vec![statement(RETURN, REFUSE)];
     for condition in pattern.iter().rev() {
         let skipped = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
-        from_the_end.extend(check(condition, skipped).into_iter().rev());
+        from_the_end.extend(skip_unless(condition, skipped).into_iter().rev());
     }
     from_the_end.reverse();
     from_the_end
 }
 
-/// Continues if the condition holds, else skips the next `skipped` instructions.
-fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
+/// Returns instructions that continue if the condition holds, else skip the next `skipped` instructions.
+fn skip_unless(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     let (if_equal, if_not) = if condition.is_equality {
         (0, skipped)
     } else {
@@ -190,26 +193,26 @@ fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     ]
 }
 
-/// A refusal of a call: all conditions hold.
+/// A pattern of arguments with which a call is refused: all conditions hold.
 type Pattern = Vec<ArgumentCondition>;
 
 /// A condition on half an argument.
 #[derive(Debug)]
 struct ArgumentCondition {
-    /// The position of the half in the data of a call.
+    /// Byte offset of the half in the data of a call.
     offset: u32,
     /// The compared bits.
     mask: u32,
-    /// Whether they must be equal to `value`, or must not.
+    /// Whether the bits must be equal to `value`; else they must differ.
     is_equality: bool,
     value: u32,
 }
 
-/// Returns the calls that are refused with certain arguments, in order, with the patterns of these.
+/// Returns the calls that are refused with some arguments, with the patterns of these, in the order of the table.
 fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     let mut calls: Vec<(u32, Vec<Pattern>)> = Vec::new();
-    for (call, conditions) in rows(include_str!("examined_system_calls.txt"), scope) {
-        let pattern = conditions.into_iter().filter_map(condition).collect();
+    for (call, conditions) in parse_rows(include_str!("examined_system_calls.txt"), scope) {
+        let pattern = conditions.into_iter().filter_map(parse_condition).collect();
         match calls.last_mut() {
             Some((last, patterns)) if *last == call => patterns.push(pattern),
             _ => calls.push((call, vec![pattern])),
@@ -218,13 +221,13 @@ fn examined_calls(scope: Scope) -> Vec<(u32, Vec<Pattern>)> {
     calls
 }
 
-/// Returns the calls that are always refused.
+/// Returns the calls that are refused with all arguments.
 fn refused_calls(scope: Scope) -> impl Iterator<Item = u32> {
-    rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
+    parse_rows(include_str!("refused_system_calls.txt"), scope).map(|(call, _)| call)
 }
 
-/// Returns the rows of a table for this architecture: the number of a call, and the words after the numbers.
-fn rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
+/// Parses the rows of a table for this architecture: the number of a call, and the words behind the numbers.
+fn parse_rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'static str>)> {
     let is_included = move |row: &&str| match scope {
         Scope::Lane { .. } => !row.starts_with('#'),
         Scope::Sandbox => row.starts_with('+'),
@@ -238,7 +241,7 @@ fn rows(table: &'static str, scope: Scope) -> impl Iterator<Item = (u32, Vec<&'s
 
 /// Parses a condition. A condition that cannot be parsed is omitted, so that more calls are refused; a test
 /// checks that all can be parsed.
-fn condition(text: &str) -> Option<ArgumentCondition> {
+fn parse_condition(text: &str) -> Option<ArgumentCondition> {
     let hexadecimal = |digits| u32::from_str_radix(digits, 16).ok();
     let (place, value) = text.split_once('=')?;
     let bits = place.trim_end_matches('!');
@@ -253,7 +256,7 @@ fn condition(text: &str) -> Option<ArgumentCondition> {
     })
 }
 
-/// Converts the number of a system call, which is small.
+/// Converts the number of a system call.
 fn number(call: c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }

@@ -2,22 +2,23 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The process and the thread of the program.
+/// The ids of the process and the thread for which the filter is.
 const OWN: [u32; 2] = [4000, 4007];
 const LANE: Scope = Scope::Lane { own: OWN };
 
-/// Runs the program of the lane as the kernel would.
-fn verdict_of(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
-    verdict_in(LANE, architecture, number, arguments)
+/// Runs the filter of the lane.
+fn lane_verdict(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    run_filter(LANE, architecture, number, arguments)
 }
 
-fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+/// Runs a filter as the kernel does. Returns its result.
+fn run_filter(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
     let mut data = Vec::new();
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());
     data.extend([0; 8]);
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
-    let program = program(scope);
+    let program = build_program(scope);
     let (mut at, mut accumulator) = (0, 0_u32);
     loop {
         let instruction = program[at];
@@ -48,7 +49,7 @@ fn verdict_in(scope: Scope, architecture: u32, number: u32, arguments: [u64; 6])
 fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
     let mut all = [0; 6];
     all[..arguments.len()].copy_from_slice(arguments);
-    verdict_of(ARCHITECTURE.0, number(call), all)
+    lane_verdict(ARCHITECTURE.0, number(call), all)
 }
 
 /// Returns a `pid_t` or an `int` in a register.
@@ -61,7 +62,7 @@ fn every_row_of_the_table_is_refused() {
     for call in refused_calls(LANE) {
         assert_eq!(verdict(call.into(), &[]), REFUSE, "{call}");
     }
-    for call in absent(LANE).iter().copied() {
+    for call in missing_calls(LANE).iter().copied() {
         assert_eq!(verdict(call.into(), &[]), DOES_NOT_EXIST, "{call}");
     }
 }
@@ -195,11 +196,11 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
 
 #[test]
 fn every_condition_of_the_table_is_understood() {
-    let rows = rows(include_str!("examined_system_calls.txt"), LANE);
+    let rows = parse_rows(include_str!("examined_system_calls.txt"), LANE);
     for (call, conditions) in rows {
         assert!(!conditions.is_empty(), "{call}");
         for text in conditions {
-            assert!(condition(text).is_some(), "{call} {text}");
+            assert!(parse_condition(text).is_some(), "{call} {text}");
         }
     }
 }
@@ -207,7 +208,12 @@ fn every_condition_of_the_table_is_understood() {
 #[test]
 fn no_call_is_in_the_table_twice() {
     let mut calls: Vec<u32> = examined_calls(LANE).iter().map(|(call, _)| *call).collect();
-    calls.extend(absent(LANE).iter().copied().chain(refused_calls(LANE)));
+    calls.extend(
+        missing_calls(LANE)
+            .iter()
+            .copied()
+            .chain(refused_calls(LANE)),
+    );
     let count = calls.len();
     calls.sort_unstable();
     calls.dedup();
@@ -256,7 +262,7 @@ fn examined_arguments_decide() {
     assert_eq!(verdict(libc::SYS_kill, &[word(-1234), 15]), ALLOW);
     assert_eq!(verdict(libc::SYS_kill, &[0, 15]), ALLOW);
     for own in OWN {
-        for call in SIGNALLING {
+        for call in SIGNALLING_CALLS {
             assert_eq!(verdict(*call, &[u64::from(own), 0]), REFUSE, "{call}");
             assert_eq!(verdict(*call, &[u64::from(own) + 1, 0]), ALLOW, "{call}");
         }
@@ -330,7 +336,7 @@ fn common_calls_are_allowed() {
 #[test]
 fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
     let verdict = |call: libc::c_long, arguments: [u64; 6]| {
-        verdict_in(Scope::Sandbox, ARCHITECTURE.0, number(call), arguments)
+        run_filter(Scope::Sandbox, ARCHITECTURE.0, number(call), arguments)
     };
     let none = [0; 6];
     for call in [
@@ -378,18 +384,18 @@ fn a_sandbox_refuses_namespaces_and_input_into_terminals() {
 proptest! {
     #[test]
     fn numbers_of_x32_and_later_kernels_do_not_exist(number in NEWEST_KNOWN + 1.., argument: u64) {
-        prop_assert_eq!(verdict_of(ARCHITECTURE.0, number, [argument; 6]), DOES_NOT_EXIST);
+        prop_assert_eq!(lane_verdict(ARCHITECTURE.0, number, [argument; 6]), DOES_NOT_EXIST);
     }
 
     #[test]
     fn calls_of_other_architectures_kill(architecture: u32, number: u32) {
         prop_assume!(architecture != ARCHITECTURE.0);
-        prop_assert_eq!(verdict_of(architecture, number, [0; 6]), KILL);
+        prop_assert_eq!(lane_verdict(architecture, number, [0; 6]), KILL);
     }
 
     #[test]
     fn every_path_through_the_program_ends(number in 0..=NEWEST_KNOWN, arguments: [u64; 6]) {
-        let verdict = verdict_of(ARCHITECTURE.0, number, arguments);
+        let verdict = lane_verdict(ARCHITECTURE.0, number, arguments);
         prop_assert!([ALLOW, REFUSE, DOES_NOT_EXIST].contains(&verdict));
     }
 }

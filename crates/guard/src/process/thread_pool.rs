@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io, thread};
 use turnpipe_core::io::Lock;
 
-/// A job, which gets the value that its thread created first.
+/// A job, which gets the value that its thread created when it started.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;
 
 /// A limited number of threads, each started when no other is idle. When the pool is dropped, the threads run
@@ -17,7 +17,7 @@ pub struct ThreadPool<Local = ()> {
 }
 
 struct Shared<Local> {
-    /// Creates the value of a thread.
+    /// Creates the value of a thread when it starts.
     enter: Box<dyn Fn() -> Local + Send + Sync>,
     state: Mutex<State<Local>>,
     work: Condvar,
@@ -27,7 +27,7 @@ struct State<Local> {
     jobs: VecDeque<Job<Local>>,
     threads: usize,
     idle: usize,
-    closed: bool,
+    is_closed: bool,
 }
 
 /// The first thread cannot be created.
@@ -39,7 +39,7 @@ pub struct NoThread<Local> {
 }
 
 impl<Local: 'static> ThreadPool<Local> {
-    /// Returns a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
+    /// Creates a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
     pub fn new(
         name: &'static str,
         max_threads: usize,
@@ -54,7 +54,7 @@ impl<Local: 'static> ThreadPool<Local> {
                     jobs: VecDeque::new(),
                     threads: 0,
                     idle: 0,
-                    closed: false,
+                    is_closed: false,
                 }),
                 work: Condvar::new(),
             }),
@@ -69,10 +69,8 @@ impl<Local: 'static> ThreadPool<Local> {
         let mut state = self.shared.state.lock_anyway();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {
             let shared = Arc::clone(&self.shared);
-            let thread = thread::Builder::new()
-                .name(self.name.to_owned())
-                .spawn(move || shared.serve());
-            match thread {
+            let builder = thread::Builder::new().name(self.name.to_owned());
+            match builder.spawn(move || shared.serve()) {
                 Ok(_) => state.threads += 1,
                 // Another thread runs the job.
                 Err(_) if state.threads > 0 => {}
@@ -88,12 +86,13 @@ impl<Local: 'static> ThreadPool<Local> {
 
 impl<Local> Drop for ThreadPool<Local> {
     fn drop(&mut self) {
-        self.shared.state.lock_anyway().closed = true;
+        self.shared.state.lock_anyway().is_closed = true;
         self.shared.work.notify_all();
     }
 }
 
 impl<Local> Shared<Local> {
+    /// Runs jobs until the pool is dropped.
     fn serve(&self) {
         let local = (self.enter)();
         while let Some(job) = self.next_job() {
@@ -101,9 +100,10 @@ impl<Local> Shared<Local> {
         }
     }
 
+    /// Waits for a job; `None` if the pool was dropped and no job is left.
     fn next_job(&self) -> Option<Job<Local>> {
         let mut state = self.state.lock_anyway();
-        if state.jobs.is_empty() && !state.closed {
+        if state.jobs.is_empty() && !state.is_closed {
             // On a busy machine the next job arrives while this thread yields, which saves a sleep and a
             // wake-up.
             state.idle += 1;
@@ -116,14 +116,12 @@ impl<Local> Shared<Local> {
             if let Some(job) = state.jobs.pop_front() {
                 return Some(job);
             }
-            if state.closed {
+            if state.is_closed {
                 return None;
             }
             state.idle += 1;
-            state = self
-                .work
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let woken = self.work.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }

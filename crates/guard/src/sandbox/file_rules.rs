@@ -1,10 +1,10 @@
-//! Which files the rules of a run name, and the masks that protect them.
+//! The file rules of a run, as a source of masks.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::search::{Earlier, Found, FoundMasks};
-use super::sought_files::SoughtFiles;
+use super::mask_rules::MaskRules;
+use super::search::{FoundMasks, SearchCache, SearchResult};
 use super::workspace::WorkspaceFiles;
 use crate::permission::DeniedFiles;
 use crate::process::{MaskList, MaskSource, Privilege};
@@ -13,19 +13,19 @@ use turnpipe_core::io::{Environment, Lock};
 /// The file rules of a run.
 #[derive(Debug)]
 pub struct FileRules {
-    sought: SoughtFiles,
-    earlier: Mutex<Earlier>,
+    rules: MaskRules,
+    cache: Mutex<SearchCache>,
 }
 
 impl FileRules {
-    /// Returns the rules for these files. Patterns with wildcards are expanded in the working directories and in the
-    /// home directory.
+    /// Creates rules that deny files. Patterns with wildcards are expanded in the working directories and in the home
+    /// directory.
     pub fn new(
         patterns: Vec<DeniedFiles>,
         working_directories: &[PathBuf],
         environment: Arc<Environment>,
     ) -> Self {
-        let sought = SoughtFiles {
+        let rules = MaskRules {
             patterns,
             working_directories: working_directories.to_vec(),
             home: environment.get("HOME").map(PathBuf::from),
@@ -34,25 +34,26 @@ impl FileRules {
             workspace: None,
         };
         Self {
-            sought,
-            earlier: Mutex::default(),
+            rules,
+            cache: Mutex::default(),
         }
     }
 
-    /// Adds what a workspace protects besides.
+    /// Adds the files that a workspace protects.
     #[must_use]
     pub fn with_workspace(mut self, workspace: WorkspaceFiles) -> Self {
-        self.sought.workspace = Some(workspace);
+        self.rules.workspace = Some(workspace);
         self
     }
 
-    /// Returns the masks for the files that exist now. Walks through directories.
+    /// Finds the masks for the files that exist now. Walks through directories.
     pub fn find_masks(&self) -> FoundMasks {
         self.search(|found| found.masks.clone())
     }
 
-    fn search<T>(&self, result: impl FnOnce(&Found) -> T) -> T {
-        result(self.earlier.lock_anyway().search(&self.sought))
+    /// Searches, and returns a part of the result.
+    fn search<T>(&self, result: impl FnOnce(&SearchResult) -> T) -> T {
+        result(self.cache.lock_anyway().search(&self.rules))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server that a program asks the proxy for.
+//! Parses the servers that programs request from the proxy.
 
 use url::Host;
 
@@ -12,15 +12,15 @@ pub struct HostAndPort {
 }
 
 impl HostAndPort {
-    /// Parses `host:port`.
+    /// Parses `host:port`; `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = parse_authority(text)?;
         Some(Self { host, port: port? })
     }
 }
 
-/// Parses a host that a port may follow, as in a URL: with decimal, octal and hexadecimal IPv4 addresses, and IPv6
-/// addresses in brackets. Each host has one form: names are in lower case and without a trailing dot, IPv4-mapped
+/// Parses a host that a port may follow, as in a URL: a name, a decimal, octal or hexadecimal IPv4 address, or an IPv6
+/// address in brackets. Equal hosts have equal results: names are in lower case and without a trailing dot, IPv4-mapped
 /// addresses are IPv4.
 pub fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
     let (host, port) = match text.rsplit_once(':') {
@@ -28,7 +28,7 @@ pub fn parse_authority(text: &str) -> Option<(Host, Option<u16>)> {
         _ => (text, None),
     };
     let host = match Host::parse(host).ok()? {
-        // Without its last dots it would be an address.
+        // Without its last dots, the name could be an address.
         Host::Domain(name) if name.starts_with('.') || name.ends_with("..") => return None,
         Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
         Host::Ipv6(address) => address

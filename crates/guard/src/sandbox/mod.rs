@@ -1,16 +1,17 @@
-//! The rules of a sandbox: which files on this machine its patterns name, with the masks that protect them.
+//! Finds the files that the rules of a sandbox name, and the masks that protect them.
 //!
-//! Rules name files by patterns, the kernel protects files. [`FileRules`] looks for the files that the patterns name
-//! (`search`, `walk`), for their other names (`mount_table`), for sockets through which a program outside of the sandbox
-//! could open them (`sockets`), and for ways that only root has (`system`). [`crate::process`] mounts the masks.
+//! Rules name files by patterns, but the kernel protects single files. [`FileRules`] finds the files that match the
+//! patterns (`search`, `walk`), their other names (`mount_table`), sockets through which a program outside the sandbox
+//! could open them (`sockets`), and files through which root could get around masks (`system`). [`crate::process`]
+//! mounts the masks.
 
 mod environment;
 mod file_rules;
 mod host_and_port;
+mod mask_rules;
 mod mount_table;
 mod search;
 mod sockets;
-mod sought_files;
 mod system;
 mod walk;
 mod workspace;

@@ -1,4 +1,4 @@
-//! The mounts of this process, to find the other paths of a file.
+//! Finds the other paths of a file in the mounts of this process.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,8 +17,9 @@ pub(super) struct MountTable {
 struct Mount {
     /// Major and minor number of the file system.
     device: String,
-    /// The directory or file of the file system.
+    /// The directory or file of the file system that is mounted.
     root: PathBuf,
+    /// The path where it is mounted.
     point: PathBuf,
 }
 
@@ -31,7 +32,7 @@ impl MountTable {
         }
     }
 
-    /// Returns the other paths of a file without links: in other mounts of the same file system.
+    /// Returns the other paths of a file, in other mounts of the same file system. `path` has no links.
     pub(super) fn other_paths(&self, path: &Path) -> Vec<PathBuf> {
         let candidates = self.candidates(path);
         if candidates.is_empty() {
@@ -46,10 +47,11 @@ impl MountTable {
         candidates.into_iter().filter(is_same).collect()
     }
 
+    /// Returns the paths in other mounts, which another mount may hide.
     fn candidates(&self, path: &Path) -> Vec<PathBuf> {
-        // Of several mounts at one path, the last one is seen.
-        let above = self.mounts.iter().rev();
-        let above = above.filter(|mount| path.starts_with(&mount.point));
+        // Of several mounts at one path, the last one is visible.
+        let from_last = self.mounts.iter().rev();
+        let above = from_last.filter(|mount| path.starts_with(&mount.point));
         let Some(own) = above.max_by_key(|mount| mount.point.components().count()) else {
             return Vec::new();
         };
@@ -57,10 +59,8 @@ impl MountTable {
             return Vec::new();
         };
         let in_file_system = join(&own.root, below);
-        let others = self
-            .mounts
-            .iter()
-            .filter(|other| other.device == own.device);
+        let mounts = self.mounts.iter();
+        let others = mounts.filter(|other| other.device == own.device);
         let paths = others.filter_map(|other| {
             let below = in_file_system.strip_prefix(&other.root).ok()?;
             Some(join(&other.point, below))
@@ -68,18 +68,18 @@ impl MountTable {
         paths.filter(|other| other != path).collect()
     }
 
-    /// Returns the paths where something is mounted.
+    /// Returns the mount points.
     pub(super) fn points(&self) -> impl Iterator<Item = &Path> {
         self.mounts.iter().map(|mount| &*mount.point)
     }
 }
 
-/// Joins paths; joining an empty path would append a slash.
+/// Joins paths. Unlike [`Path::join`], it appends no slash if `below` is empty.
 fn join(directory: &Path, below: &Path) -> PathBuf {
     directory.iter().chain(below).collect()
 }
 
-/// Parses a line: two numbers, the device, the root and the mount point, and more.
+/// Parses a line: two numbers, the device, the root, the mount point and further fields.
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|byte| *byte == b' ');
     let device = fields.nth(2)?;

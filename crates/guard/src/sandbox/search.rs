@@ -1,4 +1,4 @@
-//! The search for the files to mask.
+//! Searches for the files to mask.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::mask_rules::MaskRules;
 use super::mount_table::MountTable;
 use super::sockets::{parse_bound_sockets, reachable_sockets, service_directories};
-use super::sought_files::SoughtFiles;
-use super::system::{DEVICES, KERNEL_SETTINGS, disks};
-use super::walk::{Directory, EntryType, Version, Walk, Walked, may_be_opened};
+use super::system::{DEVICES, KERNEL_SETTINGS, find_disks};
+use super::walk::{Directory, Entry, EntryType, Version, WalkResult, Walker, may_be_opened};
 use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
 use crate::process::{MAX_MASKS, Mask, MaskKind, Privilege, isolates_calls};
 
-/// The masks for the files that exist now, and what they do not protect.
+/// The masks for the files that exist now, and the gaps in them.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FoundMasks {
-    /// The masks, in the order in which they have to be mounted.
+    /// The masks, in the order in which they must be mounted.
     pub masks: Vec<Mask>,
-    /// Reasons why a rule does not hold for all files that it names, each on one line.
+    /// Reasons why a rule does not apply to all files that it names, each on one line.
     pub gaps: Vec<String>,
-    /// Whether files were moved during all searches, so that some may have no mask.
+    /// Whether files were moved during every search, so that some may have no mask.
     pub is_unsettled: bool,
 }
 
@@ -35,30 +35,33 @@ impl FoundMasks {
     }
 }
 
-/// Maximum number of searches while files are moved, and the time after which no other one begins.
-const ATTEMPTS: usize = 50;
-const MAX_TIME: Duration = Duration::from_secs(2);
+/// Maximum number of searches while files are moved.
+const MAX_ATTEMPTS: usize = 50;
 
-/// What earlier searches have seen.
+/// Time after which no further search starts.
+const MAX_SEARCH_TIME: Duration = Duration::from_secs(2);
+
+/// The results of earlier searches, which the next search reuses.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
-    files: Walk,
-    services: Walk,
-    /// What was found in the directories of the last walk for files.
-    named: HashMap<PathBuf, NamedFiles>,
-    found: Option<Found>,
+pub(super) struct SearchCache {
+    files: Walker,
+    services: Walker,
+    /// The matches in the directories of the last walk for files.
+    matched: HashMap<PathBuf, MatchedFiles>,
+    found: Option<SearchResult>,
 }
 
-impl Earlier {
-    /// Searches again only if something has changed that the last search depended on: a search looks up each file.
-    pub(super) fn search(&mut self, sought: &SoughtFiles) -> &Found {
+impl SearchCache {
+    /// Returns the result of the last search if nothing that it depended on has changed, else searches again: a search
+    /// looks up each file.
+    pub(super) fn search(&mut self, rules: &MaskRules) -> &SearchResult {
         let start = Instant::now();
-        let mut found = self.search_once(sought);
-        for _ in 1..ATTEMPTS {
-            if !found.has_moved || start.elapsed() > MAX_TIME {
+        let mut found = self.search_once(rules);
+        for _ in 1..MAX_ATTEMPTS {
+            if !found.has_moved || start.elapsed() > MAX_SEARCH_TIME {
                 break;
             }
-            found = self.search_once(sought);
+            found = self.search_once(rules);
         }
         if found.has_moved {
             let gap = "files are moved while they are looked for, so some may have no mask";
@@ -68,35 +71,36 @@ impl Earlier {
         self.found.insert(found)
     }
 
-    fn search_once(&mut self, sought: &SoughtFiles) -> Found {
-        let basis = Basis::look(sought, self);
+    fn search_once(&mut self, rules: &MaskRules) -> SearchResult {
+        let input = SearchInput::collect(rules, self);
         let before = self.found.take();
-        let current = before.filter(|found| !found.has_moved && found.is_current(&basis));
-        current.unwrap_or_else(|| Search::new(sought, basis).run(&mut self.named))
+        let current = before.filter(|found| !found.has_moved && found.is_current(&input));
+        current.unwrap_or_else(|| Search::new(rules, input).run(&mut self.matched))
     }
 }
 
-/// What is looked at before each call. If it is as before, a search finds the same files, but for links and files
-/// elsewhere ([`Found::is_current`]).
+/// The state of the system that is read before each call. If it has not changed, a search finds the same files, except
+/// for links and files outside the walk ([`SearchResult::is_current`]).
 #[derive(Debug, PartialEq)]
-struct Basis {
+struct SearchInput {
     mounts: MountTable,
-    files: Walked,
-    services: Walked,
+    files: WalkResult,
+    services: WalkResult,
     /// The paths of bound sockets.
     sockets: BTreeSet<PathBuf>,
-    /// Tables of the kernel that cannot be read.
+    /// The tables of the kernel that cannot be read.
     unread: Vec<PathBuf>,
 }
 
-impl Basis {
-    fn look(rules: &SoughtFiles, earlier: &mut Earlier) -> Self {
+impl SearchInput {
+    fn collect(rules: &MaskRules, cache: &mut SearchCache) -> Self {
         let patterns = rules.patterns.iter().map(DeniedFiles::literal_start);
         let starts = patterns.filter(|(start, is_whole)| !is_whole && rules.is_expanded(start));
-        // All working directories: a file that a rule names outside may have another name here.
+        // All working directories are walked: a file that a rule names elsewhere may have another name in them.
         let writable = rules.workspace.iter().flat_map(|files| &files.writable);
-        let roots = rules.working_directories.iter().chain(writable).cloned();
-        let roots: Vec<PathBuf> = roots.chain(starts.map(|(start, _)| start)).collect();
+        let directories = rules.working_directories.iter().chain(writable).cloned();
+        let roots: Vec<PathBuf> = directories.chain(starts.map(|(start, _)| start)).collect();
+        let services = service_directories(&rules.environment);
         let mut unread = Vec::new();
         let mut read = |path: &str| {
             fs::read(path).unwrap_or_else(|_| {
@@ -108,78 +112,76 @@ impl Basis {
             mounts: MountTable::parse(&read("/proc/self/mountinfo")),
             sockets: parse_bound_sockets(&read("/proc/net/unix")),
             unread,
-            files: earlier.files.run(&roots),
-            services: earlier
-                .services
-                .run(&service_directories(&rules.environment)),
+            files: cache.files.walk(&roots),
+            services: cache.services.walk(&services),
         }
     }
 }
 
-/// What a search found, and what that depends on.
+/// The result of a search, and the state that it depends on.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) masks: FoundMasks,
-    /// Changes if the masked files are other files of the same names.
+    /// A number that changes if other files have the names of the masked files.
     pub(super) version: u64,
-    /// What a workspace protects; sorted.
+    /// The files that a workspace protects, sorted.
     pub(super) protected: Vec<PathBuf>,
-    /// Whether a file vanished from its place during the search.
+    /// Whether a file vanished during the search.
     has_moved: bool,
-    basis: Basis,
-    targets: Vec<Target>,
-    /// Directories of found files outside of the walk.
+    input: SearchInput,
+    targets: Vec<LinkTarget>,
+    /// Directories outside the walk that contain found files, with their versions.
     watched: BTreeMap<PathBuf, Option<Version>>,
 }
 
-impl Found {
-    /// Whether a search would find the same.
-    fn is_current(&self, basis: &Basis) -> bool {
-        let is_same = |target: &Target| fs::canonicalize(&target.path).ok() == target.real;
+impl SearchResult {
+    /// Whether another search would find the same.
+    fn is_current(&self, input: &SearchInput) -> bool {
+        let is_same = |target: &LinkTarget| fs::canonicalize(&target.path).ok() == target.real;
         let is_unchanged = |(path, version): (&PathBuf, &Option<Version>)| {
-            version.is_some() && Version::at(path) == *version
+            version.is_some() && Version::from_path(path) == *version
         };
-        self.basis == *basis
+        self.input == *input
             && self.targets.iter().all(is_same)
             && self.watched.iter().all(is_unchanged)
     }
 }
 
-/// Where a path leads: through links, or nowhere.
+/// A path with links, and the file to which it leads; `None` if it leads nowhere.
 #[derive(Debug)]
-struct Target {
+struct LinkTarget {
     path: PathBuf,
     real: Option<PathBuf>,
 }
 
-/// The files in a directory that patterns name, and sockets.
+/// The files in a directory that patterns match, and its sockets.
 #[derive(Debug, Clone)]
-struct NamedFiles {
+struct MatchedFiles {
     directory: Arc<Directory>,
     files: Arc<[(PathBuf, FileUse)]>,
-    /// What a workspace protects.
+    /// The files that a workspace protects.
     protected: Arc<[Mask]>,
 }
 
-impl NamedFiles {
+impl MatchedFiles {
+    /// Matches the entries of a directory.
     fn find(
         path: &Path,
         directory: &Arc<Directory>,
         patterns: &[&DeniedFiles],
         workspace: Option<&WorkspaceFiles>,
     ) -> Self {
-        let near = patterns.iter().filter_map(|pattern| {
+        let with_path = patterns.iter().filter_map(|pattern| {
             let below = path.strip_prefix(&pattern.directory).ok()?;
             Some((below, *pattern))
         });
-        let near: Vec<_> = near.collect();
+        let applying: Vec<_> = with_path.collect();
         let mut files = Vec::new();
         for entry in &directory.entries {
-            let naming = near
-                .iter()
-                .filter(|(below, pattern)| pattern.is_named(&below.join(&entry.name)));
+            let matches = |rule: &DeniedFiles, below: &Path| rule.covers(&below.join(&entry.name));
+            let matching = applying.iter().filter(|(below, rule)| matches(rule, below));
             let socket = (entry.kind == EntryType::Socket).then_some(FileUse::Reading);
-            let denied = naming.map(|(_, pattern)| pattern.denied).chain(socket);
+            let denied = matching.map(|(_, pattern)| pattern.denied).chain(socket);
             files.extend(denied.map(|denied| (path.join(&entry.name), denied)));
         }
         Self {
@@ -194,23 +196,23 @@ impl NamedFiles {
 
 /// A search for the files to mask.
 struct Search<'a> {
-    rules: &'a SoughtFiles,
-    basis: Basis,
-    /// The files found, without links, and how they are masked.
+    rules: &'a MaskRules,
+    input: SearchInput,
+    /// The found files, without links, and the kinds of their masks.
     files: BTreeMap<PathBuf, MaskKind>,
     gaps: BTreeSet<String>,
-    targets: Vec<Target>,
+    targets: Vec<LinkTarget>,
     watched: BTreeMap<PathBuf, Option<Version>>,
     protected: BTreeSet<PathBuf>,
     has_moved: bool,
 }
 
 impl<'a> Search<'a> {
-    fn new(rules: &'a SoughtFiles, basis: Basis) -> Self {
+    fn new(rules: &'a MaskRules, input: SearchInput) -> Self {
         Self {
             rules,
-            has_moved: basis.files.has_moved,
-            basis,
+            has_moved: input.files.has_moved,
+            input,
             files: BTreeMap::new(),
             gaps: BTreeSet::new(),
             targets: Vec::new(),
@@ -219,81 +221,102 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches; `named` is what was found in the directories of the walk before.
-    fn run(mut self, named: &mut HashMap<PathBuf, NamedFiles>) -> Found {
-        self.expand(named);
-        self.add_other_names();
-        let environment = &self.rules.environment;
-        let Basis {
-            mounts,
-            services,
-            sockets,
-            ..
-        } = &self.basis;
-        let allowed = self.rules.workspace.as_ref().map(|files| &*files.sockets);
-        let workspace = self.rules.workspace.as_ref();
-        if !workspace.is_some_and(|files| files.has_all_sockets) {
-            let sockets = reachable_sockets(environment, mounts, services, sockets, allowed);
-            let masks = sockets
-                .into_iter()
-                .map(|path| (path, MaskKind::UnreadableFile));
-            self.files.extend(masks);
-        }
+    /// Searches. `matched` has the matches of the last walk, and gets those of this one.
+    fn run(mut self, matched: &mut HashMap<PathBuf, MatchedFiles>) -> SearchResult {
+        self.find_named_files(matched);
+        self.add_hard_links();
+        self.add_sockets();
         if self.rules.privilege == Privilege::Root {
-            self.add_system();
+            self.add_root_masks();
         }
-        for path in self.files.keys() {
-            if let Some(directory) = path.parent()
-                && !self.basis.files.directories.contains_key(directory)
-            {
-                let watched = self.watched.entry(directory.to_owned());
-                watched.or_insert_with(|| Version::at(directory));
-            }
-        }
-        let files = self.files.into_iter();
-        let masks = files.map(|(path, kind)| {
-            let facts = fs::symlink_metadata(&path).ok();
-            self.has_moved |= facts.is_none() && !self.basis.sockets.contains(&path);
-            let facts = facts.filter(|facts| !facts.file_type().is_socket());
-            Mask {
-                kind,
-                path,
-                file: facts.map(|facts| (facts.dev(), facts.ino())),
-            }
-        });
-        let mut masks: Vec<Mask> = masks.collect();
-        masks.sort_unstable();
-        let mut version = DefaultHasher::new();
-        self.basis.mounts.hash(&mut version);
-        for mask in &masks {
-            let facts = fs::symlink_metadata(&mask.path).ok();
-            facts
-                .map(|facts| (facts.dev(), facts.ino()))
-                .hash(&mut version);
-        }
-        Found {
+        self.watch_directories();
+        let masks = self.list_masks();
+        SearchResult {
+            version: self.hash_files(&masks),
             masks: FoundMasks {
                 masks,
                 gaps: self.gaps.into_iter().collect(),
                 is_unsettled: false,
             },
-            version: version.finish(),
             protected: self.protected.into_iter().collect(),
             has_moved: self.has_moved,
-            basis: self.basis,
+            input: self.input,
             targets: self.targets,
             watched: self.watched,
         }
     }
 
+    /// Adds the sockets that this user can reach, unless a workspace permits all.
+    fn add_sockets(&mut self) {
+        let workspace = self.rules.workspace.as_ref();
+        if workspace.is_some_and(|files| files.has_all_sockets) {
+            return;
+        }
+        let environment = &self.rules.environment;
+        let SearchInput {
+            mounts,
+            services,
+            sockets,
+            ..
+        } = &self.input;
+        let allowed = workspace.map(|files| &*files.sockets);
+        let sockets = reachable_sockets(environment, mounts, services, sockets, allowed);
+        for path in sockets {
+            self.files.insert(path, MaskKind::UnreadableFile);
+        }
+    }
+
+    /// Watches the directories of found files that the walk does not cover.
+    fn watch_directories(&mut self) {
+        for path in self.files.keys() {
+            if let Some(directory) = path.parent()
+                && !self.input.files.directories.contains_key(directory)
+            {
+                let watched = self.watched.entry(directory.to_owned());
+                watched.or_insert_with(|| Version::from_path(directory));
+            }
+        }
+    }
+
+    /// Returns the masks for the found files, in the order in which they are mounted.
+    fn list_masks(&mut self) -> Vec<Mask> {
+        let files = std::mem::take(&mut self.files).into_iter();
+        let found = files.map(|(path, kind)| {
+            let facts = fs::symlink_metadata(&path).ok();
+            self.has_moved |= facts.is_none() && !self.input.sockets.contains(&path);
+            let file = facts.filter(|facts| !facts.file_type().is_socket());
+            Mask {
+                kind,
+                path,
+                file: file.map(|facts| (facts.dev(), facts.ino())),
+            }
+        });
+        let mut masks: Vec<Mask> = found.collect();
+        masks.sort_unstable();
+        masks
+    }
+
+    /// Returns a hash of the mounts, and of the identities of the masked files.
+    fn hash_files(&self, masks: &[Mask]) -> u64 {
+        let mut version = DefaultHasher::new();
+        self.input.mounts.hash(&mut version);
+        for mask in masks {
+            let facts = fs::symlink_metadata(&mask.path).ok();
+            let file = facts.map(|facts| (facts.dev(), facts.ino()));
+            file.hash(&mut version);
+        }
+        version.finish()
+    }
+
     /// Adds the files through which root could get around masks.
-    fn add_system(&mut self) {
-        let settings = KERNEL_SETTINGS.iter().map(PathBuf::from);
-        let settings = settings.filter(|path| path.exists());
-        let settings = settings.map(|path| (path, MaskKind::Unchangeable));
-        let disks = disks().into_iter();
-        let disks = disks.map(|path| (path, MaskKind::UnreadableFile));
-        self.files.extend(settings.chain(disks));
+    fn add_root_masks(&mut self) {
+        let settings = KERNEL_SETTINGS.map(PathBuf::from).into_iter();
+        for path in settings.filter(|path| path.exists()) {
+            self.files.insert(path, MaskKind::Unchangeable);
+        }
+        for path in find_disks() {
+            self.files.insert(path, MaskKind::UnreadableFile);
+        }
         if !isolates_calls() {
             let gap = "without Landlock, a program of root can take the user of a process outside, and then see \
                        its files";
@@ -301,16 +324,16 @@ impl<'a> Search<'a> {
         }
         let devices = Path::new(DEVICES);
         self.watched
-            .insert(devices.to_owned(), Version::at(devices));
+            .insert(devices.to_owned(), Version::from_path(devices));
     }
 
-    /// Finds the files that the patterns name.
-    fn expand(&mut self, seen: &mut HashMap<PathBuf, NamedFiles>) {
+    /// Adds the files that the rules name. `matched` is as for [`Self::run`].
+    fn find_named_files(&mut self, matched: &mut HashMap<PathBuf, MatchedFiles>) {
         let mut patterns = Vec::new();
         for pattern in &self.rules.patterns {
             let (start, is_whole) = pattern.literal_start();
             if is_whole {
-                self.add(&start, pattern.denied);
+                self.add_denied(&start, pattern.denied);
             } else if self.rules.is_expanded(&start) {
                 patterns.push(pattern);
             } else {
@@ -320,74 +343,73 @@ impl<'a> Search<'a> {
                 ));
             }
         }
-        self.note_size(self.basis.files.is_incomplete);
-        let unread = [&self.basis.unread[..], &self.basis.files.unread].concat();
-        self.note_unread(&unread);
-        let directories = self.basis.files.directories.iter();
-        let named = directories.map(|(path, directory)| {
-            let before = seen.remove(path);
-            let before = before.filter(|before| Arc::ptr_eq(&before.directory, directory));
+        self.add_size_gap(self.input.files.is_incomplete);
+        let unread = [&self.input.unread[..], &self.input.files.unread].concat();
+        self.add_unread_gap(&unread);
+        let directories = self.input.files.directories.iter();
+        let current = directories.map(|(path, directory)| {
+            let before = matched.remove(path);
+            let unchanged = before.filter(|before| Arc::ptr_eq(&before.directory, directory));
             let workspace = self.rules.workspace.as_ref();
-            let named =
-                before.unwrap_or_else(|| NamedFiles::find(path, directory, &patterns, workspace));
-            (path.clone(), named)
+            let files = unchanged
+                .unwrap_or_else(|| MatchedFiles::find(path, directory, &patterns, workspace));
+            (path.clone(), files)
         });
-        let named: HashMap<_, _> = named.collect();
-        for named in named.values() {
-            for (path, denied) in &*named.files {
-                let is_there = self.add(path, *denied);
-                self.has_moved |= !is_there && !leads_nowhere(path);
+        *matched = current.collect();
+        for in_directory in matched.values() {
+            for (path, denied) in &*in_directory.files {
+                let exists = self.add_denied(path, *denied);
+                self.has_moved |= !exists && !is_dangling_link(path);
             }
-            for mask in &*named.protected {
+            for mask in &*in_directory.protected {
                 self.protected.insert(mask.path.clone());
-                match self.real(&mask.path) {
-                    Some(path) => self.insert(path, mask.kind),
-                    None => self.has_moved |= !leads_nowhere(&mask.path),
+                match self.resolve(&mask.path) {
+                    Some(path) => self.add_mask(path, mask.kind),
+                    None => self.has_moved |= !is_dangling_link(&mask.path),
                 }
             }
         }
-        *seen = named;
         let hidden = self.rules.workspace.iter().flat_map(|files| &files.hidden);
         for path in hidden {
-            self.add(path, FileUse::Reading);
+            self.add_denied(path, FileUse::Reading);
         }
     }
 
-    /// Adds a file or directory; a link stands for its target. Returns whether it is there.
-    fn add(&mut self, path: &Path, denied: FileUse) -> bool {
-        let Some(path) = self.real(path) else {
+    /// Adds masks for a file or directory; a link stands for its target. Returns whether the file exists.
+    fn add_denied(&mut self, path: &Path, denied: FileUse) -> bool {
+        let Some(real) = self.resolve(path) else {
             return false;
         };
-        let Ok(facts) = fs::symlink_metadata(&path) else {
+        let Ok(facts) = fs::symlink_metadata(&real) else {
             return false;
         };
         let kind = match denied {
             FileUse::Changing => MaskKind::Unchangeable,
             FileUse::Reading if !facts.is_dir() => MaskKind::UnreadableFile,
-            // Root could read a directory of any mode, and an empty one looks as if its files were deleted.
+            // Root can read a directory of any mode. An empty one in its place would look as if its files were deleted.
             FileUse::Reading if self.rules.privilege == Privilege::Root => {
-                for file in self.files_below(&path) {
-                    self.insert(file, MaskKind::UnreadableFile);
+                for file in self.files_below(&real) {
+                    self.add_mask(file, MaskKind::UnreadableFile);
                 }
                 return true;
             }
             FileUse::Reading => MaskKind::UnreadableDirectory,
         };
-        self.insert(path, kind);
+        self.add_mask(real, kind);
         true
     }
 
-    /// Returns the path of a file without links; `None` if there is none.
-    fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        let found = fs::canonicalize(path);
-        if let Err(error) = &found
+    /// Resolves the links of a path, and records them; `None` if the file does not exist.
+    fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
+        let resolved = fs::canonicalize(path);
+        if let Err(error) = &resolved
             && may_be_opened(path, error)
         {
-            self.note_unread(&[path.to_owned()]);
+            self.add_unread_gap(&[path.to_owned()]);
         }
-        let real = found.ok();
+        let real = resolved.ok();
         if real.as_deref() != Some(path) {
-            self.targets.push(Target {
+            self.targets.push(LinkTarget {
                 path: path.to_owned(),
                 real: real.clone(),
             });
@@ -395,29 +417,28 @@ impl<'a> Search<'a> {
         real
     }
 
-    fn insert(&mut self, path: PathBuf, kind: MaskKind) {
-        for other in self.basis.mounts.other_paths(&path) {
-            self.insert_one(other, kind);
+    /// Adds a mask for a file at all of its mounted paths.
+    fn add_mask(&mut self, path: PathBuf, kind: MaskKind) {
+        for other in self.input.mounts.other_paths(&path) {
+            self.add_mask_at(other, kind);
         }
-        self.insert_one(path, kind);
+        self.add_mask_at(path, kind);
     }
 
-    /// What cannot be read cannot be changed either.
-    fn insert_one(&mut self, path: PathBuf, kind: MaskKind) {
+    /// Adds a mask, or makes that at the same path stricter: a file that cannot be read cannot be changed either.
+    fn add_mask_at(&mut self, path: PathBuf, kind: MaskKind) {
         let strictest = self.files.entry(path).or_insert(kind);
         *strictest = (*strictest).max(kind);
     }
 
-    /// Adds the other names of the found files: hard links.
-    fn add_other_names(&mut self) {
-        let mut wanted: BTreeMap<(u64, u64), Names> = BTreeMap::new();
-        // The files in a directory that cannot be moved are free.
-        let found = self
-            .files
-            .iter()
-            .filter(|(_, kind)| **kind != MaskKind::Pinned);
-        let found = found.map(|(path, kind)| (path.clone(), *kind));
-        for (path, kind) in found.collect::<Vec<_>>() {
+    /// Adds masks for the hard links to the found files.
+    fn add_hard_links(&mut self) {
+        let mut links: BTreeMap<(u64, u64), HardLinks> = BTreeMap::new();
+        // Files in a pinned directory may be changed, so that other names of them need no masks.
+        let files = self.files.iter();
+        let unpinned = files.filter(|(_, kind)| **kind != MaskKind::Pinned);
+        let masked: Vec<_> = unpinned.map(|(path, kind)| (path.clone(), *kind)).collect();
+        for (path, kind) in masked {
             let files = if path.is_dir() {
                 self.files_below(&path)
             } else {
@@ -429,26 +450,25 @@ impl<'a> Search<'a> {
                 };
                 if facts.nlink() > 1 {
                     let key = (facts.dev(), facts.ino());
-                    let names = wanted
-                        .entry(key)
-                        .or_insert_with(|| Names::new(kind, facts.nlink()));
+                    let entry = links.entry(key);
+                    let names = entry.or_insert_with(|| HardLinks::new(kind, facts.nlink()));
                     names.paths.insert(file);
                 }
             }
         }
-        if wanted.is_empty() {
+        if links.is_empty() {
             return;
         }
-        for (path, directory) in &self.basis.files.directories {
+        for (path, directory) in &self.input.files.directories {
             for entry in &directory.entries {
-                if let Some(names) = wanted.get_mut(&(directory.device, entry.inode))
+                if let Some(names) = links.get_mut(&(directory.device, entry.inode))
                     && let Ok(real) = fs::canonicalize(path.join(&entry.name))
                 {
                     names.paths.insert(real);
                 }
             }
         }
-        for names in wanted.into_values() {
+        for names in links.into_values() {
             if (names.paths.len() as u64) < names.count
                 && let Some(path) = names.paths.first()
             {
@@ -463,34 +483,33 @@ impl<'a> Search<'a> {
                 }
             };
             for path in names.paths {
-                self.insert(path, kind);
+                self.add_mask(path, kind);
             }
         }
     }
 
-    /// Returns the files below a directory, without those that links lead to. Returns none once there are more than can
-    /// be masked.
+    /// Returns the files below a directory, except links; none if there are already more masks than can be mounted.
     fn files_below(&mut self, directory: &Path) -> Vec<PathBuf> {
         if self.files.len() > MAX_MASKS {
             return Vec::new();
         }
-        let walked = Walk::without_links().run(&[directory.to_owned()]);
-        self.note_size(walked.is_incomplete);
+        let walked = Walker::without_links().walk(&[directory.to_owned()]);
+        self.add_size_gap(walked.is_incomplete);
         self.has_moved |= walked.has_moved;
-        self.note_unread(&walked.unread);
+        self.add_unread_gap(&walked.unread);
         let mut files = Vec::new();
         for (path, directory) in walked.directories {
             self.watched.insert(path.clone(), directory.version);
-            let entries = directory.entries.iter();
-            let is_file = |kind| !matches!(kind, EntryType::Directory | EntryType::Link);
-            let entries = entries.filter(|entry| is_file(entry.kind));
+            let is_file =
+                |entry: &&Entry| !matches!(entry.kind, EntryType::Directory | EntryType::Link);
+            let entries = directory.entries.iter().filter(is_file);
             files.extend(entries.map(|entry| path.join(&entry.name)));
         }
         files
     }
 
-    /// Notes files that could not be looked at; one of them.
-    fn note_unread(&mut self, unread: &[PathBuf]) {
+    /// Adds a gap for files that could not be examined. It names the first one.
+    fn add_unread_gap(&mut self, unread: &[PathBuf]) {
         if let Some(path) = unread.first() {
             let path = path.display();
             let more = match unread.len() {
@@ -503,7 +522,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn note_size(&mut self, is_incomplete: bool) {
+    /// Adds a gap for a walk that did not reach all files.
+    fn add_size_gap(&mut self, is_incomplete: bool) {
         if is_incomplete {
             let gap = "there are too many files to look at all of them";
             self.gaps.insert(gap.to_owned());
@@ -511,21 +531,21 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a path is a link that leads nowhere, so that it names no file. Another file that is there by now was moved.
-fn leads_nowhere(path: &Path) -> bool {
+/// Whether a path that could not be resolved is a link, so that no file was moved: the link leads nowhere.
+fn is_dangling_link(path: &Path) -> bool {
     let facts = fs::symlink_metadata(path);
     facts.is_ok_and(|facts| facts.file_type().is_symlink())
 }
 
-/// The names of a file.
-struct Names {
+/// The known names of a file with several hard links.
+struct HardLinks {
     kind: MaskKind,
-    /// The number of names, by the file system.
+    /// Number of links that the file system reports.
     count: u64,
     paths: BTreeSet<PathBuf>,
 }
 
-impl Names {
+impl HardLinks {
     fn new(kind: MaskKind, count: u64) -> Self {
         Self {
             kind,

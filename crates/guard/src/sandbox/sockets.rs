@@ -1,4 +1,4 @@
-//! Sockets with a path, through which a program can ask another one, outside of the sandbox, to open a file.
+//! Finds the sockets through which a program can make another one outside the sandbox open a file.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,32 +8,33 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::mount_table::MountTable;
-use super::walk::{EntryType, Walked};
+use super::walk::{EntryType, WalkResult};
 use turnpipe_core::io::Environment;
 
-/// Directories of services.
-const DIRECTORIES: [&str; 2] = ["/run", "/var/run"];
+/// Directories with sockets of services.
+const SERVICE_DIRECTORIES: [&str; 2] = ["/run", "/var/run"];
 
-/// Sockets of services that open no files: names and addresses.
-const HARMLESS: [&str; 4] = [
+/// Parts of the paths of sockets whose services, for names and addresses, open no files.
+const HARMLESS_SOCKETS: [&str; 4] = [
     "nscd/socket",
     "systemd/resolve",
     "systemd-resolved",
     "dnsmasq",
 ];
 
-/// Returns the directories of services.
+/// Returns the directories with sockets of services.
 pub(super) fn service_directories(environment: &Environment) -> Vec<PathBuf> {
-    let own = environment.get("XDG_RUNTIME_DIR").map(PathBuf::from);
-    DIRECTORIES.iter().map(PathBuf::from).chain(own).collect()
+    let of_user = environment.get("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let shared = SERVICE_DIRECTORIES.iter().map(PathBuf::from);
+    shared.chain(of_user).collect()
 }
 
-/// Returns the sockets that this user can reach: those that are bound, those in the directories of services, and
-/// those that are mounts. Not those that are `allowed`, if `None` those of an agent for keys, which `git push` needs.
+/// Returns the sockets that this user can reach: bound ones, those in the directories of services, and those that are
+/// mounted. The `allowed` ones are left out, by default those of an SSH or GPG agent, which `git push` needs.
 pub(super) fn reachable_sockets(
     environment: &Environment,
     mounts: &MountTable,
-    services: &Walked,
+    services: &WalkResult,
     bound: &BTreeSet<PathBuf>,
     allowed: Option<&[PathBuf]>,
 ) -> Vec<PathBuf> {
@@ -41,13 +42,13 @@ pub(super) fn reachable_sockets(
         let path = host.as_bytes().strip_prefix(b"unix://")?;
         Some(PathBuf::from(OsStr::from_bytes(path)))
     });
-    let mut found: Vec<PathBuf> = bound.iter().cloned().collect();
-    found.extend(docker);
-    found.extend(mounts.points().map(Path::to_owned));
+    let mut candidates: Vec<PathBuf> = bound.iter().cloned().collect();
+    candidates.extend(docker);
+    candidates.extend(mounts.points().map(Path::to_owned));
     for (path, directory) in &services.directories {
         let entries = directory.entries.iter();
         let sockets = entries.filter(|entry| entry.kind == EntryType::Socket);
-        found.extend(sockets.map(|entry| path.join(&entry.name)));
+        candidates.extend(sockets.map(|entry| path.join(&entry.name)));
     }
     let agent = environment.get("SSH_AUTH_SOCK").map(Path::new);
     let is_harmless = |path: &Path| {
@@ -56,14 +57,14 @@ pub(super) fn reachable_sockets(
             Some(allowed) => allowed.iter().any(|allowed| allowed == path),
             None => agent == Some(path) || text.contains("/gnupg/"),
         };
-        is_allowed || HARMLESS.iter().any(|name| text.contains(name))
+        is_allowed || HARMLESS_SOCKETS.iter().any(|name| text.contains(name))
     };
-    let real = found.iter().filter_map(|path| fs::canonicalize(path).ok());
+    let paths = candidates.iter();
+    let resolved = paths.filter_map(|path| fs::canonicalize(path).ok());
     let is_socket =
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
-    let mut sockets: Vec<PathBuf> = real
-        .filter(|path| is_socket(path) && !is_harmless(path))
-        .collect();
+    let reachable = resolved.filter(|path| is_socket(path) && !is_harmless(path));
+    let mut sockets: Vec<PathBuf> = reachable.collect();
     sockets.sort_unstable();
     sockets.dedup();
     sockets
@@ -76,7 +77,6 @@ pub(super) fn parse_bound_sockets(table: &[u8]) -> BTreeSet<PathBuf> {
         let start = memchr::memmem::find(line, b" /")?;
         line.get(start + 1..)
     });
-    starts
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-        .collect()
+    let paths = starts.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    paths.collect()
 }

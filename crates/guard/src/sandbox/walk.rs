@@ -1,5 +1,4 @@
-//! The walk through directories for files that patterns name. It remembers what it saw: a directory is read again only
-//! after it has changed.
+//! Walks through directories for files that patterns match. A directory is read again only after it has changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
@@ -10,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Maximum number of entries that a walk looks at.
+/// Maximum number of entries of a walk.
 const MAX_ENTRIES: usize = 500_000;
 
-/// Directories of devices and of facts about the system.
-const NOT_FILES: [&str; 3] = ["/proc", "/sys", "/dev"];
+/// Directories of devices, and of facts about the system.
+const VIRTUAL_DIRECTORIES: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Age of a change after which a later change has another time.
+/// Minimum age of a change after which a later change certainly has another time.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
 /// The type of an entry of a directory.
@@ -39,7 +38,7 @@ pub(super) struct Entry {
 impl Entry {
     fn new(entry: &DirEntry) -> Self {
         use std::os::unix::fs::FileTypeExt as _;
-        // An entry that has vanished is none of the others.
+        // An entry that has vanished has no type.
         let kind = entry.file_type().map_or(EntryType::Other, |kind| {
             if kind.is_dir() {
                 EntryType::Directory
@@ -62,12 +61,13 @@ impl Entry {
 /// A directory as it was read.
 #[derive(Debug)]
 pub(super) struct Directory {
+    /// `None` if it changed too recently.
     pub(super) version: Option<Version>,
     pub(super) device: u64,
     pub(super) entries: Vec<Entry>,
 }
 
-/// Changes with every change of a directory.
+/// The version of a directory, which differs after every change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version {
     device: u64,
@@ -76,13 +76,13 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// Returns the version of a directory that exists. `None` if it changed a moment before, since another change
+    /// Returns the version of a directory; `None` if it does not exist, or changed so recently that another change
     /// could have the same time.
-    pub(super) fn at(path: &Path) -> Option<Self> {
-        Self::of(&fs::metadata(path).ok()?)
+    pub(super) fn from_path(path: &Path) -> Option<Self> {
+        Self::from_metadata(&fs::metadata(path).ok()?)
     }
 
-    fn of(facts: &Metadata) -> Option<Self> {
+    fn from_metadata(facts: &Metadata) -> Option<Self> {
         let changed = (facts.ctime(), facts.ctime_nsec());
         let since = Duration::new(changed.0.try_into().ok()?, changed.1.try_into().ok()?);
         let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + since);
@@ -94,30 +94,30 @@ impl Version {
     }
 }
 
-/// The directories that were seen, by their path.
+/// A walker, with the directories of its last walk by path.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
-    seen: HashMap<PathBuf, Arc<Directory>>,
+pub(super) struct Walker {
+    known: HashMap<PathBuf, Arc<Directory>>,
     ignores_links: bool,
 }
 
-/// The directories of one walk, by their path.
+/// The directories of one walk, by path.
 #[derive(Debug, Default)]
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     pub(super) directories: BTreeMap<PathBuf, Arc<Directory>>,
-    /// Whether directories were left out, because there were too many entries.
+    /// Whether directories were left out because there were more than [`MAX_ENTRIES`].
     pub(super) is_incomplete: bool,
     /// Directories that were left out because they could not be read, although programs of this user may open them.
     pub(super) unread: Vec<PathBuf>,
-    /// Whether a directory vanished from its place: it may be where the walk has been before.
+    /// Whether a directory vanished: it may have moved to a place that the walk had already passed.
     pub(super) has_moved: bool,
 }
 
-/// Whether the same directories were seen, and none has changed between.
-impl PartialEq for Walked {
+/// Equal if the walks read the same directories and none has changed in between.
+impl PartialEq for WalkResult {
     fn eq(&self, other: &Self) -> bool {
         let pairs = self.directories.iter().zip(&other.directories);
-        let mut same = pairs.map(|(own, other)| own.0 == other.0 && Arc::ptr_eq(own.1, other.1));
+        let mut same = pairs.map(|(one, other)| one.0 == other.0 && Arc::ptr_eq(one.1, other.1));
         self.is_incomplete == other.is_incomplete
             && self.unread == other.unread
             && self.directories.len() == other.directories.len()
@@ -125,8 +125,8 @@ impl PartialEq for Walked {
     }
 }
 
-impl Walk {
-    /// Returns a walk that follows no links.
+impl Walker {
+    /// Creates a walker that follows no links.
     pub(super) fn without_links() -> Self {
         Self {
             ignores_links: true,
@@ -134,24 +134,24 @@ impl Walk {
         }
     }
 
-    /// Walks through directories, hidden and ignored ones too, and once through each directory that a link leads to.
-    /// A directory of another user that cannot be read is left out: programs of this user cannot read it either.
-    pub(super) fn run(&mut self, roots: &[PathBuf]) -> Walked {
-        let mut walked = Walked::default();
+    /// Walks through directories, including hidden and ignored ones, and once through each directory to which a link
+    /// leads. A directory of another user that cannot be read is left out: programs of this user cannot read it either.
+    pub(super) fn walk(&mut self, roots: &[PathBuf]) -> WalkResult {
+        let mut walked = WalkResult::default();
         let mut waiting: Vec<PathBuf> = roots.to_vec();
         let mut followed = HashSet::new();
-        let mut count = 0;
+        let mut entry_count = 0;
         while let Some(path) = waiting.pop() {
             if walked.directories.contains_key(&path)
-                || NOT_FILES.iter().any(|dir| path == Path::new(dir))
+                || VIRTUAL_DIRECTORIES.iter().any(|dir| path == Path::new(dir))
             {
                 continue;
             }
-            if count > MAX_ENTRIES {
+            if entry_count > MAX_ENTRIES {
                 walked.is_incomplete = true;
                 break;
             }
-            let directory = match self.read(&path) {
+            let directory = match self.read_directory(&path) {
                 Ok(directory) => directory,
                 Err(error) if may_be_opened(&path, &error) => {
                     walked.unread.push(path);
@@ -163,34 +163,31 @@ impl Walk {
                     continue;
                 }
             };
-            count += directory.entries.len();
+            entry_count += directory.entries.len();
             for entry in &directory.entries {
                 let below = || path.join(&entry.name);
                 match entry.kind {
                     EntryType::Directory => waiting.push(below()),
                     EntryType::Link if self.ignores_links => {}
-                    EntryType::Link => waiting.extend(directory_of_link(below(), &mut followed)),
+                    EntryType::Link => waiting.extend(follow_link(below(), &mut followed)),
                     EntryType::Socket | EntryType::Other => {}
                 }
             }
             walked.directories.insert(path, directory);
         }
-        let directories = &walked.directories;
-        self.seen = directories
-            .iter()
-            .map(|(path, directory)| (path.clone(), Arc::clone(directory)))
-            .collect();
+        self.known = walked.directories.clone().into_iter().collect();
         walked
     }
 
-    fn read(&self, path: &Path) -> io::Result<Arc<Directory>> {
+    /// Returns a directory, from the last walk if it has not changed.
+    fn read_directory(&self, path: &Path) -> io::Result<Arc<Directory>> {
         let facts = fs::metadata(path)?;
-        let version = Version::of(&facts);
-        if let Some(seen) = self.seen.get(path)
+        let version = Version::from_metadata(&facts);
+        if let Some(known) = self.known.get(path)
             && version.is_some()
-            && seen.version == version
+            && known.version == version
         {
-            return Ok(Arc::clone(seen));
+            return Ok(Arc::clone(known));
         }
         let entries = fs::read_dir(path)?;
         Ok(Arc::new(Directory {
@@ -201,12 +198,12 @@ impl Walk {
     }
 }
 
-/// Whether a program of this user may open a file that could not be looked at for this reason: after a change of the
+/// Whether a program of this user may open a file that could not be examined because of `error`: after a change of the
 /// mode of a directory, or by a shorter path from another directory.
 pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
     let nearest = || {
-        let mut above = path.ancestors();
-        above.find_map(|above| fs::symlink_metadata(above).ok())
+        path.ancestors()
+            .find_map(|above| fs::symlink_metadata(above).ok())
     };
     match error.kind() {
         ErrorKind::InvalidFilename => true,
@@ -218,11 +215,11 @@ pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
     }
 }
 
-/// Returns a link to a directory that no other link of the walk led to.
-fn directory_of_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
+/// Returns a link if it leads to a directory to which no other link of the walk has led.
+fn follow_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
     let facts = fs::metadata(&link).ok().filter(Metadata::is_dir)?;
     let real = fs::canonicalize(&link).ok()?;
-    if NOT_FILES.iter().any(|dir| real.starts_with(dir)) {
+    if VIRTUAL_DIRECTORIES.iter().any(|dir| real.starts_with(dir)) {
         return None;
     }
     followed.insert((facts.dev(), facts.ino())).then_some(link)

@@ -1,15 +1,15 @@
-//! The files of a workspace: what commands can change in it, and what it protects and hides from them.
+//! The files of a workspace that commands can change, and those that it protects and hides from them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::walk::{Directory, EntryType, Walk};
+use super::walk::{Directory, EntryType, Walker};
 use crate::permission::{is_named_protected_from_commands, is_protected_from_commands};
 use crate::process::{Mask, MaskKind};
 use turnpipe_core::io::GitDirectory;
 
 /// Files with keys, below the home directory.
-const KEYS: [&str; 6] = [
+const KEY_FILES: [&str; 6] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -18,31 +18,28 @@ const KEYS: [&str; 6] = [
     ".docker/config.json",
 ];
 
-/// In a git directory: files by which git runs programs.
+/// Files in a git directory by which git runs programs.
 const GIT_SETTINGS: [&str; 3] = ["hooks", "config", "config.worktree"];
 
-/// What a workspace protects.
+/// The files that commands in a workspace can change or use, and those that it hides.
 #[derive(Debug, Clone, Default)]
 pub struct WorkspaceFiles {
     /// The directories that commands can change: absolute, without links.
     pub writable: Vec<PathBuf>,
-    /// Files and directories that they cannot read.
+    /// Files and directories that commands cannot read.
     pub hidden: Vec<PathBuf>,
-    /// Sockets that they can use.
+    /// Sockets that commands can use.
     pub sockets: Vec<PathBuf>,
-    /// Whether they can use all sockets.
+    /// Whether commands can use all sockets.
     pub has_all_sockets: bool,
 }
 
 impl WorkspaceFiles {
-    /// Returns masks for what is in a directory that commands can change, but for files that tell programs what to run:
-    /// hooks and settings of git, settings of agents and editors, start-up files.
+    /// Returns masks for the files in a writable directory that determine what programs run: hooks and settings of git,
+    /// settings of agents and editors, start-up files.
     pub(super) fn find_protected(&self, path: &Path, directory: &Directory) -> Vec<Mask> {
-        if !self
-            .writable
-            .iter()
-            .any(|writable| path.starts_with(writable))
-        {
+        let mut writable = self.writable.iter();
+        if !writable.any(|directory| path.starts_with(directory)) {
             return Vec::new();
         }
         let entries = || directory.entries.iter();
@@ -72,39 +69,35 @@ impl WorkspaceFiles {
     }
 }
 
-/// Returns the files in directories that tell programs what to run, without links.
+/// Returns the files below directories that determine what programs run, with links resolved.
 pub fn protected_files(writable: &[PathBuf]) -> Vec<PathBuf> {
     let files = WorkspaceFiles {
         writable: writable.to_vec(),
         ..WorkspaceFiles::default()
     };
-    let walked = Walk::default().run(writable);
+    let walked = Walker::default().walk(writable);
     let directories = walked.directories.iter();
     let masks = directories.flat_map(|(path, directory)| files.find_protected(path, directory));
-    masks
-        .filter_map(|mask| fs::canonicalize(mask.path).ok())
-        .collect()
+    let files = masks.filter_map(|mask| fs::canonicalize(mask.path).ok());
+    files.collect()
 }
 
-/// Returns the directories that commands in a workspace can change, without links: `directories`, and the git
-/// directories of the repositories that they are in. Missing ones are left out.
+/// Returns the directories that commands in a workspace can change, with links resolved: `directories`, and the git
+/// directories of the repositories that contain them. Missing ones are left out.
 pub fn writable_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
-    let real = directories
-        .iter()
-        .filter_map(|path| fs::canonicalize(path).ok());
+    let paths = directories.iter();
+    let real = paths.filter_map(|path| fs::canonicalize(path).ok());
     let mut writable: Vec<PathBuf> = real.filter(|path| path.is_dir()).collect();
-    let git: Vec<PathBuf> = writable
-        .iter()
-        .flat_map(|path| git_directories(path))
-        .collect();
-    writable.extend(git);
+    for path in writable.clone() {
+        writable.extend(git_directories(&path));
+    }
     writable.sort_unstable();
-    // Those in others come after them.
+    // A directory that contains others precedes them.
     writable.dedup_by(|next, above| next.starts_with(above));
     writable
 }
 
-/// Returns the git directories of the repository that a directory is in: of a worktree also the common one.
+/// Returns the git directories of the repository that contains a directory; for a worktree also the common one.
 fn git_directories(directory: &Path) -> Vec<PathBuf> {
     let mut above = directory.ancestors().map(|path| path.join(".git"));
     let Some(git) = above.find(|path| path.symlink_metadata().is_ok()) else {
@@ -116,24 +109,21 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
     let linked = || -> Option<Vec<PathBuf>> {
         let named = GitDirectory::find(&git)?;
         let own = fs::canonicalize(named.own).ok()?;
-        // A file that a repository brings along could name any directory: it has to point back.
-        let names_file = |name: &str| fs::read_to_string(own.join(name)).ok();
-        let points_back = match names_file("gitdir") {
+        // A `.git` file in a cloned repository could name any directory, so that directory must point back.
+        let read_file = |name: &str| fs::read_to_string(own.join(name)).ok();
+        let points_back = match read_file("gitdir") {
             Some(back) => {
                 fs::canonicalize(own.join(back.trim())).ok()? == fs::canonicalize(&git).ok()?
             }
-            None => names_file("config").is_some_and(|config| {
-                let trees = config
-                    .lines()
-                    .filter_map(|line| line.trim().strip_prefix("worktree"));
-                let trees = trees.filter_map(|rest| rest.trim_start().strip_prefix('='));
-                let mut trees = trees.map(|tree| fs::canonicalize(own.join(tree.trim())).ok());
-                trees.any(|tree| tree.as_deref() == git.parent())
+            None => read_file("config").is_some_and(|config| {
+                let mut trees = config.lines().filter_map(|line| {
+                    let value = line.trim().strip_prefix("worktree")?.trim_start();
+                    fs::canonicalize(own.join(value.strip_prefix('=')?.trim())).ok()
+                });
+                trees.any(|tree| Some(&*tree) == git.parent())
             }),
         };
-        let common = named
-            .common
-            .and_then(|common| fs::canonicalize(common).ok());
+        let common = named.common.and_then(|path| fs::canonicalize(path).ok());
         points_back.then(|| common.into_iter().chain([own]).collect())
     };
     linked().unwrap_or_default()
@@ -141,10 +131,11 @@ fn git_directories(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns the files with keys that commands in a workspace cannot read by default.
 pub fn key_files(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-    KEYS.iter().filter_map(move |name| Some(home?.join(name)))
+    let names = KEY_FILES.iter();
+    names.filter_map(move |name| Some(home?.join(name)))
 }
 
-/// Returns files and directories to hide, but for what is `readable` in them.
+/// Returns the files and directories to hide, except for those that are `readable`.
 pub fn hidden_files(
     files: impl IntoIterator<Item = PathBuf>,
     readable: &[PathBuf],
@@ -156,7 +147,7 @@ pub fn hidden_files(
     hidden
 }
 
-/// Hides a path; of a directory with a readable file in it, everything else.
+/// Hides a path. In a directory that contains a readable file, everything else is hidden.
 fn hide(path: PathBuf, readable: &[PathBuf], hidden: &mut Vec<PathBuf>) {
     if readable.iter().any(|readable| path.starts_with(readable)) {
         return;
@@ -165,7 +156,7 @@ fn hide(path: PathBuf, readable: &[PathBuf], hidden: &mut Vec<PathBuf>) {
         hidden.push(path);
         return;
     }
-    // One that cannot be listed cannot be read either.
+    // A directory that cannot be listed cannot be read either.
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         hide(entry.path(), readable, hidden);
     }

@@ -8,24 +8,24 @@ use super::verdict::is_one_of;
 use super::word::PartWord;
 
 /// Programs whose first argument is a subcommand.
-const WITH_SUBCOMMANDS: &str = "\
+const PROGRAMS_WITH_SUBCOMMANDS: &str = "\
     apt apt-get aws brew bun cargo deno docker gcloud gh git go helm \
     kubectl make npm npx pip pnpm podman poetry rustup systemctl terraform uv yarn";
 
-/// Returns the name of the program that words call, without its directory, and its subcommand if the next word
-/// looks like one: `git status`, `cargo test`, `ls`. `None` without a known program.
+/// Returns the name of the program that words start, without its directory, and its subcommand if the next word looks
+/// like one: `git status`, `cargo test`, `ls`. `None` if the program is not known.
 pub fn program_and_subcommand(words: &[PartWord]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let program = program_name(program.label());
     if program.is_empty() || program.contains(['$', '`']) {
         return None;
     }
-    let subcommand = arguments.first().map(PartWord::label);
-    let subcommand = subcommand.filter(|word| {
-        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
-        is_one_of(WITH_SUBCOMMANDS, program)
+    let next = arguments.first().map(PartWord::label);
+    let subcommand = next.filter(|word| {
+        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+        is_one_of(PROGRAMS_WITH_SUBCOMMANDS, program)
             && word.starts_with(|first: char| first.is_ascii_lowercase())
-            && word.bytes().all(is_sign)
+            && word.bytes().all(is_in_name)
     });
     let both = subcommand.map(|subcommand| format!("{program} {subcommand}"));
     both.or_else(|| Some(program.to_owned()))
@@ -40,19 +40,19 @@ impl CommandPart {
     /// Returns its words without wrappers and their assignments: `rm x` in `sudo -u me env A=1 rm x`.
     pub fn own_words(&self) -> &[PartWord] {
         let mut words = self.words.as_slice();
-        while let Some(inner) = behind_wrapper(words) {
+        while let Some(inner) = find_wrapped_words(words) {
             words = inner;
         }
         words
     }
 
-    /// Returns the name of its program without directory, as in `own_words`; may be empty.
+    /// Returns the name of the program of [`Self::own_words`], without its directory; empty if there is none.
     pub fn own_program(&self) -> &str {
         let first = self.own_words().first();
         first.map_or("", |program| program_name(program.label()))
     }
 
-    /// Returns the arguments of its program that are neither options nor values of options.
+    /// Returns the arguments of [`Self::own_program`] that are neither options nor values of options.
     pub fn operands(&self) -> Vec<&str> {
         let mut operands = Vec::new();
         let mut words = self.own_words().iter().skip(1).map(PartWord::label);
@@ -68,16 +68,16 @@ impl CommandPart {
         operands
     }
 
-    /// Returns the last file that its output is redirected to, except `/dev/null` and the standard streams.
-    pub fn output(&self) -> Option<&str> {
+    /// Returns the target of its last output redirection to a file, except `/dev/null` and the standard streams.
+    pub fn output_file(&self) -> Option<&str> {
         let mut last_first = self.redirections.iter().rev();
         last_first.find_map(Redirection::output_file)
     }
 
     /// Whether it has a here-document.
     pub fn has_here_document(&self) -> bool {
-        let mut operators = self.redirections.iter().map(|one| one.operator);
-        operators.any(|operator| matches!(operator, "<<" | "<<-"))
+        let mut redirections = self.redirections.iter();
+        redirections.any(|redirection| matches!(redirection.operator, "<<" | "<<-"))
     }
 
     /// Whether its standard error is redirected to `/dev/null`.
@@ -86,8 +86,8 @@ impl CommandPart {
     }
 }
 
-/// Returns the names by which tables may list the program that words call, each with the index of its last word: the
-/// program alone, and with a subcommand behind options, which may each have a value.
+/// Returns the names by which tables may list the program that words start, each with the index of its last word: the
+/// program alone, and with each word up to its subcommand, which may follow options with values.
 pub(crate) fn listed_names<'w>(mut words: impl Iterator<Item = &'w str>) -> Vec<(usize, String)> {
     let program = program_name(words.next().unwrap_or_default());
     let mut names = vec![(0, program.to_owned())];
@@ -103,13 +103,15 @@ pub(crate) fn listed_names<'w>(mut words: impl Iterator<Item = &'w str>) -> Vec<
     names
 }
 
-/// Returns the words of the command that a program starts, or that its subcommand starts, as in `npm --silent exec ls`.
-/// `None` if it starts none.
-pub(crate) fn behind_wrapper(words: &[PartWord]) -> Option<&[PartWord]> {
+/// Returns the words of the command that a program or its subcommand starts, as in `npm --silent exec ls`; `None` if it
+/// starts none.
+pub(crate) fn find_wrapped_words(words: &[PartWord]) -> Option<&[PartWord]> {
     let names = listed_names(words.iter().map(PartWord::label)).into_iter();
     let mut wrappers = names.rev().filter_map(|(at, name)| {
-        let wrapper = LAUNCHERS.get(&name).filter(|one| one.is(Property::First))?;
-        Some((at, name, wrapper.most_operands.unwrap_or(0)))
+        let wrapper = LAUNCHERS.get(&name)?;
+        let operands = wrapper.max_operands.unwrap_or(0);
+        let is_wrapper = wrapper.has_property(Property::First);
+        is_wrapper.then_some((at, name, operands))
     });
     let (at, name, mut operands) = wrappers.next()?;
     let mut rest = words.get(at + 1..)?;
@@ -155,7 +157,7 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in rows {
-            let words: Vec<PartWord> = line.split_whitespace().map(PartWord::known).collect();
+            let words: Vec<PartWord> = line.split_whitespace().map(PartWord::from_value).collect();
             assert_eq!(
                 program_and_subcommand(&words).as_deref(),
                 expected,

@@ -1,10 +1,10 @@
-//! Expansions: variables, parameters, arithmetic.
+//! Expansions that start with a dollar sign, and names of variables.
 
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// The result of an expansion.
+/// The result of an expansion, as far as it is known before the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expanded {
     /// A literal dollar sign.
@@ -17,12 +17,15 @@ pub(super) enum Expanded {
     List,
 }
 
-/// Parses the expansion at the start of `text`; returns it and its length in bytes, or why it is not accepted.
-pub(super) fn read(text: &str) -> Result<(Expanded, usize), &'static str> {
+/// Parses the expansion at the start of `text`, which is a dollar sign. Returns its result and its length in bytes.
+///
+/// # Errors
+/// The reason why it is not accepted.
+pub(super) fn parse_expansion(text: &str) -> Result<(Expanded, usize), &'static str> {
     let rest = text.get(1..).unwrap_or_default();
     match rest.as_bytes().first() {
-        Some(b'(') => arithmetic(text),
-        Some(b'{') => braces(text),
+        Some(b'(') => parse_arithmetic(text),
+        Some(b'{') => parse_braces(text),
         Some(b'[') => Err("`$[…]` evaluates its contents"),
         Some(b'"') => Err("`$\"…\"` is translated"),
         Some(b'@') => Ok((Expanded::List, 2)),
@@ -37,14 +40,13 @@ pub(super) fn read(text: &str) -> Result<(Expanded, usize), &'static str> {
     }
 }
 
-/// Returns the length of the variable name at the start of `text`, or 0.
+/// Returns the length in bytes of the variable name at the start of `text`; 0 without one.
 pub(super) fn identifier_length(text: &str) -> usize {
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return 0;
     }
-    text.bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        .count()
+    let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    text.bytes().take_while(is_in_name).count()
 }
 
 /// Whether a text is the name of a variable.
@@ -52,26 +54,26 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 
-/// Returns the length of the name if the text starts with `NAME=`. Other forms of assignment (`+=`,
-/// an element) are parsed as words, which no command is named like.
+/// Returns the length in bytes of the name if the text starts with `NAME=`. Other forms of assignment (`+=`, an
+/// element) are parsed as words, and no command has such a name.
 pub(super) fn assignment_name_length(text: &str) -> Option<usize> {
     let length = identifier_length(text);
     (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
 
-/// Parses `$((…))` with numbers only: values of variables would be evaluated and can run commands.
-fn arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
-    let inside = text
-        .strip_prefix("$((")
-        .and_then(|rest| rest.split("))").next());
-    let is_number = |letter: char| letter.is_ascii_digit() || "+-*/% \t<>=!&|^~?:".contains(letter);
+/// Parses `$((…))` with numbers only. The values of variables are evaluated, which can run commands.
+fn parse_arithmetic(text: &str) -> Result<(Expanded, usize), &'static str> {
+    let rest = text.strip_prefix("$((");
+    let inside = rest.and_then(|rest| rest.split("))").next());
+    let is_part = |letter: char| letter.is_ascii_digit() || "+-*/% \t<>=!&|^~?:".contains(letter);
     match inside.filter(|inside| inside.len() + 3 < text.len()) {
-        Some(inside) if inside.chars().all(is_number) => Ok((Expanded::Number, inside.len() + 5)),
+        Some(inside) if inside.chars().all(is_part) => Ok((Expanded::Number, inside.len() + 5)),
         _ => Err("arithmetic with anything other than numbers can run commands"),
     }
 }
 
-/// `${…}` that neither assigns nor evaluates anything: a name, an index, and an operator with an operand, or numbers.
+/// Matches `${…}` that neither assigns nor evaluates anything: a name, an index, and an operator with an operand or
+/// numbers.
 static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let operand = r#"(?:[^`\\'"{}\n<>&()$]|\$[A-Za-z_])*"#;
     let name = r"(?:[A-Za-z_]\w*|[0-9]+|(@)|[*\#?$-])(?:\[(?:([@*])|[0-9]*)\])?";
@@ -79,16 +81,16 @@ static BRACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"\A\$\{{(\#)?{name}{operator}\}}")).ok()
 });
 
-/// Parses `${…}`.
-fn braces(text: &str) -> Result<(Expanded, usize), &'static str> {
+/// Parses the forms of `${…}` that [`BRACED`] matches.
+fn parse_braces(text: &str) -> Result<(Expanded, usize), &'static str> {
     let found = BRACED.as_ref().and_then(|braced| braced.captures(text));
-    let found = found.ok_or("`${…}` in a form that is not accepted")?;
-    let expanded = match (found.get(1), found.get(2).or(found.get(3))) {
+    let captures = found.ok_or("`${…}` in a form that is not accepted")?;
+    let expanded = match (captures.get(1), captures.get(2).or(captures.get(3))) {
         (Some(_), _) => Expanded::Number,
         (None, Some(_)) => Expanded::List,
         (None, None) => Expanded::Value,
     };
-    Ok((expanded, found[0].len()))
+    Ok((expanded, captures[0].len()))
 }
 
 #[cfg(test)]
@@ -119,7 +121,7 @@ mod tests {
             ("$((1 + 2*3))z", Expanded::Number, 12),
         ];
         for (text, expanded, length) in rows {
-            assert_eq!(read(text), Ok((*expanded, *length)), "{text}");
+            assert_eq!(parse_expansion(text), Ok((*expanded, *length)), "{text}");
         }
     }
 
@@ -147,7 +149,11 @@ mod tests {
             "$[1]",
             "$\"x\"",
         ] {
-            assert!(read(text).is_err(), "{text}: {:?}", read(text));
+            assert!(
+                parse_expansion(text).is_err(),
+                "{text}: {:?}",
+                parse_expansion(text)
+            );
         }
     }
 }

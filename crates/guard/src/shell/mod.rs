@@ -1,8 +1,8 @@
 //! Analysis of shell command lines: whether they are read-only, and the commands in them.
 //!
-//! [`parse`] reads a line by a strict grammar of bash. Every token must be known to it; another one ends the reading.
-//! [`analyse`] checks what was read: every command, subcommand and option must be in a table (`tables/`). Anything else
-//! is not read-only. Both take linear time and have no side effects.
+//! [`parse`] reads a line by a strict grammar of bash, up to the first token that the grammar does not have.
+//! [`analyse`] checks what was read: every command, subcommand and option must be in a table (`tables/`), else the line
+//! is not known to be read-only. Both take linear time and have no side effects.
 
 mod analysis;
 mod command_words;
@@ -22,7 +22,7 @@ mod verdict;
 mod word;
 
 pub use analysis::{Analysis, analyse, parse};
-pub(crate) use command_words::{behind_wrapper, listed_names};
+pub(crate) use command_words::{find_wrapped_words, listed_names};
 pub use command_words::{program_and_subcommand, program_name};
 pub(crate) use expansion::is_identifier;
 pub use line::{CommandLine, Unread};
@@ -30,8 +30,8 @@ pub use parts::{CommandContext, CommandPart, Follows, MAX_LENGTH, PartAssignment
 pub(crate) use pattern::pattern_index;
 pub use redirection::Redirection;
 pub(crate) use redirection::is_connection;
-pub use sandbox_call::inside_sandbox;
-pub(crate) use table::{Use, UseKind, uses};
+pub use sandbox_call::parse_sandbox_call;
+pub(crate) use table::{Use, UseKind, find_uses};
 pub use variables::keeps_ascii;
 pub(crate) use verdict::is_one_of;
 pub use verdict::{GitScope, GitUse, Verdict};

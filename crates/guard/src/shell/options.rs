@@ -1,25 +1,27 @@
-//! Parsing of arguments by a table entry, into options and operands.
+//! Parses the arguments of a command into options and operands, by its table entry.
 
-use super::table::{Command, Property, Takes};
-use super::verdict::{Checked, Refusal, excerpt};
+use super::table::{Command, Property, ValueForm};
+use super::verdict::{CheckResult, Refusal, excerpt};
 use super::word::{Arguments, Given, PartWord, Value, WordShape};
 
-/// Parses the words after the command's name. `name` is used in messages.
-pub(super) fn read<'words>(
+/// Parses the words after the name of the command. `name` is used in messages.
+///
+/// # Errors
+/// The arguments are not known to be read-only.
+pub(super) fn parse_arguments<'words>(
     command: &Command,
     name: &str,
     words: &'words [PartWord],
 ) -> Result<Arguments<'words>, Refusal> {
-    let arguments = Arguments {
-        words,
-        ..Arguments::default()
-    };
-    let reader = Reader {
+    let parser = ArgumentParser {
         command,
         name,
-        arguments,
+        arguments: Arguments {
+            words,
+            ..Arguments::default()
+        },
     };
-    let arguments = reader.run()?;
+    let arguments = parser.parse()?;
     let mut rules = command.rules.iter();
     if rules.all(|only_reads| only_reads(name, &arguments)) {
         return Ok(arguments);
@@ -28,41 +30,45 @@ pub(super) fn read<'words>(
     Err(Refusal::new(0..0, why))
 }
 
-struct Reader<'table, 'words> {
+/// A parser of the arguments of one command.
+struct ArgumentParser<'table, 'words> {
     command: &'table Command,
     name: &'table str,
     arguments: Arguments<'words>,
 }
 
-impl<'words> Reader<'_, 'words> {
-    fn run(mut self) -> Result<Arguments<'words>, Refusal> {
-        let mut only_operands = self.command.is(Property::Text);
+impl<'words> ArgumentParser<'_, 'words> {
+    /// Parses all words, or with [`Property::First`] those before the first operand.
+    fn parse(mut self) -> Result<Arguments<'words>, Refusal> {
+        let ends_options = self.command.has_property(Property::First);
+        let mut only_operands = self.command.has_property(Property::Text);
         while let Some(word) = self.arguments.rest().first() {
-            if self.command.is(Property::First) && (only_operands || !may_be_option(word)) {
+            if ends_options && (only_operands || !may_be_option(word)) {
                 break;
             }
-            self.arguments.read += 1;
+            self.arguments.parsed += 1;
             if only_operands || (word.shape == WordShape::Literal && !may_be_option(word)) {
-                self.operand(word)?;
+                self.add_operand(word)?;
             } else if word.literal() == Some("--") {
                 only_operands = true;
             } else {
-                self.option_or_unknown(word)?;
+                self.parse_option(word)?;
             }
         }
-        let operands = self.arguments.operands.iter().copied();
-        let mut operands = operands.chain(self.arguments.rest());
-        match operands.find(|word| self.command.is(Property::Plain) && !word.cannot_be_option()) {
-            Some(word) => Err(self.refusal_of_expansion(word)),
+        let parsed = self.arguments.operands.iter().copied();
+        let mut operands = parsed.chain(self.arguments.rest());
+        let is_plain = self.command.has_property(Property::Plain);
+        match operands.find(|word| is_plain && !word.cannot_be_option()) {
+            Some(word) => Err(self.refuse_expansion(word)),
             None => Ok(self.arguments),
         }
     }
 
-    fn operand(&mut self, word: &'words PartWord) -> Checked {
+    fn add_operand(&mut self, word: &'words PartWord) -> CheckResult {
         let operands = &mut self.arguments.operands;
         operands.push(word);
-        if let Some(most) = self.command.most_operands
-            && (operands.len() > most || !operands.iter().all(|one| one.is_one_argument()))
+        if let Some(max) = self.command.max_operands
+            && (operands.len() > max || !operands.iter().all(|operand| operand.is_one_argument()))
         {
             let why = format!("`{}` with more operands than it reads", self.name);
             return Err(word.refusal(why));
@@ -70,47 +76,48 @@ impl<'words> Reader<'_, 'words> {
         Ok(())
     }
 
-    fn option_or_unknown(&mut self, word: &'words PartWord) -> Checked {
-        if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
-            // Some programs treat it as an operand.
+    /// Adds the options in a word, or the word as an operand if its expansion cannot be an option.
+    fn parse_option(&mut self, word: &'words PartWord) -> CheckResult {
+        if self.command.max_operands.is_some() && !self.arguments.operands.is_empty() {
+            // Some programs treat an option after an operand as an operand.
             return Err(word.refusal(format!("`{}` with an option after an operand", self.name)));
         }
         let text = word.prefix();
         if let Some(long) = text.strip_prefix("--") {
-            return self.long(word, long);
+            return self.parse_long_option(word, long);
         }
         let Some(letters) = text.strip_prefix('-') else {
-            // An unknown word, which may be an option.
-            if self.command.is(Property::Harmless) || word.cannot_be_option() {
-                return self.operand(word);
+            // The word starts with an unknown piece.
+            if self.is_harmless() || word.cannot_be_option() {
+                return self.add_operand(word);
             }
-            return Err(self.refusal_of_expansion(word));
+            return Err(self.refuse_expansion(word));
         };
-        if self.command.is(Property::Whole) {
-            return self.long(word, text);
+        if self.command.has_property(Property::Whole) {
+            return self.parse_long_option(word, text);
         }
-        self.letters(word, letters)
+        self.parse_letters(word, letters)
     }
 
-    fn long(&mut self, word: &'words PartWord, text: &'words str) -> Checked {
+    /// Adds an option with a long name. `text` is the word without the dashes of the option.
+    fn parse_long_option(&mut self, word: &'words PartWord, text: &'words str) -> CheckResult {
         let name = text.split('=').next().unwrap_or_default();
         let attached = text.get(name.len() + 1..);
         let is_known = attached.is_some() || word.shape == WordShape::Literal;
-        let takes = self.command.takes_after_name(name).filter(|_| is_known);
-        let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
-        let value = match (takes, attached) {
-            (Takes::Nothing, Some(_)) => return Err(self.refusal_of_option(word)),
-            (Takes::Nothing | Takes::AttachedValue, None) => Value::None,
+        let form = self.command.long_value_form(name).filter(|_| is_known);
+        let value = match (form.ok_or_else(|| self.refuse_option(word))?, attached) {
+            (ValueForm::Nothing, Some(_)) => return Err(self.refuse_option(word)),
+            (ValueForm::Nothing | ValueForm::AttachedValue, None) => Value::None,
             (_, Some(value)) => self.attached_value(word, value)?,
-            (Takes::ValueUnlessLast, None) if self.arguments.rest().is_empty() => Value::None,
-            (Takes::Value | Takes::ValueUnlessLast, None) => {
+            (ValueForm::ValueUnlessLast, None) if self.arguments.rest().is_empty() => Value::None,
+            (ValueForm::Value | ValueForm::ValueUnlessLast, None) => {
                 // Some programs take a value only after `=` and parse the next word as an option or
                 // operand.
                 if let [next, ..] = self.arguments.rest()
                     && (may_be_option(next) && next.literal().is_none())
-                    && !self.command.is(Property::Harmless)
+                    && !self.is_harmless()
                 {
-                    return Err(self.refusal_of_expansion(next));
+                    return Err(self.refuse_expansion(next));
                 }
                 self.next_value(word)?
             }
@@ -119,59 +126,65 @@ impl<'words> Reader<'_, 'words> {
         Ok(())
     }
 
-    fn letters(&mut self, word: &'words PartWord, letters: &'words str) -> Checked {
+    /// Adds the options of a word with one dash, up to one that has a value.
+    fn parse_letters(&mut self, word: &'words PartWord, letters: &'words str) -> CheckResult {
         let mut rest = letters;
         while let Some(letter) = rest.chars().next() {
             let (name, after) = rest.split_at(letter.len_utf8());
             rest = after;
-            let takes = self.command.takes(name);
-            let takes = takes.ok_or_else(|| self.refusal_of_option(word))?;
-            let ends = rest.is_empty() && word.shape == WordShape::Literal;
-            let value = match takes {
-                Takes::Nothing => Value::None,
-                Takes::AttachedValue if ends => Value::None,
-                Takes::Value if ends => self.next_value(word)?,
+            let known_form = self.command.value_form(name);
+            let form = known_form.ok_or_else(|| self.refuse_option(word))?;
+            let is_last = rest.is_empty() && word.shape == WordShape::Literal;
+            let value = match form {
+                ValueForm::Nothing => Value::None,
+                ValueForm::AttachedValue if is_last => Value::None,
+                ValueForm::Value if is_last => self.next_value(word)?,
                 _ => self.attached_value(word, std::mem::take(&mut rest))?,
             };
             self.arguments.options.push(Given { name, value, word });
-            if takes != Takes::Nothing {
+            if form != ValueForm::Nothing {
                 return Ok(());
             }
         }
         match word.shape {
             WordShape::Literal => Ok(()),
             // The unknown part may be further letters.
-            _ => Err(self.refusal_of_expansion(word)),
+            _ => Err(self.refuse_expansion(word)),
         }
     }
 
-    /// Returns a value in the same word.
+    /// Parses a value in the word of its option, or the known text of a separate word.
     fn attached_value(&self, word: &PartWord, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
-            // The rest of a split value would be a separate word.
-            shape if shape > WordShape::Single && !self.command.is(Property::Harmless) => {
-                Err(self.refusal_of_expansion(word))
+            // An expansion to several words would end the value early.
+            shape if shape > WordShape::Single && !self.is_harmless() => {
+                Err(self.refuse_expansion(word))
             }
-            _ => Ok(Value::Begins(text)),
+            _ => Ok(Value::Prefix(text)),
         }
     }
 
-    /// Returns a value in the next word.
+    /// Parses a value in the next word.
     fn next_value(&mut self, option: &PartWord) -> Result<Value<'words>, Refusal> {
-        let word = self.arguments.rest().first();
-        let word = word.ok_or_else(|| self.refusal_of_option(option))?;
-        self.arguments.read += 1;
+        let next = self.arguments.rest().first();
+        let word = next.ok_or_else(|| self.refuse_option(option))?;
+        self.arguments.parsed += 1;
         let text = word.prefix();
-        let digits = text.strip_prefix('-').filter(|_| word.literal().is_some());
-        if digits.is_some_and(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        let option_name = word.literal().and_then(|literal| literal.strip_prefix('-'));
+        if option_name.is_some_and(|name| !name.bytes().all(|byte| byte.is_ascii_digit())) {
             let why = format!("`{}` could be a value or an option", excerpt(text));
             return Err(word.refusal(why));
         }
         self.attached_value(word, text)
     }
 
-    fn refusal_of_option(&self, word: &PartWord) -> Refusal {
+    /// Whether unknown words are accepted anywhere.
+    fn is_harmless(&self) -> bool {
+        self.command.has_property(Property::Harmless)
+    }
+
+    fn refuse_option(&self, word: &PartWord) -> Refusal {
         let option = excerpt(word.prefix());
         word.refusal(format!(
             "`{}`: the option `{option}` is not in the accepted set",
@@ -179,11 +192,12 @@ impl<'words> Reader<'_, 'words> {
         ))
     }
 
-    fn refusal_of_expansion(&self, word: &PartWord) -> Refusal {
+    fn refuse_expansion(&self, word: &PartWord) -> Refusal {
         word.refusal(format!("`{}`: its expansion could be an option", self.name))
     }
 }
 
+/// Whether a word may be an option; `-` is an operand.
 fn may_be_option(word: &PartWord) -> bool {
     word.literal() != Some("-") && !word.cannot_be_option()
 }

@@ -1,8 +1,8 @@
 //! The commands of a command line.
 //!
-//! Bash runs nothing else, except commands started by these (`eval`, `xargs`) and by
-//! arithmetic in `[[`. Descriptors, `/dev/null`, here-documents and here-strings do not count as files. A redirection
-//! of a compound command is a command of its own.
+//! Bash runs nothing else, except what these commands start (`eval`, `xargs`) and arithmetic in `[[` evaluates.
+//! Descriptors, `/dev/null`, here-documents and here-strings do not count as files. The redirections of a compound
+//! command are a command of their own.
 
 use std::ops::Range;
 
@@ -16,13 +16,14 @@ use super::word::PartWord;
 /// Maximum length of an analysed command line, in bytes.
 pub const MAX_LENGTH: usize = 16 * 1024;
 
-/// Maximum number of nested wrappers; beyond it, rules check every word.
+/// Maximum number of levels of nested wrappers.
 const MAX_LEVELS: usize = 32;
 
-/// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
+/// A command of a command line: a program with arguments, a condition in `[[ … ]]`, or only assignments or
+/// redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandPart {
-    /// Byte range of its words in the text.
+    /// Byte range of the words in the text; without words, of the assignments and redirections.
     pub span: Range<usize>,
     /// The operator before it.
     pub follows: Follows,
@@ -34,21 +35,21 @@ pub struct CommandPart {
     pub redirections: Vec<Redirection>,
     /// The source of its standard input.
     pub input: PartInput,
-    /// Whether it changes nothing in any directory, apart from its redirections and assignments. Words in other languages
-    /// are not checked.
+    /// The verdict on the command without its redirections and assignments, wherever it starts. It is unknown if the
+    /// arguments are a language, as those of `awk`.
     pub verdict: Verdict,
-    /// Where it is in the line.
+    /// The constructs of the line around it.
     pub context: CommandContext,
     /// Whether it is a condition in `[[ … ]]`.
     pub(crate) is_condition: bool,
-    /// Whether processes of `<(…)` or `>(…)` run beside it.
+    /// Whether it has process substitutions, `<(…)` or `>(…)`.
     pub(crate) has_processes: bool,
 }
 
 /// The context of a command in its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CommandContext {
-    /// Whether a subshell runs it, whose directory has no effect afterwards.
+    /// Whether a subshell runs it, so that a change of directory has no effect on the shell.
     pub is_in_subshell: bool,
     /// Whether it is in a loop.
     pub is_repeated: bool,
@@ -58,7 +59,7 @@ pub struct CommandContext {
     pub is_substituted: bool,
 }
 
-/// `NAME=value` before a command.
+/// An assignment `NAME=value` before a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartAssignment {
     /// The variable.
@@ -70,7 +71,7 @@ pub struct PartAssignment {
 /// The operator between two commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Follows {
-    /// First command, or after a line break or `;`.
+    /// None for the first command; else a line break or `;`.
     #[default]
     Next,
     /// `&&`
@@ -108,34 +109,37 @@ impl PartInput {
 impl CommandPart {
     /// Returns the source text of its assignments, each followed by a space.
     pub fn assignment_text(&self) -> String {
-        let set = self.assignments.iter();
-        let set = set.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
-        set.collect()
+        let assignments = self.assignments.iter();
+        let parts = assignments.flat_map(|set| [&*set.name, "=", &*set.word.text, " "]);
+        parts.collect()
     }
 
-    /// Returns the files that its input redirections name.
-    pub fn reads(&self) -> impl Iterator<Item = &PartWord> {
-        let opened = self.redirections.iter().filter(|one| one.reads());
-        opened.map(|one| &one.target)
+    /// Returns the targets of its redirections that open files to read.
+    pub fn input_targets(&self) -> impl Iterator<Item = &PartWord> {
+        let redirections = self.redirections.iter();
+        let reading = redirections.filter(|redirection| redirection.reads());
+        reading.map(|redirection| &redirection.target)
     }
 
-    /// Returns the files that its output redirections name.
-    pub fn writes(&self) -> impl Iterator<Item = &PartWord> {
-        let opened = self.redirections.iter().filter(|one| one.writes());
-        opened.map(|one| &one.target)
+    /// Returns the targets of its redirections that open files to write.
+    pub fn output_targets(&self) -> impl Iterator<Item = &PartWord> {
+        let redirections = self.redirections.iter();
+        let writing = redirections.filter(|redirection| redirection.writes());
+        writing.map(|redirection| &redirection.target)
     }
 
-    /// Returns the redirection that decides its standard input.
+    /// Returns the last redirection of its standard input, which decides.
     pub(super) fn input_redirection(&self) -> Option<&Redirection> {
-        self.redirections.iter().rfind(|one| one.is_input())
+        let mut redirections = self.redirections.iter();
+        redirections.rfind(|redirection| redirection.is_input())
     }
 
-    /// Returns the first word, unless it is known only at run time.
+    /// Returns the value of the first word, unless it is known only at run time.
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.value.as_deref()
     }
 
-    /// Returns this command and the commands it wraps, outermost first.
+    /// Returns this command and the commands it wraps, outermost first, at most 32.
     pub fn levels(&self) -> Vec<Self> {
         let levels = std::iter::successors(Some(self.clone()), Self::inner_command);
         levels.take(MAX_LEVELS).collect()
@@ -144,26 +148,26 @@ impl CommandPart {
     /// Returns the command that this one wraps, such as `rm x` in `timeout 5 rm x`. `None` if it
     /// wraps none or has unknown options.
     pub fn inner_command(&self) -> Option<Self> {
-        self.inner_command_by(&WRAPPERS)
+        self.inner_command_in(&WRAPPERS)
     }
 
     /// Returns the command that this one wraps with options that a table accepts.
-    pub(super) fn inner_command_by(&self, table: &Table) -> Option<Self> {
+    pub(super) fn inner_command_in(&self, table: &Table) -> Option<Self> {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
         let wrapper = table.get(name)?;
-        let options = options::read(wrapper, name, arguments).ok()?.read;
-        let own = options + wrapper.most_operands.unwrap_or(0);
-        let (own, mut inner) = arguments.split_at_checked(own)?;
+        let parsed = options::parse_arguments(wrapper, name, arguments).ok()?;
+        let own = parsed.parsed + wrapper.max_operands.unwrap_or(0);
+        let (of_wrapper, mut inner) = arguments.split_at_checked(own)?;
         // `timeout 5$x ls`
-        if !own.iter().all(PartWord::is_one_argument) {
+        if !of_wrapper.iter().all(PartWord::is_one_argument) {
             return None;
         }
         let mut assignments = self.assignments.clone();
         while let Some((word, rest)) = inner.split_first()
-            && let Some(variable) = word.as_assignment(name)
+            && let Some(assignment) = word.parse_assignment(name)
         {
-            assignments.push(variable);
+            assignments.push(assignment);
             inner = rest;
         }
         let mut words = inner.to_vec();
@@ -181,18 +185,18 @@ impl CommandPart {
 }
 
 impl PartWord {
-    /// Parses the word as an assignment of a wrapper.
-    fn as_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
+    /// Parses the word as an assignment before the command of a wrapper; only `env` and `time` have them.
+    fn parse_assignment(&self, wrapper: &str) -> Option<PartAssignment> {
         let is_env = wrapper == "env";
-        let is_assignment =
-            is_env || wrapper == "time" && assignment_name_length(&self.text).is_some();
-        let assignment = self.value_or_text().split_once('=');
-        let (name, value) = assignment.filter(|_| is_assignment)?;
+        if !is_env && (wrapper != "time" || assignment_name_length(&self.text).is_none()) {
+            return None;
+        }
+        let (name, value) = self.value_or_text().split_once('=')?;
         let span = self.span.start + name.len() + 1..self.span.end;
-        let known = self.value.as_ref().filter(|_| is_env);
-        let word = match known {
-            Some(_) => Self::plain(span, value),
-            None => Self::unknown(span, value),
+        let word = if is_env && self.value.is_some() {
+            Self::from_value_at(span, value)
+        } else {
+            Self::unknown(span, value)
         };
         let name = name.to_owned();
         Some(PartAssignment { name, word })

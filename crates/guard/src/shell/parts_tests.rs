@@ -26,7 +26,7 @@ struct Row {
     writes: Vec<Option<String>>,
 }
 
-fn written(script: &str, parts: &[CommandPart]) -> Vec<String> {
+fn part_texts(script: &str, parts: &[CommandPart]) -> Vec<String> {
     parts
         .iter()
         .map(|part| script[part.span.clone()].to_owned())
@@ -46,15 +46,15 @@ fn scripts_have_the_parts_of_their_row() {
         let row: Row = serde_json::from_str(line).unwrap();
         let parts = command_parts(&row.script);
         let found = parts.clone().unwrap_or_default();
-        let texts = parts.map(|parts| written(&row.script, &parts));
+        let texts = parts.map(|parts| part_texts(&row.script, &parts));
         let is_right = texts == row.parts
             && found
                 .iter()
                 .flat_map(|part| &part.assignments)
                 .map(|assignment| &assignment.name)
                 .eq(&row.assignments)
-            && values(found.iter().flat_map(CommandPart::reads)).eq(&row.reads)
-            && values(found.iter().flat_map(CommandPart::writes)).eq(&row.writes);
+            && values(found.iter().flat_map(CommandPart::input_targets)).eq(&row.reads)
+            && values(found.iter().flat_map(CommandPart::output_targets)).eq(&row.writes);
         if !is_right {
             wrong.push(format!("{line}\n   {texts:?} {found:?}"));
         }
@@ -165,7 +165,10 @@ fn wrappers_are_unwrapped() {
         .inner_command()
         .unwrap();
     assert_eq!(inner.words.len(), 2);
-    assert_eq!(inner.reads().next().unwrap().value.as_deref(), Some("y"));
+    assert_eq!(
+        inner.input_targets().next().unwrap().value.as_deref(),
+        Some("y")
+    );
     assert_eq!(inner.span, 19..23);
 }
 
@@ -300,7 +303,7 @@ const CONSTRUCTS: &[&str] = &[
 
 /// Puts the command into the construct; `None` if it would not run there: after the line break that
 /// starts a here-document.
-fn in_construct(construct: &str, command: &str) -> Option<String> {
+fn place_in_construct(construct: &str, command: &str) -> Option<String> {
     let (before, _) = construct.split_once('@')?;
     let announces = before.contains("<<") && !before.contains('\n');
     let breaks_out = announces && command.contains('\n');
@@ -308,7 +311,7 @@ fn in_construct(construct: &str, command: &str) -> Option<String> {
 }
 
 /// Whether a command in the text is listed or the text is refused.
-fn is_seen(script: &str) -> Result<bool, String> {
+fn check_listed(script: &str) -> Result<bool, String> {
     let Some(parts) = command_parts(script) else {
         return Ok(false);
     };
@@ -327,9 +330,9 @@ fn every_command_that_runs_is_listed() {
     let mut understood = 0;
     for outer in CONSTRUCTS {
         for inner in CONSTRUCTS {
-            let script =
-                in_construct(inner, "MARK x").and_then(|inner| in_construct(outer, &inner));
-            understood += usize::from(script.is_some_and(|script| is_seen(&script).unwrap()));
+            let script = place_in_construct(inner, "MARK x")
+                .and_then(|inner| place_in_construct(outer, &inner));
+            understood += usize::from(script.is_some_and(|script| check_listed(&script).unwrap()));
         }
     }
     // Some constructs are always refused, also inside others.
@@ -359,7 +362,7 @@ fn summary(script: &str) -> Vec<String> {
     let programs = parts.iter().filter_map(|part| part.words.first());
     let files = parts
         .iter()
-        .flat_map(|part| part.reads().chain(part.writes()))
+        .flat_map(|part| part.input_targets().chain(part.output_targets()))
         .filter_map(|word| word.value.as_ref());
     let assignments = parts.iter().flat_map(|part| &part.assignments);
     let names = assignments.map(|assignment| &assignment.name);
@@ -378,8 +381,8 @@ proptest! {
     ) {
         let script = constructs
             .iter()
-            .try_fold("MARK".to_owned(), |inner, construct| in_construct(construct, &inner));
-        if let Some(Err(unseen)) = script.map(|script| is_seen(&script)) {
+            .try_fold("MARK".to_owned(), |inner, construct| place_in_construct(construct, &inner));
+        if let Some(Err(unseen)) = script.map(|script| check_listed(&script)) {
             return Err(TestCaseError::fail(unseen));
         }
     }
@@ -416,8 +419,11 @@ fn commands_that_only_read_have_parts() {
         let command = row["command"].as_str().unwrap();
         if analyse(command).verdict.is_read_only() {
             let parts = command_parts(command);
-            let is_right =
-                parts.is_some_and(|parts| parts.iter().all(|part| part.writes().next().is_none()));
+            let is_right = parts.is_some_and(|parts| {
+                parts
+                    .iter()
+                    .all(|part| part.output_targets().next().is_none())
+            });
             assert!(is_right, "{command}");
             compared += 1;
         }
@@ -447,7 +453,7 @@ fn compound_commands_are_split_as_by_qwen_code() {
             // Redirections are listed separately.
             .map(|part| part.as_str().unwrap().trim_end_matches(" 2>&1"))
             .collect();
-        assert_eq!(written(script, &parts), expected, "{script}");
+        assert_eq!(part_texts(script, &parts), expected, "{script}");
         compared += 1;
     }
     assert!(compared >= 9, "{compared}");

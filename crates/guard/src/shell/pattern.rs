@@ -1,44 +1,48 @@
-//! The word of a command that is a pattern, not a file.
+//! Finds the word of a command that is a pattern, not a file.
 
 use super::options;
 use super::table::{COMMANDS, Property};
 use super::verdict::is_one_of;
 use super::word::{Given, PartWord, Value, WordPiece};
 
-/// Options that give a pattern, have two values, or make the first operand a file.
-const OTHERWISE: &str =
+/// Options that give a pattern, have two values, or make the first operand a file. With one, no word is certainly a
+/// pattern.
+const EXCLUDED: &str =
     "e f regexp file files from-file arg argjson slurpfile rawfile args jsonargs";
 
-/// Returns the index of the word that is the pattern of `grep` and the like, if the others are read alike everywhere.
+/// Returns the index of the word that is the pattern of `grep` and the like, if all versions of the program parse the
+/// words alike.
 pub(crate) fn pattern_index(words: &[PartWord]) -> Option<usize> {
     let (program, arguments) = words.split_first()?;
     let command = COMMANDS.get(program.value.as_deref()?)?;
-    let words: Option<Vec<PartWord>> = arguments.iter().map(known_argument).collect();
-    let words = words.filter(|_| command.is(Property::Pattern))?;
-    let read = options::read(command, "", &words).ok()?;
-    // Some versions take values of long options only after `=`.
-    let is_apart = |given: &Given<'_>| {
-        let is_long = given.word.prefix().starts_with("--");
-        is_long && !matches!(given.value, Value::None) && !given.word.prefix().contains('=')
-    };
-    let is_otherwise = |given: &Given<'_>| is_one_of(OTHERWISE, given.name);
-    let mut options = read.options.iter();
-    if options.any(|given| is_otherwise(given) || is_apart(given)) {
+    if !command.has_property(Property::Pattern) {
         return None;
     }
-    let pattern: &PartWord = read.operands.first()?;
+    let known = arguments.iter().map(known_argument);
+    let words: Vec<PartWord> = known.collect::<Option<_>>()?;
+    let parsed = options::parse_arguments(command, "", &words).ok()?;
+    // Some versions take values of long options only after `=`.
+    let has_separate_value = |option: &Given<'_>| {
+        let word = option.word.prefix();
+        word.starts_with("--") && !word.contains('=') && !matches!(option.value, Value::None)
+    };
+    let mut options = parsed.options.iter();
+    if options.any(|option| is_one_of(EXCLUDED, option.name) || has_separate_value(option)) {
+        return None;
+    }
+    let pattern: &PartWord = parsed.operands.first()?;
     Some(1 + words.iter().position(|word| std::ptr::eq(word, pattern))?)
 }
 
-/// Returns a word as an argument if it is known, or certainly an operand.
+/// Returns a word with a value for the parser of options: its own, or its known start if that makes it an operand.
 fn known_argument(word: &PartWord) -> Option<PartWord> {
-    let begins = match (&word.value, word.pieces.first()) {
+    let value = match (&word.value, word.pieces.first()) {
         (None, Some(WordPiece::Text(text))) => {
             Some(text).filter(|text| !text.is_empty() && !text.starts_with('-'))
         }
         (value, _) => value.as_ref(),
     };
-    begins.map(|begins| PartWord::plain(word.span.clone(), begins))
+    value.map(|value| PartWord::from_value_at(word.span.clone(), value))
 }
 
 #[cfg(test)]

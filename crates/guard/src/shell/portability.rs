@@ -1,4 +1,4 @@
-//! The lines that zsh and dash read like bash.
+//! Recognizes command lines that zsh and dash parse like bash.
 //!
 //! In another shell, the same text can run something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash.
 
@@ -13,14 +13,15 @@ use super::parts::{CommandPart, MAX_LENGTH, PartInput};
 use super::redirection::Redirection;
 use super::verdict::is_one_of;
 
-/// Commands that are keywords or builtins in only some of the shells or differ in their options.
-const DIFFERENT: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
+/// Commands that are keywords or builtins in only some of the shells, or have different options.
+const DIFFERING_COMMANDS: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
 
 /// Builtins whose operands zsh evaluates as arithmetic.
-const NUMERIC: &str = "break continue exit return shift";
+const NUMERIC_BUILTINS: &str = "break continue exit return shift";
 
-/// The tokens of lines with every blank written twice, so that each token may have its own, and one before `)`.
-/// `QUOTED` is a text in double quotes, `NUMBER` arithmetic.
+/// The tokens that all shells parse alike. Every blank of the line is written twice, and one is added before `)`, so
+/// that each of two adjacent tokens may match its own. `QUOTED` stands for a text in double quotes, `NUMBER` for
+/// arithmetic.
 const TOKENS: &str = r#"
       [\w%+,./:@*?\[\]\u{80}-\u{10FFFF}-] | \{\} | \\[^\n] | NUMBER | \$\?[\s;] | \s
     | (?:\s[0-9]?(?:>>?|<)[\x20\t]*)?(?:'[^']*'|QUOTED)
@@ -38,47 +39,49 @@ const QUOTED: &str = r#""(?:
     | (?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))+(?:[^"\\$`!\[:\w\u{80}-\u{10FFFF}]|:[^A-Za-z&"\\$`!]|\\[^\n])
     )*(?:\$(?:[A-Za-z_]\w*|[0-9?\#!@*$-]))*\$?""#;
 
-static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Matches the lines whose tokens all shells parse alike.
+static COMMON_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // In a substitution in quotes, there is no subshell, no escaped blank, and only simple quotes.
-    let inner = TOKENS.replace("QUOTED", r#""(?:[^"\\$`!]*|\$[A-Za-z_]\w*)""#);
-    let inner = inner.replace(r"\\[^\n]", r"\\[^\n\x20]");
+    let tokens = TOKENS.replace("QUOTED", r#""(?:[^"\\$`!]*|\$[A-Za-z_]\w*)""#);
+    let inner = tokens.replace(r"\\[^\n]", r"\\[^\n\x20]");
     let quoted = QUOTED.replace("SUBSTITUTION", &format!(r"\$\((?:{inner})*\)"));
     let outer = TOKENS.replace("QUOTED", &quoted);
     let all = format!(r"(?x)\A(?:{outer} | \$\( | \s\( | \) )*\z");
     Regex::new(&all.replace("NUMBER", r"\$\(\([0-9\s+*/%=<>-]*\)\s\)")).ok()
 });
 
-/// Lines of words, plain quotes and common operators, as most lines are; this expression is compiled faster.
-static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Matches lines of words, plain quotes and common operators. Most lines are such lines, and this expression is
+/// compiled faster.
+static PLAIN_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let word = r#"(?:(?:[\w%+,./@*?\[\]-]|'[^']*'|"[^"$`\\!]*")=?|:)*"#;
     let operator = r"&&|\|\|?|2>&1|2?>/dev/null";
     Regex::new(&format!(r"\A(?:(?:{word}|{operator});?(?: |\z))*\z")).ok()
 });
 
 impl CommandLine {
-    /// Whether zsh and dash read the line, of which this was read, like bash: all its tokens are common.
+    /// Whether zsh and dash certainly parse the line like bash. `script` is its text.
     pub fn is_portable(&self, script: &str) -> bool {
-        let is_all = |tokens: &Option<Regex>, text: &str| {
-            let tokens = tokens.as_ref();
-            tokens.is_some_and(|tokens| tokens.is_match(text))
+        let matches = |regex: &Option<Regex>, text: &str| {
+            let regex = regex.as_ref();
+            regex.is_some_and(|regex| regex.is_match(text))
         };
         // Without quotes and operators, no expression has to be compiled.
         let is_simple = |byte: u8| byte.is_ascii_alphanumeric() || b" _%+,./@*?:-".contains(&byte);
-        let is_other =
-            |part: &CommandPart| self.writes_twice(part) || part.levels().iter().any(differs);
+        let may_differ =
+            |part: &CommandPart| self.duplicates_input(part) || part.levels().iter().any(differs);
         self.unread.is_none()
             && script.len() <= MAX_LENGTH
-            && !self.differs
+            && !self.differs_between_shells
             && !script.contains("esac")
-            && !self.names.iter().any(|name| is_zsh_parameter(name))
-            && !self.commands.iter().any(is_other)
+            && !self.assigned.iter().any(|name| is_zsh_parameter(name))
+            && !self.commands.iter().any(may_differ)
             && (script.bytes().all(is_simple)
-                || is_all(&PLAIN, script)
-                || is_all(&COMMON, &self.with_blanks(script)))
+                || matches(&PLAIN_LINE, script)
+                || matches(&COMMON_LINE, &self.pad_blanks(script)))
     }
 
-    /// Returns the text without here-documents, with further blanks.
-    fn with_blanks(&self, script: &str) -> String {
+    /// Returns the text as [`TOKENS`] matches it: with further blanks, without here-documents.
+    fn pad_blanks(&self, script: &str) -> String {
         let mut text = "\n".to_owned();
         for (at, letter) in script.char_indices() {
             if !self.documents.iter().any(|document| document.contains(&at)) {
@@ -90,23 +93,24 @@ impl CommandLine {
         text + "\n"
     }
 
-    /// Whether a command gets the output of another one that writes it to a file. In zsh, both get it.
-    fn writes_twice(&self, part: &CommandPart) -> bool {
+    /// Whether a command before the pipe to this one redirects its output to a file. In zsh, the file and the pipe get
+    /// it.
+    fn duplicates_input(&self, part: &CommandPart) -> bool {
         let PartInput::Pipe(before) = &part.input else {
             return false;
         };
-        let before = self.commands.get(before.clone()).unwrap_or_default();
-        let mut redirections = before.iter().flat_map(|part| &part.redirections);
+        let sources = self.commands.get(before.clone()).unwrap_or_default();
+        let mut redirections = sources.iter().flat_map(|part| &part.redirections);
         redirections.any(Redirection::is_output)
     }
 }
 
-/// Whether a parameter in lower case means something to zsh (zshparam(1), zshmodules(1)).
+/// Whether a variable in lower case has a meaning for zsh (zshparam(1), zshmodules(1)).
 fn is_zsh_parameter(name: &str) -> bool {
     is_one_of(include_str!("tables/zsh_parameters.txt"), name)
 }
 
-/// Whether a command is another one in some shell, or evaluates its arguments in another way.
+/// Whether a command is a different one in some shell, or evaluates its arguments differently.
 fn differs(level: &CommandPart) -> bool {
     let Some(name) = level.program() else {
         return false;
@@ -129,7 +133,7 @@ fn differs(level: &CommandPart) -> bool {
         "read" => !values.all(|value| {
             value.is_some_and(|name| name == "-r" || is_identifier(name) && !is_zsh_parameter(name))
         }),
-        // Numbers are evaluated, and their modifiers differ.
+        // Shells evaluate numbers and modifiers differently.
         "printf" => {
             let format = values.next().flatten().unwrap_or("%d");
             let has_numbers = conversions(format).any(|letter| !"sbc%".contains(letter));
@@ -137,8 +141,8 @@ fn differs(level: &CommandPart) -> bool {
                 || format.contains('*')
                 || (has_numbers && !values.all(is_number))
         }
-        _ if is_one_of(NUMERIC, name) => !values.all(is_number),
-        _ => is_one_of(DIFFERENT, name),
+        _ if is_one_of(NUMERIC_BUILTINS, name) => !values.all(is_number),
+        _ => is_one_of(DIFFERING_COMMANDS, name),
     }
 }
 

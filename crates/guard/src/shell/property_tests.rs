@@ -228,8 +228,9 @@ const UNITS: &[&str] = &[
     "a \\\n ",
 ];
 
-/// Analyses each unit, repeated to this length, within a bound that quadratic time would exceed by far.
-fn repeated_units_take_linear_time(length: usize, units: &[&str], bound: Duration) {
+/// Checks that each unit, repeated to a length in bytes, is analysed within a bound that quadratic time would exceed by
+/// far.
+fn check_repeated_units(length: usize, units: &[&str], bound: Duration) {
     for unit in units {
         for tail in ["", "ls", ")"] {
             let mut command = unit.repeat(length / unit.len() - 1);
@@ -245,14 +246,14 @@ fn repeated_units_take_linear_time(length: usize, units: &[&str], bound: Duratio
 #[test]
 fn no_input_takes_long() {
     let units: Vec<&str> = sample(UNITS, 4, |_| ()).into_iter().copied().collect();
-    repeated_units_take_linear_time(16 * 1024, &units, Duration::from_secs(2));
+    check_repeated_units(16 * 1024, &units, Duration::from_secs(2));
 }
 
 #[test]
 fn no_long_input_takes_long() {
     let units: Vec<&str> = UNITS.iter().step_by(5).copied().collect();
     let units = sample(units, 4, |_| ());
-    repeated_units_take_linear_time(1024 * 1024, &units, Duration::from_secs(4));
+    check_repeated_units(1024 * 1024, &units, Duration::from_secs(4));
 }
 
 #[test]

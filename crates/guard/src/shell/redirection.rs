@@ -1,8 +1,8 @@
-//! Redirections of commands.
+//! A redirection of a command.
 
 use std::ops::Range;
 
-use super::verdict::{Checked, Refusal, excerpt};
+use super::verdict::{CheckResult, Refusal, excerpt};
 use super::word::PartWord;
 
 /// A redirection of a command.
@@ -17,17 +17,17 @@ pub struct Redirection {
     pub(crate) span: Range<usize>,
 }
 
-/// Accepted output targets.
-const HARMLESS_TARGET: &str = "/dev/null";
+/// The output target that is accepted.
+const NULL_DEVICE: &str = "/dev/null";
 
 impl Redirection {
-    /// Refuses a redirection that may change something.
-    pub(super) fn check(&self) -> Checked {
+    /// Checks that the redirection changes nothing.
+    pub(super) fn check(&self) -> CheckResult {
         let Self {
             operator, target, ..
         } = self;
         let only_reads = match *operator {
-            "<" => !may_be_socket(target),
+            "<" => !may_be_connection(target),
             "<<<" => target.literal().is_some(),
             "<&" => is_descriptor(target),
             "<>" => false,
@@ -54,11 +54,12 @@ impl Redirection {
         self.operator.contains('>') && self.opens_file()
     }
 
+    /// Whether its target is a file, except `/dev/null`.
     fn opens_file(&self) -> bool {
         let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
         !self.operator.starts_with("<<")
             && !copies_descriptor
-            && self.target.literal() != Some(HARMLESS_TARGET)
+            && self.target.literal() != Some(NULL_DEVICE)
     }
 
     /// Whether it redirects standard input.
@@ -73,7 +74,7 @@ impl Redirection {
             || self.descriptor == Some(1)
     }
 
-    /// Returns the file that standard output goes to, as a label.
+    /// Returns the label of the file that it writes, unless it redirects only standard error.
     pub(super) fn output_file(&self) -> Option<&str> {
         let file = self.target.label();
         let is_stream = matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr");
@@ -83,28 +84,29 @@ impl Redirection {
     /// Whether it discards standard error.
     pub(super) fn discards_errors(&self) -> bool {
         (self.descriptor == Some(2) || self.operator.starts_with('&'))
-            && self.target.literal() == Some(HARMLESS_TARGET)
+            && self.target.literal() == Some(NULL_DEVICE)
     }
 }
 
-/// Beginnings of paths for which bash opens a connection instead of a file.
-const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+/// Prefixes of paths for which bash opens a connection instead of a file.
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
-/// Whether bash opens a connection instead of a file for this path.
+/// Whether bash opens a connection instead of a file for a path.
 pub(crate) fn is_connection(path: &str) -> bool {
-    NETWORK.iter().any(|network| path.starts_with(network))
+    CONNECTIONS.iter().any(|prefix| path.starts_with(prefix))
 }
 
-fn may_be_socket(target: &PartWord) -> bool {
+/// Whether the target may become a path of a connection.
+fn may_be_connection(target: &PartWord) -> bool {
     match target.literal() {
         Some(path) => is_connection(path),
-        None => NETWORK.iter().any(|network| {
-            network.starts_with(target.prefix()) || target.prefix().starts_with(network)
+        None => CONNECTIONS.iter().any(|prefix| {
+            prefix.starts_with(target.prefix()) || target.prefix().starts_with(prefix)
         }),
     }
 }
 
-/// Whether a target is a descriptor's number, or the dash that closes one.
+/// Whether a target is the number of a descriptor, or the dash that closes one.
 fn is_descriptor(target: &PartWord) -> bool {
     target.literal().is_some_and(|text| {
         text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use super::analysis::parse;
 
-/// Returns the command line that a command line runs with `turnpipe sandbox`. `None` unless it is nothing but that call.
-pub fn inside_sandbox(line: &str) -> Option<String> {
+/// Parses a command line that only calls `turnpipe sandbox`. Returns the command line inside; `None` for another line.
+pub fn parse_sandbox_call(line: &str) -> Option<String> {
     // Most lines are not parsed.
-    let read = line.contains("turnpipe").then(|| parse(line))?;
-    let [call] = read.all_commands()? else {
+    let parsed = line.contains("turnpipe").then(|| parse(line))?;
+    let [call] = parsed.all_commands()? else {
         return None;
     };
-    let values = call.words.iter().map(|word| word.value.as_deref());
-    let values: Vec<_> = values.collect();
+    let words = call.words.iter();
+    let values: Vec<_> = words.map(|word| word.value.as_deref()).collect();
     let end = values.iter().position(|value| *value == Some("--"))?;
     let is_alone = call.assignments.is_empty() && call.span == (0..line.trim_end().len());
     let is_call = match values.get(..end)? {
@@ -21,7 +21,7 @@ pub fn inside_sandbox(line: &str) -> Option<String> {
         }
         _ => false,
     };
-    let inner = values.get(end + 1..).filter(|_| is_alone && is_call)?;
+    let inner = (is_alone && is_call).then(|| values.get(end + 1..))??;
     if let [Some("bash"), Some("-c"), script] = inner {
         return script.map(str::to_owned);
     }
@@ -36,7 +36,7 @@ mod tests {
         let rows = include_str!("../../../../tests/data/shell/in_sandbox.tsv").lines();
         for row in rows.filter(|row| !row.starts_with('#')) {
             let (line, expected) = row.split_once('\t').unwrap();
-            let inside = super::inside_sandbox(line).unwrap_or_default();
+            let inside = super::parse_sandbox_call(line).unwrap_or_default();
             assert_eq!(inside, expected, "{line}");
         }
     }

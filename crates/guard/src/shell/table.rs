@@ -1,5 +1,4 @@
-//! The tables of commands with their read-only options. The data is in `tables/*.txt`; the head of
-//! each file describes its syntax.
+//! The tables of commands and their options. The data is in `tables/*.txt`, whose first lines describe the syntax.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -7,23 +6,22 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error, StrDeserializer};
 
-use super::commands::{Check, rule};
+use super::commands::{Check, find_rule};
 use super::word::PartWord;
 
-/// Accepted arguments of a command. Anything else is not known to be read-only; abbreviated names
-/// are not accepted.
+/// The accepted arguments of a command. With others, it is not known to be read-only. Long options are not abbreviated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
-    /// Letters, and names of long options, with the form of their values.
-    options: Vec<(&'static str, Takes)>,
+    /// The letters of short options and the names of long ones, each with the form of its value.
+    options: Vec<(&'static str, ValueForm)>,
     properties: Vec<Property>,
-    /// Maximum number of operands; further ones would be written to.
-    pub(super) most_operands: Option<usize>,
+    /// Maximum number of operands. The command would write to further ones.
+    pub(super) max_operands: Option<usize>,
     /// Programs that it starts by name.
     pub(super) starts: Vec<&'static str>,
-    /// A further condition.
+    /// Further conditions, all of which must hold.
     pub(super) rules: Vec<Check>,
-    /// What it does with its arguments, for deny and ask rules.
+    /// The uses that it makes of its arguments, for deny and ask rules.
     uses: Vec<Use>,
 }
 
@@ -31,29 +29,31 @@ pub(super) struct Command {
 #[derive(Debug, Clone)]
 pub(crate) struct Use {
     pub(crate) kind: UseKind,
-    /// The options and operands that it is about, and how.
+    /// The options that the use is about, and the words of the table that describe it.
     words: Vec<&'static str>,
 }
 
+/// The kind of a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum UseKind {
-    /// It starts the commands behind some options.
+    /// The program starts the commands behind some options.
     Runs,
-    /// It evaluates command lines of a shell.
+    /// The program evaluates command lines of a shell.
     Shell,
-    /// It evaluates code in another language.
+    /// The program evaluates code in another language.
     Code,
-    /// It changes files.
+    /// The program changes files.
     Writes,
 }
 
 impl Use {
-    pub(crate) fn has(&self, word: &str) -> bool {
+    /// Whether the table lists a word for the use.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
         self.words.contains(&word)
     }
 
-    /// Whether a word is one of its options, or has its letter.
+    /// Whether a word is or contains one of its options.
     pub(crate) fn is_given(&self, word: &PartWord) -> bool {
         let text = word.value_or_text();
         let is_cluster = text.starts_with('-') && !text.starts_with("--");
@@ -63,22 +63,24 @@ impl Use {
         })
     }
 
+    /// Returns the options, with their dashes.
     pub(crate) fn options(&self) -> impl Iterator<Item = &'static str> {
         let words = self.words.iter().copied();
         words.filter(|word| word.starts_with('-'))
     }
 }
 
-/// Returns the uses that a program, or a program with a subcommand, makes of its arguments. `python3.11` is `python3`.
-pub(crate) fn uses(name: &str) -> &'static [Use] {
-    let number = |letter: char| letter.is_ascii_digit() || letter == '.';
-    let plain = name.rsplit_once('.').map_or(name, |(plain, _)| plain);
-    let names = [name, plain, name.trim_end_matches(number)];
-    let known = names.into_iter().find_map(|name| LAUNCHERS.get(name));
-    known.map_or(&[], |command| &command.uses)
+/// Returns the uses that a program, or a program with a subcommand, makes of its arguments. A version in the name is
+/// ignored: `python3.11` is `python3`.
+pub(crate) fn find_uses(name: &str) -> &'static [Use] {
+    let is_in_version = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let without_minor = name.rsplit_once('.').map_or(name, |(start, _)| start);
+    let mut names = [name, without_minor, name.trim_end_matches(is_in_version)].into_iter();
+    let launcher = names.find_map(|name| LAUNCHERS.get(name));
+    launcher.map_or(&[], |command| &command.uses)
 }
 
-/// A further property of a command, a word of the tables.
+/// A property of a command. The tables have its name in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Property {
@@ -96,64 +98,71 @@ pub(super) enum Property {
     Language,
     /// The first operand is a pattern or a program, unless an option gives it.
     Pattern,
-    /// Git writes nothing, not even its index: trusted without the kernel if every word is known.
+    /// The subcommand of git writes nothing, not even the index, so that it needs no enforcement if every word is
+    /// known.
     Safe,
-    /// Git accesses the index, the files, or the contents of changes.
+    /// The subcommand of git accesses the index, the files, or the contents of changes.
     Files,
-    /// Git accesses them only with an option of `@diff`.
+    /// The subcommand of git accesses the contents of changes only with an option of `@diff`.
     Changes,
 }
 
 /// The form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ValueForm {
+    /// No value.
     Nothing,
+    /// A value in the same word or the next one.
     Value,
+    /// A value as [`Self::Value`], or none if no word follows.
     ValueUnlessLast,
+    /// A value in the same word, or none.
     AttachedValue,
 }
 
 impl Command {
-    pub(super) fn is(&self, property: Property) -> bool {
+    /// Whether the table lists a property.
+    pub(super) fn has_property(&self, property: Property) -> bool {
         self.properties.contains(&property)
     }
 
-    /// Returns the form of the value of an option: a letter, a long name, or with [`Property::Whole`] a word.
-    pub(super) fn takes(&self, name: &str) -> Option<Takes> {
+    /// Returns the form of the value of an option, given by its letter, its long name, or with [`Property::Whole`] its
+    /// word.
+    pub(super) fn value_form(&self, name: &str) -> Option<ValueForm> {
         let mut options = self.options.iter();
-        let option = options.find(|(known, _)| *known == name)?;
-        Some(option.1)
+        let (_, form) = options.find(|(option, _)| *option == name)?;
+        Some(*form)
     }
 
-    /// Returns the form of the value of a long option. One letter is another option.
-    pub(super) fn takes_after_name(&self, name: &str) -> Option<Takes> {
-        self.takes(name).filter(|_| name.len() > 1)
+    /// Returns the form of the value of a long option; `None` for a letter, which is a short option.
+    pub(super) fn long_value_form(&self, name: &str) -> Option<ValueForm> {
+        (name.len() > 1).then(|| self.value_form(name))?
     }
 
     /// Whether an option, as written, takes the next word as its value.
     pub(super) fn takes_next_word(&self, option: &str) -> bool {
         let long = option.strip_prefix("--");
-        if let Some(takes) = self.takes_after_name(long.unwrap_or(option)) {
-            return takes == Takes::Value;
+        if let Some(form) = self.long_value_form(long.unwrap_or(option)) {
+            return form == ValueForm::Value;
         }
         let mut letters = option.chars();
-        let takes = letters.find_map(|letter| {
-            let takes = self.takes(letter.encode_utf8(&mut [0; 4]));
-            takes.filter(|takes| *takes != Takes::Nothing)
+        let first_form = letters.find_map(|letter| {
+            let form = self.value_form(letter.encode_utf8(&mut [0; 4]));
+            form.filter(|form| *form != ValueForm::Nothing)
         });
-        long.is_none() && takes == Some(Takes::Value) && letters.as_str().is_empty()
+        long.is_none() && first_form == Some(ValueForm::Value) && letters.as_str().is_empty()
     }
 
-    /// Adds an option with the form of its value.
+    /// Adds an option, given in the syntax of the tables.
     fn add_option(&mut self, spec: &'static str) {
         let name = spec.trim_end_matches(['=', '?', '[', ']', ':']);
-        let takes = match &spec[name.len()..] {
-            "" => Takes::Nothing,
-            "=" | ":" => Takes::Value,
-            "=?" => Takes::ValueUnlessLast,
-            _ => Takes::AttachedValue,
+        let form = match &spec[name.len()..] {
+            "" => ValueForm::Nothing,
+            "=" | ":" => ValueForm::Value,
+            "=?" => ValueForm::ValueUnlessLast,
+            _ => ValueForm::AttachedValue,
         };
-        self.options.push((name, takes));
+        self.options.push((name, form));
     }
 
     /// Adds options of one letter, as `getopt` writes them.
@@ -166,31 +175,35 @@ impl Command {
         }
     }
 
-    /// Adds the properties of a row, which go on in the lines that begin with a blank.
-    fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
-        let lines = properties.lines();
-        let lines = lines.take_while(|line| line.starts_with([' ', '#']));
-        let lines = lines.filter(|line| line.starts_with(' '));
+    /// Adds the properties of a row, which continues in the lines that start with a blank.
+    ///
+    /// # Errors
+    /// The reason why the row is invalid.
+    fn add_properties(&mut self, properties: &'static str, table: &Table) -> Result<(), String> {
+        let is_of_row = |line: &&str| line.starts_with([' ', '#']);
+        let of_row = properties.lines().take_while(is_of_row);
+        let lines = of_row.filter(|line| line.starts_with(' '));
         for word in lines.flat_map(str::split_whitespace) {
             if let Some(name) = word.strip_prefix("--") {
                 self.add_option(name);
-            } else if word.starts_with('-') && self.is(Property::Whole) {
+            } else if word.starts_with('-') && self.has_property(Property::Whole) {
                 self.add_option(word);
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.add_letters(letters);
             } else if word.starts_with('@') {
-                let row = known.row(word).ok_or(format!("{word} is not defined"))?;
-                self.read(row.properties, known)?;
+                let found = table.find_row(word);
+                let row = found.ok_or(format!("{word} is not defined"))?;
+                self.add_properties(row.properties, table)?;
             } else if let Some(names) = word.strip_prefix("starts=") {
                 self.starts.extend(names.split(','));
             } else if let Some(name) = word.strip_prefix("rule=") {
                 self.rules
-                    .push(rule(name).ok_or(format!("unknown check {word}"))?);
+                    .push(find_rule(name).ok_or(format!("unknown check {word}"))?);
             } else if word == "digits" {
                 self.add_letters("0123456789");
-            } else if let Some(most) = word.strip_prefix("operands=") {
-                let most = most.parse().map_err(|_| format!("{word} is not a number"));
-                self.most_operands = Some(most?);
+            } else if let Some(max) = word.strip_prefix("operands=") {
+                let max = max.parse().map_err(|_| format!("{word} is not a number"));
+                self.max_operands = Some(max?);
             } else if let Some((kind, words)) = word.split_once('=') {
                 let (kind, words) = (parse_name(kind)?, words.split(',').collect());
                 self.uses.push(Use { kind, words });
@@ -202,21 +215,21 @@ impl Command {
     }
 }
 
-/// Parses a word of the tables.
+/// Parses the name of an enum variant in the tables.
 fn parse_name<T: Deserialize<'static>>(word: &'static str) -> Result<T, String> {
-    let word: StrDeserializer<'_, Error> = word.into_deserializer();
-    T::deserialize(word).map_err(|error| error.to_string())
+    let deserializer: StrDeserializer<'_, Error> = word.into_deserializer();
+    T::deserialize(deserializer).map_err(|error| error.to_string())
 }
 
-/// A table.
+/// A table of commands.
 #[derive(Debug)]
 pub(super) struct Table(Vec<Row>);
 
-/// A command by one of its names. Its properties are read when it is first looked up, since most processes need few.
+/// A name of a command. Its properties are parsed when it is first looked up, since most processes need few commands.
 #[derive(Debug)]
 struct Row {
     name: &'static str,
-    /// The table behind the names.
+    /// The text of the table behind the names.
     properties: &'static str,
     command: OnceLock<Box<Command>>,
 }
@@ -239,19 +252,19 @@ impl Table {
         Self(rows)
     }
 
-    /// Returns the command with this name.
+    /// Returns the command with a name.
     #[expect(clippy::expect_used, reason = "the tables are part of the program")]
     pub(super) fn get(&self, name: &str) -> Option<&Command> {
-        let row = self.row(name)?;
+        let row = self.find_row(name)?;
         Some(row.command.get_or_init(|| {
             let mut command = Box::<Command>::default();
-            let read = command.read(row.properties, self);
-            read.expect("the table is valid");
+            let added = command.add_properties(row.properties, self);
+            added.expect("the table is valid");
             command
         }))
     }
 
-    fn row(&self, name: &str) -> Option<&Row> {
+    fn find_row(&self, name: &str) -> Option<&Row> {
         self.0.iter().find(|row| row.name == name)
     }
 }
@@ -263,16 +276,16 @@ macro_rules! table {
     };
 }
 
-/// The commands.
+/// Read-only commands.
 pub(super) static COMMANDS: LazyLock<Table> = table!("commands");
 
-/// Read-only forms of git's subcommands.
+/// Read-only forms of the subcommands of git.
 pub(super) static GIT: LazyLock<Table> = table!("git");
 
-/// The wrappers.
+/// Wrappers: programs that start the command in their operands.
 pub(super) static WRAPPERS: LazyLock<Table> = table!("wrappers");
 
-/// Programs as deny and ask rules read them.
+/// Programs that start commands, evaluate texts or change files, for deny and ask rules.
 pub(super) static LAUNCHERS: LazyLock<Table> = table!("launchers");
 
 #[cfg(test)]
@@ -316,7 +329,7 @@ mod tests {
     fn invalid_tables_are_refused() {
         for text in ["a | @b", "a | rule=b", "a | operands=b", "a | b"] {
             let table = Table::parse(text);
-            let read = Command::default().read(table.0[0].properties, &table);
+            let read = Command::default().add_properties(table.0[0].properties, &table);
             assert!(read.is_err(), "{text}");
         }
     }
@@ -325,25 +338,29 @@ mod tests {
     fn values_of_options_are_parsed() {
         let table = Table::parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits");
         let a = table.get("a").unwrap();
-        assert!(table.get("b").is_some() && a.takes("5").is_some() && !a.is(Property::Harmless));
+        assert!(
+            table.get("b").is_some()
+                && a.value_form("5").is_some()
+                && !a.has_property(Property::Harmless)
+        );
         let rows = [
-            ("x", Some(Takes::Nothing)),
-            ("y", Some(Takes::Value)),
-            ("z", Some(Takes::AttachedValue)),
+            ("x", Some(ValueForm::Nothing)),
+            ("y", Some(ValueForm::Value)),
+            ("z", Some(ValueForm::AttachedValue)),
             (":", None),
         ];
         for (letter, takes) in rows {
-            assert_eq!(a.takes(letter), takes, "{letter}");
+            assert_eq!(a.value_form(letter), takes, "{letter}");
         }
         let rows = [
-            ("one", Some(Takes::Nothing)),
-            ("two", Some(Takes::Value)),
-            ("three", Some(Takes::AttachedValue)),
-            ("four", Some(Takes::ValueUnlessLast)),
+            ("one", Some(ValueForm::Nothing)),
+            ("two", Some(ValueForm::Value)),
+            ("three", Some(ValueForm::AttachedValue)),
+            ("four", Some(ValueForm::ValueUnlessLast)),
             ("on", None),
         ];
         for (name, takes) in rows {
-            assert_eq!(a.takes(name), takes, "{name}");
+            assert_eq!(a.value_form(name), takes, "{name}");
         }
     }
 }

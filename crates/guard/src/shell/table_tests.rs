@@ -24,7 +24,7 @@ fn text<'row>(row: &'row Value, field: &str) -> &'row str {
 
 /// Returns the output of `check shell` without a directory.
 fn verdict(command: &str) -> &'static str {
-    match analyse(command).without_a_look().verdict {
+    match analyse(command).restrict_to_start().verdict {
         Verdict::ReadOnly { .. } => "read-only",
         Verdict::Unknown => "unknown",
     }

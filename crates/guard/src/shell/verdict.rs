@@ -1,13 +1,13 @@
-//! Verdicts on command lines: their conditions, and the reasons against read-only ones.
+//! Verdicts on command lines, their conditions, and the reasons for refusals.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Verdict whether a command line is read-only: no file changes, network, signals, remaining processes, or
-/// programs chosen by data.
+/// The verdict on a command line. A read-only one changes no files, uses no network, sends no signals, leaves no
+/// processes and starts no programs that data names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// Read-only if the configuration that git finds runs no program, in each use.
+    /// The command line is read-only if in each use of git, the configuration that git finds runs no program.
     ReadOnly {
         /// The uses of git; empty for most commands.
         requires: Vec<GitUse>,
@@ -24,10 +24,10 @@ impl Verdict {
     }
 }
 
-/// One use of git in a command line.
+/// A use of git in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitUse {
-    /// Successive changes of directory, from where the shell starts.
+    /// Successive changes of directory, relative to the directory where the shell starts.
     pub steps: Vec<String>,
     /// The data that git accesses.
     pub scope: GitScope,
@@ -54,20 +54,22 @@ pub enum GitScope {
 }
 
 /// Acceptance, or the reason for a refusal.
-pub(super) type Checked = Result<(), Refusal>;
+pub(super) type CheckResult = Result<(), Refusal>;
 
-/// The first construct that is not known to be read-only.
+/// A construct that is not known to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
+    /// The reason, on one line except for quoted text.
     pub(super) why: String,
+    /// Byte range of the construct; empty if the reason is not about a single one.
     pub(super) span: Range<usize>,
 }
 
 impl Refusal {
-    /// Returns it about a place, unless it is about another one.
-    pub(super) fn at(mut self, place: &Range<usize>) -> Self {
+    /// Returns the refusal with a byte range, unless it has one.
+    pub(super) fn with_span(mut self, span: &Range<usize>) -> Self {
         if self.span.is_empty() {
-            self.span = place.clone();
+            self.span = span.clone();
         }
         self
     }
@@ -80,19 +82,18 @@ impl Refusal {
     }
 }
 
-/// Whether a word is among names that are separated by blanks.
+/// Whether a list of names, separated by whitespace, contains a word.
 pub(crate) fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 
-/// Returns the start of a text, on one line.
+/// Returns at most 40 characters of a text, on one line and safe for terminals.
 pub(super) fn excerpt(text: &str) -> String {
-    /// Enough to recognise a word, in characters.
-    const SHOWN: usize = 40;
+    const MAX_CHARS: usize = 40;
     let line = turnpipe_core::text::terminal_safe_line(text);
-    let mut shown: String = line.chars().take(SHOWN).collect();
-    if shown.len() < line.len() {
-        shown.push('…');
+    let mut excerpt: String = line.chars().take(MAX_CHARS).collect();
+    if excerpt.len() < line.len() {
+        excerpt.push('…');
     }
-    shown
+    excerpt
 }

@@ -1,4 +1,4 @@
-//! Words of a command line: their known pieces, and arguments as options and operands.
+//! Words of a command line, and the options and operands among them.
 
 use std::ops::Range;
 
@@ -16,7 +16,6 @@ pub struct PartWord {
     pub value: Option<String>,
     /// The known pieces; empty if the value is known.
     pub pieces: Vec<WordPiece>,
-    /// The result of its expansion.
     pub(crate) shape: WordShape,
     /// The source text without quotes, and with `$()` for substitutions; empty if the value is known.
     pub(crate) label: String,
@@ -50,8 +49,8 @@ pub(crate) enum WordShape {
 }
 
 impl PartWord {
-    /// Creates a word with a known value that is not in the text.
-    pub fn known(value: &str) -> Self {
+    /// Creates a word with a known value, without a place in a text.
+    pub fn from_value(value: &str) -> Self {
         Self {
             text: value.to_owned(),
             value: Some(value.to_owned()),
@@ -81,31 +80,30 @@ impl PartWord {
         self.value.as_deref().unwrap_or(&self.label)
     }
 
-    /// Creates a word with a known value at a place of the text.
-    pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
+    /// Creates a word with a known value, which is also its source text.
+    pub(super) fn from_value_at(span: Range<usize>, value: &str) -> Self {
         Self {
             span,
-            ..Self::known(value)
+            ..Self::from_value(value)
         }
     }
 
-    /// Returns the value, if all of it is known.
+    /// Returns the value, if it is known.
     pub(super) fn literal(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
-    /// Returns the value up to the first unknown piece.
+    /// Returns the value up to the first unknown piece. A home directory starts with `/`.
     pub(super) fn prefix(&self) -> &str {
         match (&self.value, self.pieces.first()) {
             (Some(value), _) => value,
             (None, Some(WordPiece::Text(text))) => text,
-            // A home directory is a path.
             (None, Some(WordPiece::Home)) => "/",
             (None, _) => "",
         }
     }
 
-    /// Returns a refusal of this word, whose effect is unknown.
+    /// Creates a refusal of the word.
     pub(super) fn refusal(&self, why: impl Into<String>) -> Refusal {
         Refusal::new(self.span.clone(), why)
     }
@@ -115,7 +113,7 @@ impl PartWord {
         self.shape <= WordShape::Single
     }
 
-    /// Whether none of its arguments can start with a dash.
+    /// Whether none of the arguments that it becomes can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
         let prefix = self.prefix();
         let has_start = self.value.is_some() || !prefix.is_empty();
@@ -123,7 +121,7 @@ impl PartWord {
     }
 }
 
-/// Arguments as the command parses them.
+/// The arguments of a command as its table entry parses them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'words> {
     /// All words.
@@ -132,18 +130,17 @@ pub(super) struct Arguments<'words> {
     pub(super) options: Vec<Given<'words>>,
     /// The operands.
     pub(super) operands: Vec<&'words PartWord>,
-    /// Number of words before the first operand, if that ends the options.
-    pub(super) read: usize,
+    /// Number of words that were parsed: all, or those before the first operand if that ends the options.
+    pub(super) parsed: usize,
 }
 
-/// An option that was given.
+/// An option of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Given<'words> {
     /// The letter, or the long name without dashes.
     pub(super) name: &'words str,
-    /// Its value.
     pub(super) value: Value<'words>,
-    /// The word that contains it.
+    /// The word that contains the option.
     pub(super) word: &'words PartWord,
 }
 
@@ -155,30 +152,32 @@ pub(super) enum Value<'words> {
     /// Known text.
     Text(&'words str),
     /// Text with a known prefix.
-    Begins(&'words str),
+    Prefix(&'words str),
 }
 
 impl<'words> Given<'words> {
-    /// Returns the known beginning of its value.
+    /// Returns the value, or its known start.
     pub(super) fn text(&self) -> Option<&'words str> {
         match self.value {
             Value::None => None,
-            Value::Text(text) | Value::Begins(text) => Some(text),
+            Value::Text(text) | Value::Prefix(text) => Some(text),
         }
     }
 }
 
 impl<'words> Arguments<'words> {
-    /// Returns the words from the first operand on, if that ends the options.
+    /// Returns the words that were not parsed: from the first operand on, if that ends the options.
     pub(super) fn rest(&self) -> &'words [PartWord] {
-        self.words.get(self.read..).unwrap_or_default()
+        self.words.get(self.parsed..).unwrap_or_default()
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.options.iter().any(|given| given.name == name)
+    /// Whether an option is given, by its letter or long name.
+    pub(super) fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|option| option.name == name)
     }
 
-    pub(super) fn has_one_of(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.has(name))
+    /// Whether one of the options is given.
+    pub(super) fn has_any_option(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has_option(name))
     }
 }

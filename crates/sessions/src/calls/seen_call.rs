@@ -20,7 +20,7 @@ use turnpipe_formats::agent::timestamp;
 use turnpipe_formats::records::{
     FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription,
 };
-use turnpipe_guard::shell::{inside_sandbox, parse, program_and_subcommand};
+use turnpipe_guard::shell::{parse, parse_sandbox_call, program_and_subcommand};
 
 /// Facts in the input and the result of a call.
 pub struct SeenCall {
@@ -150,7 +150,7 @@ impl CallCounts {
     pub fn add(&mut self, call: &SessionCall, seen: &SeenCall) {
         let tool = &call.call.name;
         let line = seen.command(call).unwrap_or_default();
-        let inner_line = inside_sandbox(&line);
+        let inner_line = parse_sandbox_call(&line);
         let script = parse(inner_line.as_deref().unwrap_or(&line));
         let mut commands: Vec<Option<String>> = (script.commands.iter())
             .filter(|command| !command.context.is_substituted)

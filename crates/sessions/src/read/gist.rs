@@ -8,7 +8,7 @@ use turnpipe_core::message::Call;
 use turnpipe_core::text::marked_diff;
 use turnpipe_core::tool_facts::{Parameter, command_line, parameters, patch_files};
 use turnpipe_formats::records::FileChange;
-use turnpipe_guard::shell::inside_sandbox;
+use turnpipe_guard::shell::parse_sandbox_call;
 
 /// The most informative members of inputs, after commands, patterns and paths.
 const INFORMATIVE: [&str; 6] = ["query", "url", "description", "prompt", "name", "input"];
@@ -64,7 +64,7 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
             }
         }
         (_, Value::String(text), _) if commands.contains(&name) => {
-            inside_sandbox(text).unwrap_or_else(|| text.clone())
+            parse_sandbox_call(text).unwrap_or_else(|| text.clone())
         }
         (_, Value::String(text), _) => text.clone(),
         (_, value, _) => value.to_string(),
@@ -209,7 +209,7 @@ fn strip_directory(path: &str, directory: Option<&str>) -> String {
 pub fn command_of(input: &Map<String, Value>) -> Option<String> {
     let mut names = parameters(Parameter::Command).iter();
     let line = names.find_map(|name| command_line(input.get(*name)?))?;
-    Some(inside_sandbox(&line).unwrap_or(line))
+    Some(parse_sandbox_call(&line).unwrap_or(line))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(in crate::run::tools) fn assess(
     if !only_reads {
         // A command that only reads by its text may do more in this context.
         for part in &mut Arc::make_mut(&mut line).commands {
-            part.verdict = settle(analysis.of_command(part), context, &mut workspace).verdict;
+            part.verdict = settle(analysis.for_command(part), context, &mut workspace).verdict;
         }
     }
     let action = Action::Command {
@@ -82,8 +82,8 @@ fn settle(
     }
     match find_doubt(&analysis, context, workspace) {
         Some(why) => analysis.with_refusal(why),
-        None if !context.shell.reads_git_settings => analysis.settle(|_| Ok(())),
-        None => analysis.settle(|git| git_repository::check(git, context)),
+        None if !context.shell.reads_git_settings => analysis.check_requirements(|_| Ok(())),
+        None => analysis.check_requirements(|git| git_repository::check(git, context)),
     }
 }
 

@@ -89,7 +89,7 @@ impl Step<'_> {
 
     /// Whether a label names it. A command that only reads and may not have run is not named.
     fn is_named(&self) -> bool {
-        let is_glue = self.program.is_glue() && self.program.command.output().is_none();
+        let is_glue = self.program.is_glue() && self.program.command.output_file().is_none();
         let is_idle = self.may_be_skipped && self.program.is_read_only();
         !is_glue && !is_idle && !self.program.is_filter()
     }

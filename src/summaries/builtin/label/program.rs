@@ -183,7 +183,8 @@ impl<'a> Program<'a> {
     /// Whether it changes nothing.
     pub(super) fn is_read_only(&self) -> bool {
         let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
-        (is_reader || self.command.verdict.is_read_only()) && self.command.writes().next().is_none()
+        (is_reader || self.command.verdict.is_read_only())
+            && self.command.output_targets().next().is_none()
     }
 
     fn verb(&self) -> Option<Verb> {
@@ -298,7 +299,7 @@ impl<'a> Program<'a> {
     pub(super) fn acts(&self) -> Vec<Act> {
         let written = self
             .command
-            .output()
+            .output_file()
             .map(|file| self.on_files(Verb::Write, &[file]));
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The written file says more than a program that only prints.
@@ -367,7 +368,7 @@ impl<'a> Program<'a> {
         }
         let first = self.operands().first().copied();
         let known = [Some(program), first].into_iter().flatten();
-        let known: Vec<_> = known.map(PartWord::known).collect();
+        let known: Vec<_> = known.map(PartWord::from_value).collect();
         let name = program_and_subcommand(&known).unwrap_or_default();
         let subcommand = first.filter(|_| name.len() > program.len());
         let has_files = is_one_of(WITH_FILES, program);

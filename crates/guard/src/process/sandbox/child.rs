@@ -14,30 +14,30 @@ use rustix::thread::{
 
 use super::helper::MaskedNamespace;
 use super::restrictions::Restrictions;
-use crate::process::posix_spawn::{close_on_exec, pointers, retry_busy};
+use crate::process::posix_spawn::{close_on_exec, retry_busy, to_pointers};
 use crate::process::start::Start;
 
-/// Size of the child's stack before it becomes its program, in bytes.
+/// Size of the stack of the child before it becomes its program, in bytes.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// The highest number of a signal.
+/// The highest signal number.
 const MAX_SIGNAL: c_int = 64;
 
-/// What the child needs, all of it in memory that the parent allocated.
-struct Plan<'a> {
+/// The input and the result of a child, in memory that the parent allocated.
+struct ChildPlan<'a> {
     namespace: Option<&'a MaskedNamespace>,
     restrictions: Option<&'a Restrictions>,
     start: &'a Start,
     arguments: &'a [*mut c_char],
     environment: &'a [*mut c_char],
-    /// Numbers in the child, and here.
+    /// Pairs of the number of a descriptor in the child and in this process.
     descriptors: &'a [(RawFd, RawFd)],
-    /// The number of the error that kept the child from becoming its program.
+    /// The number of the error that kept the child from becoming its program; 0 without one.
     error: c_int,
 }
 
-/// Starts a child in namespaces, if there are any, with these restrictions and a session of its own. It also inherits
-/// the restrictions of the calling thread. Without restrictions, it keeps what it needs to create a pid namespace.
+/// Starts a child in `namespace`, with `restrictions` and a session of its own. It also inherits the restrictions of
+/// the calling thread. Without `restrictions`, it keeps the capabilities to create a pid namespace.
 ///
 /// # Errors
 /// The namespaces or the directory cannot be entered, the program cannot be executed, or resources are exhausted.
@@ -54,11 +54,14 @@ fn spawn_once(
     restrictions: Option<&Restrictions>,
     start: &Start,
 ) -> io::Result<Pid> {
-    let (arguments, environment) = (pointers(&start.arguments), pointers(&start.environment));
+    let (arguments, environment) = (
+        to_pointers(&start.arguments),
+        to_pointers(&start.environment),
+    );
     let ends = start.ends.descriptors();
     let descriptors: Vec<_> = ends.map(|(to, from)| (to, from.as_raw_fd())).collect();
     close_on_exec();
-    let mut plan = Plan {
+    let mut plan = ChildPlan {
         namespace,
         restrictions,
         start,
@@ -88,12 +91,12 @@ fn spawn_once(
     if plan.error == 0 {
         return Ok(child);
     }
-    // It has ended, and nothing else waits for it.
+    // The child has ended, and no other code waits for it.
     let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());
     Err(io::Error::from_raw_os_error(plan.error))
 }
 
-/// Runs `action` while no signal reaches this thread.
+/// Runs `action` while all signals of this thread are blocked.
 fn with_signals_blocked<T>(action: impl FnOnce() -> T) -> io::Result<T> {
     // SAFETY: the sets are plain data, filled before their use.
     unsafe {
@@ -108,34 +111,35 @@ fn with_signals_blocked<T>(action: impl FnOnce() -> T) -> io::Result<T> {
     }
 }
 
-/// The child. Returns only if it cannot become its program.
+/// Runs in the child until it becomes its program. On failure, the child ends and the error is in the plan.
 extern "C" fn run_child(plan: *mut c_void) -> c_int {
     // SAFETY: the parent passed a plan, and waits.
-    let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
-    let error = become_program(plan);
+    let plan = unsafe { &mut *plan.cast::<ChildPlan<'_>>() };
+    let error = exec_program(plan);
     plan.error = error.raw_os_error().unwrap_or(libc::EIO);
     // SAFETY: ends the child only, without running anything of this process.
     unsafe { libc::_exit(127) }
 }
 
-/// Makes system calls only: other threads may hold the locks of the allocator.
-fn become_program(plan: &Plan<'_>) -> io::Error {
-    let prepared = || -> io::Result<()> {
+/// Prepares the child, and executes its program. Returns only on failure. Makes only system calls, since other threads
+/// may hold the locks of the allocator.
+fn exec_program(plan: &ChildPlan<'_>) -> io::Error {
+    let prepare = || -> io::Result<()> {
         reset_signals();
         rustix::process::setsid()?;
-        for (kind, namespace) in plan
+        let namespaces = plan
             .namespace
             .iter()
-            .flat_map(|entered| &entered.namespaces)
-        {
+            .flat_map(|entered| &entered.namespaces);
+        for (kind, namespace) in namespaces {
             move_into_link_name_space(namespace.as_fd(), Some(*kind))?;
         }
         rustix::process::chdir(&*plan.start.directory)?;
         match plan.restrictions {
-            Some(restrictions) => restrictions.take()?,
-            None => pass_on_capabilities()?,
+            Some(restrictions) => restrictions.apply()?,
+            None => keep_namespace_capabilities()?,
         }
-        // Last, since a number may be that of a descriptor that was needed until here.
+        // This is the last step, since it may replace a descriptor that was needed until here.
         for (to, from) in plan.descriptors {
             // SAFETY: system calls on plain numbers; the table of descriptors is the child's own.
             unsafe {
@@ -146,7 +150,7 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
         }
         Ok(())
     };
-    if let Err(error) = prepared() {
+    if let Err(error) = prepare() {
         return error;
     }
     // SAFETY: the mask is plain data. The strings and their lists, which end with a null pointer, outlive the call.
@@ -163,9 +167,9 @@ fn become_program(plan: &Plan<'_>) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Lets the program have the capabilities that it needs to create a pid namespace, and to restrict a command. Root
-/// keeps all by itself.
-fn pass_on_capabilities() -> io::Result<()> {
+/// Lets the program keep the capabilities that it needs to create a pid namespace and to restrict a command. Root keeps
+/// all capabilities anyway.
+fn keep_namespace_capabilities() -> io::Result<()> {
     let passed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
     let own = capabilities(None)?;
     set_capabilities(
@@ -181,7 +185,7 @@ fn pass_on_capabilities() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives all signals their default actions. The actions are the child's own, though it shares the memory.
+/// Gives all signals their default actions. The child has its own actions although it shares the memory.
 fn reset_signals() {
     for signal in 1..=MAX_SIGNAL {
         // SAFETY: installs no handler. Fails for signals without actions, and for those of the C library.

@@ -1,4 +1,4 @@
-//! The descriptors of this process that a command would inherit.
+//! Lists and closes the descriptors that a command would inherit.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -10,12 +10,12 @@ use rustix::io::{FdFlags, fcntl_getfd};
 /// A descriptor that a command would inherit.
 #[derive(Debug)]
 pub struct InheritedDescriptor {
-    /// Its number.
+    /// The number of the descriptor.
     pub number: RawFd,
     /// The path of an open file, or the name of a pipe or socket.
     pub target: PathBuf,
-    /// Whether it is a pipe, a socket, a character device or a regular file. Other descriptors lead to files by paths
-    /// that masks do not cover.
+    /// Whether it is a pipe, a socket, a character device or a regular file. Others, such as directories, give access
+    /// to files that masks do not cover.
     pub is_stream: bool,
 }
 
@@ -25,7 +25,7 @@ pub fn inherited_descriptors() -> Vec<InheritedDescriptor> {
         return Vec::new();
     };
     let links = entries.flatten().map(|entry| entry.path());
-    let found = links.filter_map(|link| {
+    let inherited = links.filter_map(|link| {
         let number: RawFd = link.file_name()?.to_str()?.parse().ok()?;
         // SAFETY: used for queries only, which fail if the descriptor has been closed.
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
@@ -45,21 +45,19 @@ pub fn inherited_descriptors() -> Vec<InheritedDescriptor> {
                 ),
         })
     });
-    found.collect()
+    inherited.collect()
 }
 
-/// Closes all descriptors above 2 but these.
+/// Closes all descriptors above 2 except the `kept` ones.
 pub(super) fn close_all_but(kept: &[RawFd]) {
-    let mut kept: Vec<u32> = kept
-        .iter()
-        .filter_map(|number| u32::try_from(*number).ok())
-        .collect();
-    kept.sort_unstable();
+    let valid = kept.iter().filter_map(|number| u32::try_from(*number).ok());
+    let mut numbers: Vec<u32> = valid.collect();
+    numbers.sort_unstable();
     let mut first = 3;
-    for number in kept.into_iter().chain([u32::MAX]) {
+    for number in numbers.into_iter().chain([u32::MAX]) {
         if number > first {
-            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so nothing in this process
-            // owns one; a kernel without the call leaves them open, with the mark that closes them at the next one.
+            // SAFETY: a system call on plain numbers. The descriptors came through `exec`, so no value in this
+            // process owns one. A kernel without the call leaves them open, and they are closed at the next `exec`.
             unsafe { libc::syscall(libc::SYS_close_range, first, number - 1, 0) };
         }
         first = number.saturating_add(1);

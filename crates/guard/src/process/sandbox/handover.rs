@@ -1,4 +1,4 @@
-//! Messages between processes of a sandbox, which may carry a listening socket: it stays in its network namespace.
+//! Messages between processes of a sandbox. They may carry a listening socket, which stays in its network namespace.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -8,17 +8,17 @@ use std::os::unix::net::UnixStream;
 
 use rustix::net;
 
-/// The space for one descriptor.
-const SPACE: usize = rustix::cmsg_space!(ScmRights(1));
+/// Size of a control message with one descriptor, in bytes.
+const CONTROL_BYTES: usize = rustix::cmsg_space!(ScmRights(1));
 
-/// Sends a message, which is not empty.
+/// Sends a message, which must not be empty.
 ///
 /// # Errors
 /// The other process has ended.
 pub(super) fn send(to: &UnixStream, text: &str, listener: Option<&TcpListener>) -> io::Result<()> {
     let descriptor = listener.map(|listener| [listener.as_fd()]);
-    let mut space = [MaybeUninit::uninit(); SPACE];
-    let mut control = net::SendAncillaryBuffer::new(&mut space);
+    let mut control_space = [MaybeUninit::uninit(); CONTROL_BYTES];
+    let mut control = net::SendAncillaryBuffer::new(&mut control_space);
     if let Some(descriptor) = &descriptor {
         control.push(net::SendAncillaryMessage::ScmRights(descriptor));
     }
@@ -27,23 +27,23 @@ pub(super) fn send(to: &UnixStream, text: &str, listener: Option<&TcpListener>) 
     Ok(())
 }
 
-/// Waits for a message. An empty one means that the other process has ended.
+/// Waits for a message of at most 16 KiB. An empty one means that the other process has ended.
 ///
 /// # Errors
 /// As the system reports.
 pub(super) fn receive(socket: &UnixStream) -> io::Result<(String, Option<TcpListener>)> {
-    let mut message = vec![0; 16 * 1024];
-    let mut space = [MaybeUninit::uninit(); SPACE];
-    let mut control = net::RecvAncillaryBuffer::new(&mut space);
+    let mut bytes = vec![0; 16 * 1024];
+    let mut control_space = [MaybeUninit::uninit(); CONTROL_BYTES];
+    let mut control = net::RecvAncillaryBuffer::new(&mut control_space);
     let received = rustix::io::retry_on_intr(|| {
-        let buffers = &mut [IoSliceMut::new(&mut message)];
+        let buffers = &mut [IoSliceMut::new(&mut bytes)];
         net::recvmsg(socket, buffers, &mut control, net::RecvFlags::CMSG_CLOEXEC)
     })?;
-    message.truncate(received.bytes);
+    bytes.truncate(received.bytes);
     let descriptor = control.drain().find_map(|part| match part {
         net::RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    let message = String::from_utf8_lossy(&message).into_owned();
+    let message = String::from_utf8_lossy(&bytes).into_owned();
     Ok((message, descriptor.map(TcpListener::from)))
 }

@@ -1,5 +1,5 @@
 //! The helper of a sandbox: a second process of this binary that enters namespaces with masks. The first half of this
-//! file runs in the process that wants a sandbox, the second half in the helper.
+//! file runs in the process that creates a sandbox, the second half in the helper.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,26 +16,30 @@ use rustix::thread::LinkNameSpaceType;
 use super::descriptors::close_all_but;
 use super::handover::{receive, send};
 use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
-use super::namespace::{SandboxPolicy, enter};
-use super::new_file::{new_file_message, outermost};
+use super::namespace::{SandboxPolicy, enter_sandbox};
 use super::policy_bytes::{encode_policy, read_policy};
 use super::privilege::Privilege;
-use super::program::{SANDBOX_FAILED, become_program, report};
+use super::program::{SANDBOX_FAILED, exec_or_report, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
-use super::workspace::unmount_temporary;
+use super::workspace::{keep_outermost, new_file_message, unmount_temporary};
 use crate::process::network::{Network, ProxyStarter, RunningProxy};
 use crate::process::{ScratchDirectory, forbid_inspection};
 
-/// First arguments of a helper that becomes a command, of one that waits for its parent, of one that runs a command in a
-/// workspace that it is in, and of one that connects such a command to domains.
-const BECOMES: &str = "__sandbox-exec";
-const WAITS: &str = "__sandbox-hold";
-pub(super) const RUNS: &str = "__sandbox-run";
-const CONNECTS: &str = "__sandbox-proxy";
+/// First argument of a helper that becomes a command.
+const EXEC_ARGUMENT: &str = "__sandbox-exec";
 
-/// What a workspace does not hold without a pid namespace.
-pub(super) const SEES_PROCESSES: &str =
+/// First argument of a helper that waits until its parent has opened its namespaces.
+const HOLD_ARGUMENT: &str = "__sandbox-hold";
+
+/// First argument of a helper that runs a command in its workspace.
+pub(super) const RUN_ARGUMENT: &str = "__sandbox-run";
+
+/// First argument of a helper that runs the proxy of a command in a workspace.
+const PROXY_ARGUMENT: &str = "__sandbox-proxy";
+
+/// The gap in a workspace without a pid namespace.
+pub(super) const PROCESSES_GAP: &str =
     "the command sees processes outside of the workspace, and may leave processes running";
 
 /// The binary of this process.
@@ -44,11 +48,11 @@ pub(super) const PROGRAM: &str = "/proc/self/exe";
 /// A command that a sandbox runs in place of this process.
 #[derive(Debug)]
 pub struct SandboxedCommand<'a> {
-    /// The program, a path or a name that is looked up in `PATH`, and its arguments.
+    /// The program (a path, or a name that is looked up in `PATH`) and its arguments.
     pub words: &'a [OsString],
     /// Its whole environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// The directory, entered after the masks.
+    /// The directory, which is entered after the masks are mounted.
     pub directory: &'a Path,
     /// The descriptors above 2 that it keeps.
     pub kept_descriptors: &'a [RawFd],
@@ -64,14 +68,14 @@ pub fn exec_in_sandbox(policy: &SandboxPolicy, command: &SandboxedCommand<'_>) -
         let mut plan = File::from(memory);
         plan.write_all(&encode_policy(policy))?;
         plan.rewind()?;
-        let kept = command.kept_descriptors.iter().map(RawFd::to_string);
-        let kept: Vec<String> = kept.collect();
+        let kept = command.kept_descriptors.iter();
+        let numbers: Vec<String> = kept.map(RawFd::to_string).collect();
         let mut helper = Command::new(PROGRAM);
         helper
             .arg0("turnpipe")
-            .arg(BECOMES)
+            .arg(EXEC_ARGUMENT)
             .arg(plan.as_raw_fd().to_string())
-            .arg(kept.join(","))
+            .arg(numbers.join(","))
             .arg(command.directory)
             .args(command.words)
             .env_clear()
@@ -82,54 +86,55 @@ pub fn exec_in_sandbox(policy: &SandboxPolicy, command: &SandboxedCommand<'_>) -
     SandboxError::new("start the sandbox", error)
 }
 
-/// Namespaces of a sandbox. They exist as long as this value, or a process in them.
+/// The namespaces of a sandbox. They exist as long as this value or a process in them.
 #[derive(Debug)]
 pub(super) struct MaskedNamespace {
-    /// In the order in which they are entered.
+    /// The namespaces, in the order in which they are entered.
     pub(super) namespaces: Vec<(LinkNameSpaceType, OwnedFd)>,
-    /// Why commands in a workspace see processes outside of it.
+    /// The reason why commands in a workspace see processes outside it, if they do.
     pub(super) sees_processes: Option<String>,
     _proxy: Option<RunningProxy>,
 }
 
 impl MaskedNamespace {
-    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one. Not on
-    /// the first thread of a process that adopts orphans.
+    /// Creates namespaces by a helper of `program`, a binary of turnpipe, and starts a proxy if the policy has one.
+    /// Must not be called on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace or a mount, or the helper or the proxy cannot be started.
     pub(super) fn new(program: &Path, policy: &SandboxPolicy) -> Result<Self, SandboxError> {
-        let (mut helper, socket) = start_helper(program, WAITS, policy).map_err(not_started)?;
-        let opened = Self::of_helper(helper.id(), &socket, policy);
-        // Without it, the helper ends.
-        drop(socket);
-        helper.wait().map_err(not_started)?;
+        let mut helper = start_helper(program, HOLD_ARGUMENT, policy).map_err(start_error)?;
+        let opened = Self::open(helper.process.id(), &helper.socket, policy);
+        // The helper ends when the socket is closed.
+        drop(helper.socket);
+        helper.process.wait().map_err(start_error)?;
         opened
     }
 
-    fn of_helper(
+    /// Opens the namespaces of a helper when it reports that they are ready.
+    fn open(
         helper: u32,
         socket: &UnixStream,
         policy: &SandboxPolicy,
     ) -> Result<Self, SandboxError> {
-        let (answer, listener) = receive(socket).map_err(not_started)?;
+        let (answer, listener) = receive(socket).map_err(start_error)?;
         let Some(problem) = answer.strip_prefix(READY) else {
-            return Err(SandboxError::from_helper(&answer));
+            return Err(SandboxError::from_message(&answer));
         };
         let open = |name: &str| -> Result<OwnedFd, SandboxError> {
             let file = File::open(format!("/proc/{helper}/ns/{name}"));
-            Ok(file.map_err(not_started)?.into())
+            Ok(file.map_err(start_error)?.into())
         };
         let workspace = policy.workspace.as_ref();
-        let namespaces = [
+        let parts = [
             (Privilege::from_process() == Privilege::User)
                 .then_some(("user", LinkNameSpaceType::User)),
             Some(("mnt", LinkNameSpaceType::Mount)),
             workspace.map(|_| ("ipc", LinkNameSpaceType::InterProcessCommunication)),
             (policy.network() != Network::On).then_some(("net", LinkNameSpaceType::Network)),
         ];
-        let namespaces = namespaces.into_iter().flatten();
-        let namespaces = namespaces.map(|(name, kind)| Ok((kind, open(name)?)));
+        let kinds = parts.into_iter().flatten();
+        let namespaces = kinds.map(|(name, kind)| Ok((kind, open(name)?)));
         let start = |listener| {
             let workspace = workspace?;
             Some(workspace.start_proxy?(listener, &workspace.domains))
@@ -138,27 +143,32 @@ impl MaskedNamespace {
         Ok(Self {
             namespaces: namespaces.collect::<Result<_, SandboxError>>()?,
             sees_processes: (!problem.is_empty()).then(|| problem.to_owned()),
-            _proxy: proxy.map_err(not_started)?,
+            _proxy: proxy.map_err(start_error)?,
         })
     }
 }
 
-fn not_started(error: io::Error) -> SandboxError {
+/// Describes an error while a helper is started.
+fn start_error(error: io::Error) -> SandboxError {
     SandboxError::new("start the sandbox", error)
 }
 
 /// A helper, and a socket to it.
-type Helper = (Child, UnixStream);
+struct Helper {
+    process: Child,
+    socket: UnixStream,
+}
 
-/// Starts a helper of `program` that reads a policy. Signals for the process group of this one do not reach it.
+/// Starts a helper of `program` with its first argument, and sends it a policy. Signals to the process group of this
+/// process do not reach it.
 ///
 /// # Errors
 /// Resources are exhausted.
-fn start_helper(program: &Path, kind: &str, policy: &SandboxPolicy) -> io::Result<Helper> {
+fn start_helper(program: &Path, argument: &str, policy: &SandboxPolicy) -> io::Result<Helper> {
     let (mut socket, theirs) = UnixStream::pair()?;
-    let helper = Command::new(program)
+    let process = Command::new(program)
         .arg0("turnpipe")
-        .arg(kind)
+        .arg(argument)
         .env_clear()
         .current_dir("/")
         .process_group(0)
@@ -167,36 +177,37 @@ fn start_helper(program: &Path, kind: &str, policy: &SandboxPolicy) -> io::Resul
         .stderr(Stdio::null())
         .spawn()?;
     socket.write_all(&encode_policy(policy))?;
-    Ok((helper, socket))
+    Ok(Helper { process, socket })
 }
 
-/// The answer of a helper whose namespaces can be opened. The reason follows why commands see processes outside.
+/// Prefix of the message of a helper whose namespaces can be opened. The reason why commands see processes outside
+/// follows, if they do.
 const READY: &str = "ready:";
 
-/// What a helper calls that knows more than how to confine.
+/// Functions of other modules that a helper calls.
 pub struct HelperCallbacks {
     /// Starts the proxy.
     pub start_proxy: ProxyStarter,
-    /// Finds the files in directories that tell programs what to run.
+    /// Finds the files below directories that determine what programs run.
     pub find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
 }
 
-/// Runs the helper of a sandbox if `arguments`, which include the program's name, say that this process is one. It
-/// must have one thread. Returns the exit status with which the program must then exit.
+/// Runs the helper of a sandbox if `arguments`, which include the name of the program, say that this process is one.
+/// The process must have one thread. Returns the status with which it must then exit.
 pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks) -> Option<u8> {
     match arguments {
-        [_, first] if first == WAITS => Some(u8::from(wait_for_parent().is_err())),
-        [_, first] if first == CONNECTS => {
+        [_, first] if first == HOLD_ARGUMENT => Some(u8::from(wait_for_parent().is_err())),
+        [_, first] if first == PROXY_ARGUMENT => {
             Some(u8::from(run_proxy(callbacks.start_proxy).is_err()))
         }
-        [_, first, plan, kept, directory, words @ ..] if first == BECOMES => {
+        [_, first, plan, kept, directory, words @ ..] if first == EXEC_ARGUMENT => {
             let number = plan.to_str().and_then(|number| number.parse().ok())?;
-            let kept = kept.to_str().unwrap_or_default().split(',');
-            let kept: Vec<RawFd> = kept.filter_map(|number| number.parse().ok()).collect();
+            let numbers = kept.to_str().unwrap_or_default().split(',');
+            let kept: Vec<RawFd> = numbers.filter_map(|number| number.parse().ok()).collect();
             // SAFETY: the process that became this one passed the descriptor, and nothing else uses it.
             let plan = File::from(unsafe { OwnedFd::from_raw_fd(number) });
             let directory = Path::new(directory);
-            Some(become_command(plan, &kept, directory, words, callbacks))
+            Some(run_in_sandbox(plan, &kept, directory, words, callbacks))
         }
         [
             _,
@@ -207,15 +218,15 @@ pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks
             program,
             name,
             arguments @ ..,
-        ] if first == RUNS => {
+        ] if first == RUN_ARGUMENT => {
             close_all_but(&[]);
             let command = InitCommand {
                 program,
                 name,
                 arguments,
                 directory: Path::new(directory),
-                privilege: Privilege::of_name(privilege)?,
-                processes: Processes::of_name(processes)?,
+                privilege: Privilege::from_name(privilege)?,
+                processes: Processes::from_name(processes)?,
             };
             Some(run_in_workspace(&command, None))
         }
@@ -223,27 +234,26 @@ pub fn run_as_sandbox_helper(arguments: &[OsString], callbacks: &HelperCallbacks
     }
 }
 
-/// Enters the namespaces, reports it, and waits until the parent has opened them.
+/// Enters the namespaces, reports that they are ready, and waits until the parent has opened them.
 fn wait_for_parent() -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let entered = read_policy(&mut socket)
         .map_err(|error| SandboxError::new("read the policy", error))
         .and_then(|policy| {
             let privilege = Privilege::from_process();
-            let listener = enter(privilege, &policy)?;
-            let checked = policy
-                .workspace
-                .map_or(Ok(()), |_| check_pid_namespace(privilege));
-            let problem = checked.map_or_else(|error| error.to_string(), |()| String::new());
-            Ok((READY.to_owned() + &problem, listener))
+            let listener = enter_sandbox(privilege, &policy)?;
+            let workspace = policy.workspace.as_ref();
+            let problem = workspace.and_then(|_| check_pid_namespace(privilege).err());
+            let reason = problem.map_or(String::new(), |error| error.to_string());
+            Ok((READY.to_owned() + &reason, listener))
         });
     let (answer, listener) = entered.unwrap_or_else(|error| (error.to_string(), None));
     send(&socket, &answer, listener.as_ref())?;
     receive(&socket).map(drop)
 }
 
-/// Runs the proxy for a command in other namespaces until the process there, the parent, ends. The command cannot inspect
-/// it.
+/// Runs the proxy of a command in a workspace until the parent, which runs the command, ends. The command cannot
+/// inspect the proxy.
 fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
     // SAFETY: a system call on plain numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
@@ -258,7 +268,7 @@ fn run_proxy(start_proxy: ProxyStarter) -> io::Result<()> {
 }
 
 /// Enters the namespaces and becomes the command, or runs it in a workspace. Returns the exit status.
-fn become_command(
+fn run_in_sandbox(
     mut plan: File,
     kept: &[RawFd],
     directory: &Path,
@@ -272,49 +282,46 @@ fn become_command(
     let [program, arguments @ ..] = words else {
         return SANDBOX_FAILED;
     };
-    let entered = || -> Result<Option<(WorkspaceKeep, Processes)>, SandboxError> {
+    let entered = || -> Result<Option<(WorkspaceResources, Processes)>, SandboxError> {
         let policy = policy.map_err(|error| SandboxError::new("read the policy", error))?;
-        let temporary = policy.workspace.as_ref().map(|workspace| {
-            let taken = ScratchDirectory::take_over(&workspace.temporary);
-            taken.map_err(|error| SandboxError::new("use the temporary directory", error))
-        });
-        let temporary = temporary.transpose()?;
         let workspace = policy.workspace.as_ref();
+        let taken = workspace.map(|workspace| ScratchDirectory::take_over(&workspace.temporary));
+        let temporary = taken
+            .transpose()
+            .map_err(|error| SandboxError::new("use the temporary directory", error))?;
         let is_required = workspace.is_some_and(|workspace| workspace.is_required);
-        let proxy = (policy.network() == Network::Domains)
-            .then(|| start_helper(PROGRAM.as_ref(), CONNECTS, &policy));
-        let proxy = proxy.transpose().map_err(not_started)?;
-        let listener = enter(privilege, &policy)?;
-        if let Some((_, socket)) = &proxy {
-            send(socket, READY, listener.as_ref()).map_err(not_started)?;
+        let needs_proxy = policy.network() == Network::Domains;
+        let started = needs_proxy.then(|| start_helper(PROGRAM.as_ref(), PROXY_ARGUMENT, &policy));
+        let proxy = started.transpose().map_err(start_error)?;
+        let listener = enter_sandbox(privilege, &policy)?;
+        if let Some(proxy) = &proxy {
+            send(&proxy.socket, READY, listener.as_ref()).map_err(start_error)?;
         }
         if let Some(temporary) = temporary {
             let processes = match check_pid_namespace(privilege) {
                 Ok(()) => Processes::Own,
-                Err(error) if is_required => {
-                    return Err(error);
-                }
+                Err(error) if is_required => return Err(error),
                 Err(error) => {
-                    report(&format!("{SEES_PROCESSES}: {error}"));
+                    report(&format!("{PROCESSES_GAP}: {error}"));
                     Processes::All
                 }
             };
-            let keep = WorkspaceKeep {
+            let resources = WorkspaceResources {
                 temporary,
                 proxy,
                 policy,
                 find_protected: callbacks.find_protected,
             };
-            return Ok(Some((keep, processes)));
+            return Ok(Some((resources, processes)));
         }
         std::env::set_current_dir(directory)
             .map_err(|error| SandboxError::new(format!("enter {}", directory.display()), error))?;
-        let restricted = Restrictions::of_sandbox(privilege).take();
-        restricted.map_err(|error| SandboxError::new("restrict the command", error))?;
+        let applied = Restrictions::for_sandbox(privilege).apply();
+        applied.map_err(|error| SandboxError::new("restrict the command", error))?;
         Ok(None)
     };
     match entered() {
-        Ok(Some((keep, processes))) => run_in_workspace(
+        Ok(Some((resources, processes))) => run_in_workspace(
             &InitCommand {
                 program,
                 name: program,
@@ -323,9 +330,9 @@ fn become_command(
                 privilege,
                 processes,
             },
-            Some(keep),
+            Some(resources),
         ),
-        Ok(None) => become_program(Command::new(program).args(arguments)),
+        Ok(None) => exec_or_report(Command::new(program).args(arguments)),
         Err(error) => {
             report(&error.to_string());
             SANDBOX_FAILED
@@ -333,41 +340,40 @@ fn become_command(
     }
 }
 
-/// What is kept until the end of a command in a workspace.
-struct WorkspaceKeep {
+/// The resources that a command in a workspace uses until its end.
+struct WorkspaceResources {
     temporary: ScratchDirectory,
     proxy: Option<Helper>,
     policy: SandboxPolicy,
     find_protected: fn(&[PathBuf]) -> Vec<PathBuf>,
 }
 
-impl WorkspaceKeep {
-    /// Reports new files that tell programs outside what to run, and removes the rest.
-    fn end(self) {
+impl WorkspaceResources {
+    /// Reports new files that determine what programs outside run, and removes the resources.
+    fn release(self) {
         let writable = self.policy.workspace.map(|workspace| workspace.writable);
         let mut found = (self.find_protected)(&writable.unwrap_or_default());
         found.retain(|path| !self.policy.masks.iter().any(|mask| mask.path == *path));
-        for path in outermost(found) {
+        for path in keep_outermost(found) {
             report(&new_file_message(&path));
         }
-        if let Some((mut proxy, _)) = self.proxy {
-            // It may have ended.
-            let _ = proxy.kill().and_then(|()| proxy.wait());
+        if let Some(Helper { mut process, .. }) = self.proxy {
+            // The proxy may have ended.
+            let _ = process.kill().and_then(|()| process.wait());
         }
         unmount_temporary();
         drop(self.temporary);
     }
 }
 
-/// Runs a command in the workspace that this process is in, and then ends what was kept for it. Returns its exit
-/// status.
-fn run_in_workspace(command: &InitCommand<'_>, keep: Option<WorkspaceKeep>) -> u8 {
-    let ended = run_in_pid_namespace(command);
-    if let Some(keep) = keep {
-        keep.end();
+/// Runs a command in the workspace of this process, and then releases its resources. Returns the exit status.
+fn run_in_workspace(command: &InitCommand<'_>, resources: Option<WorkspaceResources>) -> u8 {
+    let result = run_in_pid_namespace(command);
+    if let Some(resources) = resources {
+        resources.release();
     }
-    match ended {
-        Ok(ended) => ended.follow(),
+    match result {
+        Ok(end) => end.reproduce(),
         Err(error) => {
             report(&error.to_string());
             SANDBOX_FAILED

@@ -1,8 +1,9 @@
-//! The first process of a pid namespace: it runs a command, and all that the command leaves running ends with it.
+//! The first process of a pid namespace: it runs a command, and all processes that the command leaves running end with
+//! it.
 //!
-//! Two processes of this binary stay beside the command. The outer one has the place of the command for others: it
-//! passes on signals, stops when the command stops, and ends as the command ends. The inner one, the first of the
-//! namespace, waits for the command and for orphans. All are in one process group, so that a terminal's signals reach
+//! Two processes of this binary run beside the command. The outer one represents the command for other processes: it
+//! forwards signals, stops when the command stops, and ends as the command ends. The inner one, the first of the
+//! namespace, waits for the command and for orphans. All are in one process group, so that signals of a terminal reach
 //! the command itself.
 
 use std::ffi::{OsStr, OsString, c_int};
@@ -18,18 +19,18 @@ use rustix::thread::UnshareFlags;
 use super::mask_mounts::mount_proc;
 use super::namespace::unshare;
 use super::privilege::Privilege;
-use super::program::{SANDBOX_FAILED, become_program, report};
+use super::program::{SANDBOX_FAILED, exec_or_report, report};
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
 
-/// A command to run.
+/// A command to run in a pid namespace.
 pub(super) struct InitCommand<'a> {
     pub(super) program: &'a OsString,
-    /// Its name for itself.
+    /// The first argument of the program, its own name.
     pub(super) name: &'a OsString,
     pub(super) arguments: &'a [OsString],
     pub(super) directory: &'a Path,
-    /// That of the process that created the namespaces.
+    /// The privilege of the process that created the namespaces.
     pub(super) privilege: Privilege,
     pub(super) processes: Processes,
 }
@@ -37,14 +38,14 @@ pub(super) struct InitCommand<'a> {
 /// The processes that a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Processes {
-    /// Its own.
+    /// The processes of its pid namespace.
     Own,
-    /// Those of this system, since the kernel refuses a `/proc` of its own.
+    /// All processes of the system, since the kernel refuses another `/proc`.
     All,
 }
 
 impl Processes {
-    /// The names, as arguments of a helper.
+    /// Names of the values in arguments of a helper.
     const NAMES: [(&str, Self); 2] = [("own", Self::Own), ("all", Self::All)];
 
     pub(super) fn name(self) -> &'static str {
@@ -52,19 +53,19 @@ impl Processes {
         row.map_or("", |(name, _)| name)
     }
 
-    pub(super) fn of_name(name: &OsStr) -> Option<Self> {
+    pub(super) fn from_name(name: &OsStr) -> Option<Self> {
         let row = Self::NAMES.iter().find(|(known, _)| name == *known);
         row.map(|(_, processes)| *processes)
     }
 }
 
-/// Checks that the kernel permits a pid namespace with a `/proc` of its own, which it refuses where parts of `/proc` are
-/// hidden, as in containers. This process must have one thread.
+/// Checks that the kernel permits a pid namespace with a `/proc` of its own. It refuses if parts of `/proc` are hidden,
+/// as in containers. This process must have one thread.
 ///
 /// # Errors
-/// It refuses.
+/// The kernel refuses.
 pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxError> {
-    // Only what is hidden in `/proc` forbids another one; trying takes a millisecond.
+    // Only hidden parts of `/proc` forbid another one, and an attempt takes a millisecond.
     let hides_parts = match std::fs::read("/proc/self/mountinfo") {
         Ok(mounts) => memchr::memmem::find(&mounts, b" /proc/").is_some(),
         Err(_) => true,
@@ -73,52 +74,54 @@ pub(super) fn check_pid_namespace(privilege: Privilege) -> Result<(), SandboxErr
         return Ok(());
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
-    let inner = || match unsafe { libc::fork() } {
-        0 => exit(mounts_proc()),
+    let start = || match unsafe { libc::fork() } {
+        0 => exit(try_mounting_proc()),
         child => child,
     };
-    // In a child, since all further children of a process that unshares are in the namespace.
+    // A child tries, since all further children of a process that unshares are in the namespace.
     // SAFETY: as above.
     let child = match unsafe { libc::fork() } {
-        0 => exit(unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(inner()))),
+        0 => exit(unshare(Privilege::Root, UnshareFlags::NEWPID).map_or(1, |()| wait_for(start()))),
         child => child,
     };
     match wait_for(child) {
         0 => Ok(()),
-        _ => Err(SandboxError::from_helper(
+        _ => Err(SandboxError::from_message(
             "the kernel refuses a /proc of its own",
         )),
     }
 }
 
-/// Returns 0 if the first process of a pid namespace can mount its `/proc`.
-fn mounts_proc() -> u8 {
-    let mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
+/// Tries to mount `/proc` as the first process of a pid namespace. Returns 0 on success, else 1.
+fn try_mounting_proc() -> u8 {
+    let is_mounted = unshare(Privilege::Root, UnshareFlags::NEWNS)
         .is_ok_and(|()| mount_proc(Privilege::User).is_ok());
-    u8::from(!mounted)
+    u8::from(!is_mounted)
 }
 
-/// Returns the exit status of a child.
+/// Waits for a child. Returns its exit status, or 1 if a signal ended it.
 fn wait_for(child: libc::pid_t) -> u8 {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
     let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    match Change::of_status(status) {
-        Some(Change::Exited(code)) if ended > 0 => code,
+    match StatusChange::from_status(status) {
+        Some(StatusChange::Exited(code)) if ended > 0 => code,
         _ => 1,
     }
 }
 
-/// What the inner process tells the outer one about the command: its exit status, or the signal that stopped or ended it.
+/// A change of the command that the inner process reports to the outer one: its exit status, or the signal that stopped
+/// or ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum StatusChange {
     Exited(u8),
     Stopped(u8),
     Killed(u8),
 }
 
-impl Change {
-    fn of_status(status: c_int) -> Option<Self> {
+impl StatusChange {
+    /// Converts the status of a child as `waitpid` returns it.
+    fn from_status(status: c_int) -> Option<Self> {
         let byte = |value| u8::try_from(value).unwrap_or(u8::MAX);
         if libc::WIFEXITED(status) {
             Some(Self::Exited(byte(libc::WEXITSTATUS(status))))
@@ -139,7 +142,7 @@ impl Change {
         }
     }
 
-    fn of_bytes(bytes: [u8; 2]) -> Option<Self> {
+    fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
         match bytes {
             [b'e', code] => Some(Self::Exited(code)),
             [b's', signal] => Some(Self::Stopped(signal)),
@@ -149,58 +152,59 @@ impl Change {
     }
 }
 
-/// The end of a command.
+/// The end of a command, and the signals that are still blocked.
 pub(super) struct CommandEnd {
-    change: Change,
+    change: StatusChange,
     signals: Signals,
 }
 
 impl CommandEnd {
     /// Ends this process by the signal that ended the command, or returns the exit status.
-    pub(super) fn follow(self) -> u8 {
+    pub(super) fn reproduce(self) -> u8 {
         match self.change {
-            Change::Exited(code) => code,
-            Change::Killed(signal) | Change::Stopped(signal) => {
+            StatusChange::Exited(code) => code,
+            StatusChange::Killed(signal) | StatusChange::Stopped(signal) => {
                 end_by_signal(signal, &self.signals)
             }
         }
     }
 }
 
-/// Runs a command in a pid namespace of its own, in a process with one thread and the capabilities for that. All signals
-/// stay blocked.
+/// Runs a command in a pid namespace of its own. This process must have one thread and the capabilities for a
+/// namespace. All signals stay blocked.
 ///
 /// # Errors
 /// The kernel refuses the namespace, or `/proc` for it.
 pub(super) fn run_in_pid_namespace(command: &InitCommand<'_>) -> Result<CommandEnd, SandboxError> {
-    let failed = |error: io::Error| SandboxError::new("start the command", error);
-    let signals = Signals::block().map_err(failed)?;
-    let (reports, reporter) = io::pipe().map_err(failed)?;
+    let start_error = |error: io::Error| SandboxError::new("start the command", error);
+    let signals = Signals::block().map_err(start_error)?;
+    let (reports, reporter) = io::pipe().map_err(start_error)?;
     if command.processes == Processes::Own {
         unshare(Privilege::Root, UnshareFlags::NEWPID)?;
     }
     // SAFETY: this process has one thread, so the child can do anything that this process can.
     match unsafe { libc::fork() } {
-        -1 => Err(failed(io::Error::last_os_error())),
+        -1 => Err(start_error(io::Error::last_os_error())),
         0 => {
             drop(reports);
-            exit(run_inside(command, &signals, reporter))
+            exit(run_inner(command, &signals, reporter))
         }
         inner => {
             drop(reporter);
-            let change = wait_outside(inner, &signals, reports).map_err(failed)?;
+            let change = follow_command(inner, &signals, reports).map_err(start_error)?;
             Ok(CommandEnd { change, signals })
         }
     }
 }
 
-/// All signals, blocked.
+/// All signals, which are blocked.
 struct Signals {
     blocked: libc::sigset_t,
     before: libc::sigset_t,
 }
 
 impl Signals {
+    /// Blocks all signals.
     fn block() -> io::Result<Self> {
         // SAFETY: the sets are plain data, filled before their use.
         unsafe {
@@ -213,7 +217,7 @@ impl Signals {
         }
     }
 
-    /// Lets signals through again, as before.
+    /// Restores the signal mask from before.
     fn restore(&self) {
         // SAFETY: the set is plain data.
         unsafe {
@@ -236,9 +240,8 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal. Returns its number, and whether a process sent it: not the kernel, for a terminal or the
-    /// end of a child.
-    fn wait(&self) -> Option<(c_int, bool)> {
+    /// Waits for a signal.
+    fn wait(&self) -> Option<ReceivedSignal> {
         // SAFETY: the result is plain data.
         let (signal, facts) = unsafe {
             let mut facts: libc::siginfo_t = std::mem::zeroed();
@@ -247,16 +250,27 @@ impl Signals {
                 facts,
             )
         };
-        (signal > 0).then_some((signal, facts.si_code <= 0))
+        let is_from_process = facts.si_code <= 0;
+        (signal > 0).then_some(ReceivedSignal {
+            signal,
+            is_from_process,
+        })
     }
 }
 
-/// Passes on signals, and follows the command as the inner process reports it.
-fn wait_outside(
+/// A signal to the inner process.
+struct ReceivedSignal {
+    signal: c_int,
+    /// Whether a process sent it. The kernel sends signals for a terminal and for the end of a child.
+    is_from_process: bool,
+}
+
+/// Forwards signals of processes to the inner process, and stops with the command, until the command has ended.
+fn follow_command(
     inner: libc::pid_t,
     signals: &Signals,
     mut reports: PipeReader,
-) -> io::Result<Change> {
+) -> io::Result<StatusChange> {
     let arrived = signals.descriptor()?;
     loop {
         let mut watched = [
@@ -277,7 +291,7 @@ fn wait_outside(
                 facts
             };
             if facts.ssi_code <= 0 {
-                send(inner, facts.ssi_signo.cast_signed());
+                kill(inner, facts.ssi_signo.cast_signed());
             }
         }
         if !reported {
@@ -285,46 +299,48 @@ fn wait_outside(
         }
         let mut bytes = [0; 2];
         let change = reports.read_exact(&mut bytes).ok();
-        match change.and_then(|()| Change::of_bytes(bytes)) {
-            Some(Change::Stopped(_)) => send(std::process::id().cast_signed(), libc::SIGSTOP),
+        match change.and_then(|()| StatusChange::from_bytes(bytes)) {
+            Some(StatusChange::Stopped(_)) => kill(std::process::id().cast_signed(), libc::SIGSTOP),
             Some(end) => {
-                // With it, all that the command has left running ends.
+                // All processes that the command has left running end with the inner process.
                 wait_for(inner);
                 return Ok(end);
             }
-            // Somebody killed the inner process, and with it the command.
-            None => return Ok(Change::Killed(KILLED)),
+            // The inner process was killed, and the command with it.
+            None => return Ok(StatusChange::Killed(SIGKILL)),
         }
     }
 }
 
 /// The number of SIGKILL.
-const KILLED: u8 = 9;
+const SIGKILL: u8 = 9;
 
-/// Ends this process by a signal; returns the status that shells give it, if the signal does not end it.
+/// Ends this process by a signal. If the signal does not end it, returns the exit status that shells use for the
+/// signal.
 fn end_by_signal(signal: u8, signals: &Signals) -> u8 {
     // The command has written its core file, if any.
-    let _ = crate::process::command::prevent_core_files();
+    let _ = crate::process::own_memory::prevent_core_files();
     // SAFETY: the action is the default one.
     unsafe { libc::signal(signal.into(), libc::SIG_DFL) };
-    send(std::process::id().cast_signed(), signal.into());
+    kill(std::process::id().cast_signed(), signal.into());
     signals.restore();
     signal.saturating_add(128)
 }
 
-fn send(process: libc::pid_t, signal: c_int) {
+/// Sends a signal to a child or to this process.
+fn kill(process: libc::pid_t, signal: c_int) {
     // SAFETY: a system call on plain numbers. The process is a child that was not waited for, or this one.
     unsafe { libc::kill(process, signal) };
 }
 
-/// The inner process. Returns its exit status, which nobody needs.
-fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWriter) -> u8 {
+/// Runs the inner process until the command ends. Returns its exit status, which has no meaning.
+fn run_inner(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWriter) -> u8 {
     // SAFETY: system calls on plain numbers. The second one keeps the command from inspecting this process.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
     }
-    // Its own mounts: those of the outer process may be shared by several commands.
+    // The process gets its own mounts, since several commands may share those of the outer process.
     let prepared = match command.processes {
         Processes::All => Ok(()),
         Processes::Own => unshare(Privilege::Root, UnshareFlags::NEWNS).and_then(|()| {
@@ -341,68 +357,70 @@ fn run_inside(command: &InitCommand<'_>, signals: &Signals, mut reporter: PipeWr
             )),
             child => Ok(child),
         });
-    let mut tell = |change: Change| reporter.write_all(&change.to_bytes());
+    let mut report_change = |change: StatusChange| reporter.write_all(&change.to_bytes());
     let child = match started {
         Ok(0) => {
             signals.restore();
-            exit(become_command(command))
+            exit(exec_restricted(command))
         }
         Ok(child) => child,
         Err(error) => {
             report(&error.to_string());
-            // If the outer process has ended, nobody wants to know.
-            let _ = tell(Change::Exited(SANDBOX_FAILED));
+            // Fails only if the outer process has ended.
+            let _ = report_change(StatusChange::Exited(SANDBOX_FAILED));
             return 0;
         }
     };
     loop {
         match signals.wait() {
-            Some((libc::SIGCHLD, _)) => {}
-            Some((signal, true)) => send(child, signal),
+            Some(received) if received.signal == libc::SIGCHLD => {}
+            Some(received) if received.is_from_process => kill(child, received.signal),
             _ => continue,
         }
-        while let Some((process, change)) = next_change() {
-            let is_end = !matches!(change, Some(Change::Stopped(_)));
+        while let Some((process, change)) = poll_child() {
+            let is_end = !matches!(change, Some(StatusChange::Stopped(_)));
             if process != child {
                 continue;
             }
-            if change.is_none_or(|change| tell(change).is_err() || is_end) && is_end {
+            if change.is_none_or(|change| report_change(change).is_err() || is_end) && is_end {
                 return 0;
             }
         }
     }
 }
 
-/// Returns a child that has stopped or ended.
-fn next_change() -> Option<(libc::pid_t, Option<Change>)> {
+/// Returns a child that has stopped or ended, without waiting.
+fn poll_child() -> Option<(libc::pid_t, Option<StatusChange>)> {
     let mut status = 0;
     // SAFETY: the status is a number of this function.
     let process = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
-    (process > 0).then(|| (process, Change::of_status(status)))
+    (process > 0).then(|| (process, StatusChange::from_status(status)))
 }
 
-/// Becomes the command. Returns the exit status of a failure.
-fn become_command(command: &InitCommand<'_>) -> u8 {
+/// Restricts this process, and becomes the command. On failure, reports it and returns the exit status.
+fn exec_restricted(command: &InitCommand<'_>) -> u8 {
     // SAFETY: a system call on plain numbers. Without a pid namespace, the command would outlive the inner process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     let prepared = std::env::set_current_dir(command.directory)
         .map_err(|error| SandboxError::new(format!("enter {}", command.directory.display()), error))
         .and_then(|()| {
-            let restricted = Restrictions::of_workspace(command.privilege).take();
-            restricted.map_err(|error| SandboxError::new("restrict the command", error))
+            let restrictions = Restrictions::for_workspace(command.privilege);
+            restrictions
+                .apply()
+                .map_err(|error| SandboxError::new("restrict the command", error))
         });
     if let Err(error) = prepared {
         report(&error.to_string());
         return SANDBOX_FAILED;
     }
-    become_program(
+    exec_or_report(
         Command::new(command.program)
             .arg0(command.name)
             .args(command.arguments),
     )
 }
 
-/// Ends a forked process, without what its parent would do at its end.
+/// Ends a forked process without the exit handlers of its parent.
 fn exit(status: u8) -> ! {
     // SAFETY: ends this process only.
     unsafe { libc::_exit(status.into()) }

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-/// What programs in the namespace cannot do with a file or directory.
+/// A mask over a file or directory, which restricts programs in a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mask {
-    /// What it prevents.
+    /// The use that it prevents.
     pub kind: MaskKind,
     /// The path: absolute, without links.
     pub path: PathBuf,
-    /// The device and inode of the file that was found there. `None` if another file may be there, or none: sockets
-    /// come and go.
+    /// The device and inode of the file that was found at the path. `None` if the file may change or be missing, as
+    /// sockets do.
     pub file: Option<(u64, u64)>,
 }
 
-/// What a mask prevents, in the order in which masks are mounted: the copy of a directory that cannot change would
-/// hide masks in it.
+/// The use that a mask prevents, in the order in which masks are mounted: a directory that cannot change is mounted
+/// before the masks in it, which it would hide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MaskKind {
     /// Moving or removing a directory.
@@ -42,7 +42,7 @@ impl MaskKind {
         row.map_or(0, |(letter, _)| *letter)
     }
 
-    pub(super) fn of_letter(letter: u8) -> Option<Self> {
+    pub(super) fn from_letter(letter: u8) -> Option<Self> {
         let row = Self::LETTERS.iter().find(|(known, _)| *known == letter);
         row.map(|(_, kind)| *kind)
     }

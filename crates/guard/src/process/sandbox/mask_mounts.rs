@@ -1,4 +1,4 @@
-//! Mounts over files, by the interface of Linux 5.12.
+//! Mounts masks over files, with the mount system calls of Linux 5.12.
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
@@ -14,23 +14,25 @@ use rustix::mount::{
 use super::mask::{Mask, MaskKind};
 use super::privilege::Privilege;
 
-/// The attributes of mounts over what cannot be read.
-const UNREADABLE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
+/// The attributes of mounts over files that cannot be read.
+const UNREADABLE_ATTRIBUTES: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY
     .union(MountAttrFlags::MOUNT_ATTR_NODEV)
     .union(MountAttrFlags::MOUNT_ATTR_NOEXEC)
     .union(MountAttrFlags::MOUNT_ATTR_NOSUID);
 
-/// The first masks of a kind, from which others are copied.
-pub(super) struct MaskSources<'a> {
-    /// Whether a private directory hides a path.
+/// Mounts masks. Further masks of a kind are copies of the first one.
+pub(super) struct MaskMounter<'a> {
+    /// Predicate for paths that a private directory hides.
     is_hidden: &'a dyn Fn(&Path) -> bool,
+    /// The first mask of a file that cannot be read.
     file: Option<OwnedFd>,
+    /// The first mask of a directory that cannot be read.
     directory: Option<OwnedFd>,
     /// The directories that cannot be read.
     unreadable: Vec<PathBuf>,
 }
 
-impl<'a> MaskSources<'a> {
+impl<'a> MaskMounter<'a> {
     pub(super) fn new(is_hidden: &'a dyn Fn(&Path) -> bool) -> Self {
         Self {
             is_hidden,
@@ -40,10 +42,13 @@ impl<'a> MaskSources<'a> {
         }
     }
 
-    /// Mounts a mask, unless its path has vanished. The error [`Errno::STALE`] means that its file has another name.
+    /// Mounts a mask, unless its path has vanished.
+    ///
+    /// # Errors
+    /// [`Errno::STALE`] if another file has the path, or other errors of the kernel.
     pub(super) fn mount(&mut self, mask: &Mask) -> rustix::io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Some(target) = if_there(open(&mask.path, flags, Mode::empty()))? else {
+        let Some(target) = ok_if_missing(open(&mask.path, flags, Mode::empty()))? else {
             return match mask.file {
                 Some(_) if !self.hides(&mask.path) => Err(Errno::STALE),
                 _ => Ok(()),
@@ -57,16 +62,16 @@ impl<'a> MaskSources<'a> {
                 return Err(Errno::STALE);
             }
         }
-        let (source, first) = match mask.kind {
+        let (create, first) = match mask.kind {
             MaskKind::Pinned | MaskKind::Unchangeable => {
                 let flags = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH;
-                let Some(copy) = if_there(copy_mount(&target, flags))? else {
+                let Some(copy) = ok_if_missing(copy_mount(&target, flags))? else {
                     return Ok(());
                 };
                 if mask.kind == MaskKind::Unchangeable {
-                    set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
+                    set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE)?;
                 }
-                if_there(attach_over(&copy, &target))?;
+                ok_if_missing(attach_over(&copy, &target))?;
                 return Ok(());
             }
             MaskKind::UnreadableFile => (unreadable_file as fn() -> _, &mut self.file),
@@ -75,16 +80,15 @@ impl<'a> MaskSources<'a> {
                 (unreadable_directory as fn() -> _, &mut self.directory)
             }
         };
-        // The first mask is gone if its file was removed outside of this namespace.
-        let copied = first
-            .as_ref()
-            .map(|first| copy_mount(first, OpenTreeFlags::AT_EMPTY_PATH));
-        if let Some(Ok(copy)) = copied {
-            if_there(attach_over(&copy, &target))?;
+        // The first mask is gone if its file was removed outside this namespace.
+        if let Some(first) = first
+            && let Ok(copy) = copy_mount(first, OpenTreeFlags::AT_EMPTY_PATH)
+        {
+            ok_if_missing(attach_over(&copy, &target))?;
             return Ok(());
         }
-        let tree = source()?;
-        if if_there(attach_over(&tree, &target))?.is_some() {
+        let tree = create()?;
+        if ok_if_missing(attach_over(&tree, &target))?.is_some() {
             *first = Some(tree);
         }
         Ok(())
@@ -97,8 +101,8 @@ impl<'a> MaskSources<'a> {
     }
 }
 
-/// Returns `None` if a path does not exist.
-fn if_there<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
+/// Converts the error for a missing path to `None`.
+fn ok_if_missing<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -106,27 +110,27 @@ fn if_there<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     }
 }
 
-/// Copies what an open file of this namespace is on.
+/// Copies the mount at an open file of this namespace.
 fn copy_mount(file: &OwnedFd, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(file, "", flags)
+    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(file, "", flags | copy)
 }
 
-/// Mounts over an open file, wherever it is by now.
+/// Attaches a mount over an open file, even if the file was moved.
 fn attach_over(tree: &OwnedFd, target: &OwnedFd) -> rustix::io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, "", target, "", flags)
 }
 
-/// Returns a device that nobody can open. Not a file without permissions: root could read it. Read-only, since a
-/// change of its mode would reach the real device.
+/// Creates a mount of a device that no process can open. Root could read a file without permissions. The mount is
+/// read-only, since a change of the mode would affect the real device.
 fn unreadable_file() -> rustix::io::Result<OwnedFd> {
     let device = copy_tree(Path::new("/dev/null"), OpenTreeFlags::empty())?;
-    set_attributes(&device, UNREADABLE, false)?;
+    set_attributes(&device, UNREADABLE_ATTRIBUTES, 0)?;
     Ok(device)
 }
 
-/// Returns an empty directory that only root can read.
+/// Creates a mount of an empty directory that only root can read.
 fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in [("mode", "0"), ("size", "4096"), ("source", "turnpipe")] {
@@ -136,25 +140,27 @@ fn unreadable_directory() -> rustix::io::Result<OwnedFd> {
     fsmount(
         file_system.as_fd(),
         FsMountFlags::FSMOUNT_CLOEXEC,
-        UNREADABLE,
+        UNREADABLE_ATTRIBUTES,
     )
 }
 
+/// Copies the mount at a path.
 pub(super) fn copy_tree(path: &Path, flags: OpenTreeFlags) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(CWD, path, flags)
+    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(CWD, path, flags | copy)
 }
 
+/// Attaches a mount at a path.
 pub(super) fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-/// Sets attributes of a mount, and of those below it if `is_recursive`. Others stay, also those that a user namespace
-/// must not clear.
+/// Sets attributes of a mount, and with the flag `AT_RECURSIVE` of those below it. Other attributes stay, including
+/// those that a user namespace must not clear.
 pub(super) fn set_attributes(
     tree: &OwnedFd,
     attributes: MountAttrFlags,
-    is_recursive: bool,
+    flags: libc::c_int,
 ) -> rustix::io::Result<()> {
     /// `struct mount_attr` of the kernel.
     #[repr(C)]
@@ -170,14 +176,13 @@ pub(super) fn set_attributes(
         propagation: 0,
         user_namespace: 0,
     };
-    let recursion = if is_recursive { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the path is a string, and the change outlives the call, which reads as many bytes as it has.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             tree.as_raw_fd(),
             c"".as_ptr(),
-            libc::AT_EMPTY_PATH | recursion,
+            libc::AT_EMPTY_PATH | flags,
             &raw const change,
             size_of_val(&change),
         )
@@ -189,9 +194,9 @@ pub(super) fn set_attributes(
 }
 
 /// Parts of `/proc` through which root could change the kernel.
-const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus"];
+const PROC_SETTINGS: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/bus"];
 
-/// Mounts the `/proc` of this process's pid namespace.
+/// Mounts the `/proc` of the pid namespace of this process.
 pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
     let file_system = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(file_system.as_fd())?;
@@ -204,10 +209,10 @@ pub(super) fn mount_proc(privilege: Privilege) -> rustix::io::Result<()> {
         attributes,
     )?;
     attach(&mounted, Path::new("/proc"))?;
-    let settings = SETTINGS.map(Path::new).into_iter();
+    let settings = PROC_SETTINGS.map(Path::new).into_iter();
     for path in settings.filter(|path| privilege == Privilege::Root && path.exists()) {
         let copy = copy_tree(path, OpenTreeFlags::AT_RECURSIVE)?;
-        set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, true)?;
+        set_attributes(&copy, MountAttrFlags::MOUNT_ATTR_RDONLY, libc::AT_RECURSIVE)?;
         attach(&copy, path)?;
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! The namespaces of a sandbox, and how a process enters new ones.
+//! Creates the namespaces of a sandbox.
 //!
 //! Only a process with one thread can create a user namespace, so this binary starts itself again as a helper, which
-//! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened them.
+//! enters the namespaces and mounts the masks. Then it becomes a command, or waits until its parent has opened the
+//! namespaces.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -11,18 +12,18 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::UnshareFlags;
 
 use super::mask::Mask;
-use super::mask_mounts::MaskSources;
+use super::mask_mounts::MaskMounter;
 use super::privilege::Privilege;
 use super::sandbox_error::SandboxError;
 use super::workspace::{Workspace, turn_on_loopback};
 use crate::process::network::{Network, PROXY_PORT};
 
-/// What a process in a sandbox sees of the file system and the network.
+/// The restrictions of a sandbox on the file system and the network.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxPolicy {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
-    /// `None` if all files can be changed that no mask is over.
+    /// The workspace; `None` if all files without a mask can be changed.
     pub workspace: Option<Workspace>,
 }
 
@@ -30,30 +31,33 @@ pub struct SandboxPolicy {
 pub const MAX_MASKS: usize = 20_000;
 
 impl SandboxPolicy {
+    /// Checks the number of masks.
+    ///
     /// # Errors
-    /// There are too many masks. As root, each file of a directory has one.
+    /// There are more than [`MAX_MASKS`]. For root, each file of a directory has its own.
     fn check_size(&self) -> Result<(), SandboxError> {
         match self.masks.len() {
             ..=MAX_MASKS => Ok(()),
-            count => Err(SandboxError::from_helper(&format!(
+            count => Err(SandboxError::from_message(&format!(
                 "cannot mask {count} files, only {MAX_MASKS}; use rules that name fewer files"
             ))),
         }
     }
 
+    /// Returns the servers that programs can reach.
     pub(super) fn network(&self) -> Network {
         let workspace = self.workspace.as_ref();
         workspace.map_or(Network::On, |workspace| workspace.network)
     }
 }
 
-/// Moves this process, which must have one thread, to new namespaces, as a policy says. A socket that no longer exists
-/// is skipped. Returns the socket for clients of a proxy, if the policy has one.
+/// Moves this process, which must have one thread, to new namespaces with the masks of a policy. Masks of sockets that
+/// no longer exist are skipped. Returns the listening socket of the proxy, if the policy has one.
 ///
 /// # Errors
 /// The kernel refuses a namespace or a mount, there are too many masks, or a file to mask was moved, replaced or
 /// removed.
-pub(super) fn enter(
+pub(super) fn enter_sandbox(
     privilege: Privilege,
     policy: &SandboxPolicy,
 ) -> Result<Option<TcpListener>, SandboxError> {
@@ -69,7 +73,6 @@ pub(super) fn enter(
         unshare(Privilege::Root, UnshareFlags::NEWNET)?;
     }
     if privilege == Privilege::User {
-        let (user, group) = (user.as_raw(), group.as_raw());
         for (name, map) in [
             ("setgroups", "deny".to_owned()),
             ("uid_map", format!("{user} {user} 1")),
@@ -84,28 +87,29 @@ pub(super) fn enter(
         turn_on_loopback().map_err(|error| SandboxError::new("turn on loopback", error))?;
     }
     let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT));
-    let listener = (network == Network::Domains).then(listen).transpose();
-    let listener = listener.map_err(|error| SandboxError::new("listen for the proxy", error))?;
+    let bound = (network == Network::Domains).then(listen).transpose();
+    let listener = bound.map_err(|error| SandboxError::new("listen for the proxy", error))?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| SandboxError::new("make mounts private", error))?;
     if let Some(workspace) = workspace {
         workspace.mount()?;
     }
     let is_hidden = |path: &Path| workspace.is_some_and(|workspace| workspace.hides(path));
-    let mut sources = MaskSources::new(&is_hidden);
+    let mut mounter = MaskMounter::new(&is_hidden);
     for mask in &policy.masks {
-        sources.mount(mask).map_err(|error| {
+        mounter.mount(mask).map_err(|error| {
             let step = format!("mask {}", mask.path.display());
             match error {
                 Errno::STALE => SandboxError::file_moved(&mask.path),
-                error => SandboxError::of_mount(&step, error),
+                error => SandboxError::from_mount(&step, error),
             }
         })?;
     }
     Ok(listener)
 }
 
-/// Creates a namespace; for an ordinary user together with a user namespace, in which it has all capabilities.
+/// Moves this process to a new namespace; for an ordinary user together with a user namespace, in which the process has
+/// all capabilities.
 pub(super) fn unshare(privilege: Privilege, flag: UnshareFlags) -> Result<(), SandboxError> {
     let name = match (privilege, flag) {
         (Privilege::User, _) => "user",

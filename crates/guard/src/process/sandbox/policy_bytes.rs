@@ -1,4 +1,4 @@
-//! A policy as a helper reads it.
+//! Encodes and decodes a policy for a helper.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,7 +10,7 @@ use super::namespace::SandboxPolicy;
 use super::workspace::Workspace;
 use crate::process::network::{Domains, Network};
 
-// The letters of the parts of a workspace. Masks have others.
+// The letters of the entries of a workspace. Those of masks are different.
 const WRITABLE: u8 = b'w';
 const TEMPORARY: u8 = b't';
 const NETWORK: u8 = b'n';
@@ -18,17 +18,16 @@ const ALLOWED: u8 = b'a';
 const DENIED: u8 = b'x';
 const REQUIRED: u8 = b'r';
 
-/// The letter of the device and inode of the file of the next mask.
+/// The letter of an entry with the device and inode of the file of the next mask.
 const FILE: u8 = b'i';
 
-/// Returns a policy as a helper reads it: the number of bytes, and for each entry a letter, a path or a
-/// pattern, and a NUL byte.
+/// Encodes a policy: the number of bytes, and for each entry a letter, a path or a pattern, and a NUL byte.
 pub(super) fn encode_policy(policy: &SandboxPolicy) -> Vec<u8> {
-    let mut list = Vec::new();
+    let mut entries = Vec::new();
     let mut add = |letter: u8, path: &Path| {
-        list.push(letter);
-        list.extend(path.as_os_str().as_bytes());
-        list.push(0);
+        entries.push(letter);
+        entries.extend(path.as_os_str().as_bytes());
+        entries.push(0);
     };
     for mask in &policy.masks {
         if let Some((device, inode)) = mask.file {
@@ -54,48 +53,48 @@ pub(super) fn encode_policy(policy: &SandboxPolicy) -> Vec<u8> {
             add(REQUIRED, Path::new(""));
         }
     }
-    [&list.len().to_ne_bytes()[..], &list].concat()
+    [&entries.len().to_ne_bytes()[..], &entries].concat()
 }
 
-/// Reads a policy.
+/// Reads a policy that [`encode_policy`] has written.
 ///
 /// # Errors
-/// The input ends early, or is no policy.
+/// The input ends early, or is not a policy.
 pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy> {
     let mut length = [0; size_of::<usize>()];
     input.read_exact(&mut length)?;
-    let mut list = vec![0; usize::from_ne_bytes(length)];
-    input.read_exact(&mut list)?;
+    let mut entries = vec![0; usize::from_ne_bytes(length)];
+    input.read_exact(&mut entries)?;
     let mut policy = SandboxPolicy::default();
     let mut workspace = Workspace::default();
     let mut file = None;
-    for entry in list.split(|byte| *byte == 0) {
-        let Some((letter, path)) = entry.split_first() else {
+    for entry in entries.split(|byte| *byte == 0) {
+        let [letter, bytes @ ..] = entry else {
             continue;
         };
-        let pattern = || String::from_utf8(path.to_owned()).map_err(|_| io::ErrorKind::InvalidData);
-        let path = PathBuf::from(OsStr::from_bytes(path));
+        let text = || String::from_utf8(bytes.to_owned()).map_err(|_| io::ErrorKind::InvalidData);
+        let path = PathBuf::from(OsStr::from_bytes(bytes));
         match *letter {
             WRITABLE => workspace.writable.push(path),
             TEMPORARY => workspace.temporary = path,
             NETWORK => workspace.network = Network::On,
             ALLOWED => {
                 workspace.network = Network::Domains;
-                workspace.domains.allowed.push(pattern()?);
+                workspace.domains.allowed.push(text()?);
             }
-            DENIED => workspace.domains.denied.push(pattern()?),
+            DENIED => workspace.domains.denied.push(text()?),
             REQUIRED => workspace.is_required = true,
             FILE => {
-                let numbers = pattern()?;
-                let numbers = numbers.split_once(' ');
-                let numbers = numbers.map(|(device, inode)| (device.parse(), inode.parse()));
-                let Some((Ok(device), Ok(inode))) = numbers else {
+                let numbers = text()?;
+                let pair = numbers.split_once(' ');
+                let parsed = pair.map(|(device, inode)| (device.parse(), inode.parse()));
+                let Some((Ok(device), Ok(inode))) = parsed else {
                     return Err(io::ErrorKind::InvalidData.into());
                 };
                 file = Some((device, inode));
             }
             letter => {
-                let kind = MaskKind::of_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
+                let kind = MaskKind::from_letter(letter).ok_or(io::ErrorKind::InvalidData)?;
                 let file = file.take();
                 policy.masks.push(Mask { kind, path, file });
             }

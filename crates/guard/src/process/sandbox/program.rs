@@ -1,4 +1,4 @@
-//! The last step of a helper: it becomes a program, or says why not.
+//! The last step of a helper: it becomes a program, or reports why it cannot.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -6,14 +6,17 @@ use std::process::Command;
 
 use turnpipe_core::io::{Messages, Screen};
 
-/// Exit statuses of a sandbox, as of `env` and `timeout`: its own failure, a command that cannot be executed, and one
-/// that does not exist.
+/// Exit status of a failure of the sandbox itself. `env` and `timeout` use the same statuses.
 pub(super) const SANDBOX_FAILED: u8 = 125;
-pub(super) const NOT_EXECUTABLE: u8 = 126;
-pub(super) const NOT_FOUND: u8 = 127;
 
-/// Becomes a program. Returns the exit status of a failure.
-pub(super) fn become_program(command: &mut Command) -> u8 {
+/// Exit status of a command that cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+
+/// Exit status of a command that does not exist.
+const NOT_FOUND: u8 = 127;
+
+/// Becomes a program. On failure, reports it and returns the exit status.
+pub(super) fn exec_or_report(command: &mut Command) -> u8 {
     let error = command.exec();
     let status = if error.kind() == io::ErrorKind::NotFound {
         NOT_FOUND
@@ -24,7 +27,7 @@ pub(super) fn become_program(command: &mut Command) -> u8 {
     status
 }
 
-/// Prints why there is no command.
+/// Prints the reason why there is no command.
 pub(super) fn report(problem: &str) {
     Messages::from_process(&Screen::from_process()).error(problem);
 }

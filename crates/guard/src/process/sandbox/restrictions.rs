@@ -1,4 +1,4 @@
-//! The restrictions that a process in a sandbox takes upon itself before it becomes a command.
+//! The restrictions that a process in a sandbox applies to itself before it becomes a command.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -15,12 +15,12 @@ use rustix::thread::{
 };
 
 use super::privilege::Privilege;
-use crate::process::command::prevent_core_files;
 use crate::process::confinement::linux;
+use crate::process::own_memory::prevent_core_files;
 use crate::process::system_call_filter::{self, Filter};
 
-/// The capabilities that root loses: with them a program could mount, read disks, files by their number or the memory
-/// of others, or change the kernel.
+/// The capabilities that root loses. With them, a program could mount file systems, read disks, files by inode number
+/// or the memory of other processes, or change the kernel.
 const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::SYS_RAWIO)
@@ -33,7 +33,7 @@ const LOST_BY_ROOT: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON);
 
-/// The capabilities that root keeps in a workspace: using files of other users, and becoming them.
+/// The capabilities that root keeps in a workspace: using files of other users, and becoming other users.
 const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -43,9 +43,9 @@ const KEPT_IN_WORKSPACE: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID);
 
 /// The version of Landlock whose rights are used; older kernels use the rights that they know.
-const VERSION: ABI = ABI::V6;
+const LANDLOCK_VERSION: ABI = ABI::V6;
 
-/// The restrictions, prepared so that a process can take them without allocating memory.
+/// Restrictions that were prepared so that a process can apply them without allocating memory.
 #[derive(Debug)]
 pub(in crate::process) struct Restrictions {
     lost: CapabilitySet,
@@ -59,45 +59,47 @@ impl Restrictions {
     ///
     /// # Errors
     /// The kernel has no Landlock, or refused.
-    pub(in crate::process) fn of_lane(writable: Option<&Path>) -> Result<Self, String> {
-        let rules = linux::rules(writable).map_err(|error| format!("Landlock failed: {error}"))?;
-        let domain: Option<OwnedFd> = rules.into();
+    pub(in crate::process) fn for_lane(writable: Option<&Path>) -> Result<Self, String> {
+        let rules = linux::create_ruleset(writable);
+        let domain: Option<OwnedFd> = rules
+            .map_err(|error| format!("Landlock failed: {error}"))?
+            .into();
         Ok(Self {
-            lost: linux::KEPT.complement() | LOST_BY_ROOT,
+            lost: linux::LANE_CAPABILITIES.complement() | LOST_BY_ROOT,
             domain: Some(domain.ok_or("the kernel does not support Landlock")?),
             filter: system_call_filter::lane_filter(),
         })
     }
 
-    /// Prepares what children of the lane add to the restrictions of the thread that starts them.
-    pub(in crate::process) fn of_lane_child() -> Self {
+    /// Prepares the restrictions that children of the lane have besides those of the thread that starts them.
+    pub(in crate::process) fn for_lane_child() -> Self {
         Self {
             lost: CapabilitySet::empty(),
-            domain: own_domain(Scope::from_all(VERSION)),
+            domain: create_domain(Scope::from_all(LANDLOCK_VERSION)),
             filter: Filter::new(),
         }
     }
 
     /// Prepares the restrictions of a sandbox.
-    pub(in crate::process) fn of_sandbox(privilege: Privilege) -> Self {
+    pub(in crate::process) fn for_sandbox(privilege: Privilege) -> Self {
         Self {
             lost: match privilege {
                 Privilege::User => CapabilitySet::all(),
                 Privilege::Root => LOST_BY_ROOT,
             },
-            domain: own_domain(Scope::AbstractUnixSocket.into()),
+            domain: create_domain(Scope::AbstractUnixSocket.into()),
             filter: system_call_filter::sandbox_filter(),
         }
     }
 
     /// Prepares the restrictions of a workspace.
-    pub(super) fn of_workspace(privilege: Privilege) -> Self {
+    pub(super) fn for_workspace(privilege: Privilege) -> Self {
         Self {
             lost: match privilege {
                 Privilege::User => CapabilitySet::all(),
                 Privilege::Root => KEPT_IN_WORKSPACE.complement(),
             },
-            ..Self::of_sandbox(privilege)
+            ..Self::for_sandbox(privilege)
         }
     }
 
@@ -109,12 +111,12 @@ impl Restrictions {
     /// Restricts the calling thread permanently. Allocates nothing, and may run between `vfork` and `exec`.
     ///
     /// # Errors
-    /// The kernel refuses one of them.
-    pub(super) fn take(&self) -> io::Result<()> {
+    /// The kernel refuses a restriction.
+    pub(super) fn apply(&self) -> io::Result<()> {
         set_no_new_privs(true)?;
         prevent_core_files()?;
         for capability in self.lost.iter() {
-            // Not all of them exist in every kernel, and those that others removed are gone.
+            // A kernel may not have the capability, and it may have been removed before.
             if capability_is_in_bounding_set(capability).unwrap_or(false) {
                 remove_capability_from_bounding_set(capability)?;
             }
@@ -145,10 +147,10 @@ impl Restrictions {
     }
 }
 
-/// Returns the rules of a domain that permits all use of files: a process cannot inspect processes of other domains, in
-/// `/proc` or otherwise, nor reach them in these ways. `None` if the kernel has no Landlock, or the first
-/// version, whose domains forbid moving files to other directories.
-fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
+/// Creates the rules of a Landlock domain that permits all use of files. Its processes cannot inspect processes of
+/// other domains, in `/proc` or otherwise, nor reach them in the ways of the `scopes`. `None` without Landlock, and
+/// with its first version, whose domains forbid moving files to other directories.
+fn create_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
     landlock_version().filter(|version| *version > 1)?;
     let moving: BitFlags<AccessFs> = AccessFs::Refer.into();
     let rules = Ruleset::default()
@@ -158,18 +160,18 @@ fn own_domain(scopes: BitFlags<Scope>) -> Option<OwnedFd> {
         .and_then(|rules| {
             rules.add_rules(path_beneath_rules(
                 ["/"],
-                moving & AccessFs::from_all(VERSION),
+                moving & AccessFs::from_all(LANDLOCK_VERSION),
             ))
         });
     rules.ok().and_then(Into::into)
 }
 
-/// Whether each call in a sandbox gets a Landlock domain, and cannot inspect processes outside of it.
+/// Whether each call in a sandbox gets a Landlock domain, so that it cannot inspect processes outside it.
 pub fn isolates_calls() -> bool {
-    own_domain(Scope::AbstractUnixSocket.into()).is_some()
+    create_domain(Scope::AbstractUnixSocket.into()).is_some()
 }
 
-/// Returns the version of the kernel's Landlock.
+/// Returns the version of Landlock in the kernel; `None` without Landlock.
 pub(in crate::process) fn landlock_version() -> Option<u32> {
     const QUERY_VERSION: u32 = 1;
     // SAFETY: with this flag the call reads no memory, and only returns a number.

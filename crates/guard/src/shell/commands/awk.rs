@@ -1,4 +1,4 @@
-//! `awk` with programs that select and print fields: every token is known and unambiguous.
+//! `awk` programs that only select and print fields.
 
 use std::sync::LazyLock;
 
@@ -7,9 +7,9 @@ use regex_lite::Regex;
 use crate::shell::word::{Arguments, PartWord, WordShape};
 
 /// Programs of fields, numbers, texts, patterns, a few variables and operators, which all versions of awk read alike. A
-/// slash starts a pattern only where nothing can be divided, and nothing behind `print` is greater. Versions
-/// read other parentheses in different ways.
-static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// slash starts a pattern only where a division is not possible, and `>` does not follow `print`, where it writes to a
+/// file. Parentheses are limited to `length($1)`, since versions read others in different ways.
+static PRINTING_PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r#"/[^/\[\\\n"]*/"#;
     let token = format!(
         r#""(?:[^"\\\n]|\\[nt])*" | \b[0-9]+(?:\.[0-9]+)?\b | \b(?:BEGIN|END|else|in|next|length)\b | \blength\(\$[0-9]\)
@@ -22,23 +22,23 @@ static PRINTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&all).ok()
 });
 
-/// Whether the program, and the files after it, only print.
+/// Whether the program only prints and its operands are files.
 pub(super) fn only_reads(_: &str, arguments: &Arguments<'_>) -> bool {
     let Some((program, files)) = arguments.rest().split_first() else {
         return false;
     };
-    program.literal().is_some_and(only_prints) && files.iter().all(is_file)
+    program.literal().is_some_and(only_prints) && files.iter().all(is_input_file)
 }
 
 fn only_prints(program: &str) -> bool {
-    let printing = PRINTING.as_ref();
-    printing.is_some_and(|printing| printing.is_match(program))
+    let regex = PRINTING_PROGRAM.as_ref();
+    regex.is_some_and(|regex| regex.is_match(program))
 }
 
-/// Whether an operand is a file, and neither an assignment nor a connection name of gawk.
-fn is_file(word: &PartWord) -> bool {
+/// Whether an operand is a file, not an assignment or the name of a connection of gawk.
+fn is_input_file(word: &PartWord) -> bool {
     let prefix = word.prefix();
-    // A word that starts with a pattern matches files or is literal.
+    // The expansion of a glob is the name of an existing file or the text as written.
     let may_connect = prefix.starts_with("/inet")
         || word.literal().is_none()
             && "/inet".starts_with(prefix)

@@ -1,27 +1,27 @@
-//! A simple command that is checked.
+//! The result of the check of a simple command.
 
 use std::ops::Range;
 
 use crate::shell::verdict::{GitScope, GitUse, Refusal};
 
-/// A command that is being checked, and the effects found so far.
+/// The effects of a command that its check found.
 #[derive(Debug, Default)]
 pub(in crate::shell) struct CheckedCommand {
     /// Whether it changes the directory.
     pub(in crate::shell) changes_directory: bool,
     /// The directory that it changes to, if known.
     pub(in crate::shell) target: Option<String>,
-    /// Its use of git.
+    /// The command, if it is `git`.
     pub(in crate::shell) git: Option<GitCall>,
-    /// Names of the commands that it starts, with subcommands.
+    /// Names of the commands that run, with the subcommands of git.
     pub(in crate::shell) names: Vec<String>,
-    /// The first command whose arguments are a language.
+    /// The first command whose arguments are a language, such as `awk`.
     pub(in crate::shell) language: Option<String>,
     /// A command that may print secrets of the environment.
     pub(in crate::shell) reveals: Option<String>,
-    /// Whether it only reads on its own, wherever it runs.
+    /// Whether it only reads on its own, in any directory.
     pub(in crate::shell) only_reads: bool,
-    /// The reason against it as a part of the line.
+    /// The first reason why it is not known to be read-only as a part of the line.
     pub(in crate::shell) refusal: Option<Refusal>,
 }
 
@@ -35,11 +35,12 @@ pub(in crate::shell) struct GitCall {
 }
 
 impl CheckedCommand {
-    pub(super) fn read_language(&mut self, command: &str) {
+    /// Sets the language, unless an earlier command did.
+    pub(super) fn record_language(&mut self, command: &str) {
         self.language.get_or_insert_with(|| command.to_owned());
     }
 
-    /// Returns the uses of git by a shell that may start in each of these directories.
+    /// Returns the uses of git, one for each directory in which it may start.
     pub(in crate::shell) fn git_uses(&self, starts: &[Vec<String>]) -> Vec<GitUse> {
         let Some(call) = &self.git else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The check of a simple command: its assignments, its redirections, its name and its arguments.
+//! Checks a simple command: its assignments, its redirections, its name and its arguments.
 
 use super::checked_command::CheckedCommand;
 use super::environment::prints_environment;
@@ -8,35 +8,35 @@ use crate::shell::parts::{CommandPart, PartAssignment};
 use crate::shell::redirection::Redirection;
 use crate::shell::table::{COMMANDS, Command, Property};
 use crate::shell::variables::{may_be_passed, may_be_set};
-use crate::shell::verdict::{Checked, Refusal, excerpt, is_one_of};
+use crate::shell::verdict::{CheckResult, Refusal, excerpt, is_one_of};
 use crate::shell::word::PartWord;
 
-/// Commands that start the one in their operands, behind options and variables.
-const WRAPPERS: &str = "command env time timeout xargs";
+/// Commands that start the command in their operands, which follows options and assignments.
+const WRAPPING_COMMANDS: &str = "command env time timeout xargs";
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
-const MAX_LEVELS: usize = 6;
+const MAX_WRAPPERS: usize = 6;
 
 impl CheckedCommand {
     /// Checks a command.
-    pub(in crate::shell) fn of(command: &CommandPart) -> Self {
-        let mut found = Self::default();
-        let opened = command.redirections.iter().try_for_each(Redirection::check);
+    pub(in crate::shell) fn new(command: &CommandPart) -> Self {
+        let mut check = Self::default();
+        let redirections = command.redirections.iter().try_for_each(Redirection::check);
         let is_passed = !command.words.is_empty();
-        let assigned = check_assignments(&command.assignments, is_passed);
-        let words = found.check(command, MAX_LEVELS);
-        found.only_reads = words.is_ok()
-            && (is_passed || assigned.is_ok())
-            && found.language.is_none()
+        let assignments = check_assignments(&command.assignments, is_passed);
+        let words = check.check(command, MAX_WRAPPERS);
+        check.only_reads = words.is_ok()
+            && (is_passed || assignments.is_ok())
+            && check.language.is_none()
             && !command.has_processes;
-        found.refusal = opened.and(assigned).and(words).err();
-        found
+        check.refusal = redirections.and(assignments).and(words).err();
+        check
     }
 
-    /// Checks the words of a command, which may have this number of wrappers.
-    fn check(&mut self, command: &CommandPart, wrappers: usize) -> Checked {
+    /// Checks the words of a command, which may have up to `max_wrappers` nested wrappers.
+    fn check(&mut self, command: &CommandPart, max_wrappers: usize) -> CheckResult {
         if command.is_condition {
-            self.read_language("[[");
+            self.record_language("[[");
             return Ok(());
         }
         let Some((first, words)) = command.words.split_first() else {
@@ -45,81 +45,81 @@ impl CheckedCommand {
         let Some(name) = first.literal() else {
             return Err(first.refusal("the command name is known only at run time"));
         };
-        let shown = excerpt(name);
+        let quoted = excerpt(name);
         if name.contains('/') {
-            return Err(first.refusal(format!("`{shown}` is a path to an unknown program")));
+            return Err(first.refusal(format!("`{quoted}` is a path to an unknown program")));
         }
-        let Some(listed) = COMMANDS.get(name) else {
-            let why = format!("`{shown}` is not a command known to be read-only");
+        let Some(entry) = COMMANDS.get(name) else {
+            let why = format!("`{quoted}` is not a command known to be read-only");
             return Err(first.refusal(why));
         };
-        if prints_environment(name, listed, words) {
+        if prints_environment(name, entry, words) {
             self.reveals = Some(name.to_owned());
         }
-        if listed.is(Property::Language) {
-            self.read_language(name);
+        if entry.has_property(Property::Language) {
+            self.record_language(name);
         }
         if name != "git" {
             // `git` is recorded with its subcommand.
             self.names.push(name.to_owned());
         }
         match name {
-            "cd" => return self.change_directory(listed, words),
-            "find" => return find::check(self, listed, words),
-            "git" => return git::check(self, listed, first, words),
+            "cd" => return self.change_directory(entry, words),
+            "find" => return find::check(self, entry, words),
+            "git" => return git::check(self, entry, first, words),
             _ => {}
         }
-        let given = options::read(listed, name, words);
-        let given = given.map_err(|refusal| refusal.at(&first.span))?;
-        let only_looks_up = name == "command" && given.has_one_of(&["v", "V"]);
-        if only_looks_up || !is_one_of(WRAPPERS, name) {
+        let arguments = options::parse_arguments(entry, name, words)
+            .map_err(|refusal| refusal.with_span(&first.span))?;
+        let only_looks_up = name == "command" && arguments.has_any_option(&["v", "V"]);
+        if only_looks_up || !is_one_of(WRAPPING_COMMANDS, name) {
             return Ok(());
         }
-        let Some(inner) = command.inner_command_by(&COMMANDS) else {
+        let Some(inner) = command.inner_command_in(&COMMANDS) else {
             match name {
                 "env" => self.reveals = Some(name.to_owned()),
-                // Without a command, it prints like `echo`.
+                // Without a command, `xargs` prints its input like `echo`.
                 "xargs" => {}
                 _ => return Err(first.refusal(format!("`{name}` without a known command"))),
             }
             return Ok(());
         };
-        let own = inner.assignments.get(command.assignments.len()..);
-        check_assignments(own.unwrap_or_default(), true)?;
-        let Some(wrappers) = wrappers.checked_sub(1) else {
-            return Err(first.refusal("too many nested commands"));
-        };
-        self.check(&inner, wrappers)
+        let further = inner.assignments.get(command.assignments.len()..);
+        check_assignments(further.unwrap_or_default(), true)?;
+        match max_wrappers.checked_sub(1) {
+            Some(max_wrappers) => self.check(&inner, max_wrappers),
+            None => Err(first.refusal("too many nested commands")),
+        }
     }
 
-    fn change_directory(&mut self, listed: &Command, words: &[PartWord]) -> Checked {
-        // A name that expands to zero or several words only changes the target.
+    /// Records the target of `cd`.
+    fn change_directory(&mut self, entry: &Command, words: &[PartWord]) -> CheckResult {
+        // Whatever one operand expands to, only the target is unknown.
         let operands = match words {
-            [one] if one.literal().is_none() => Vec::new(),
-            _ => options::read(listed, "cd", words)?.operands,
+            [operand] if operand.literal().is_none() => Vec::new(),
+            _ => options::parse_arguments(entry, "cd", words)?.operands,
         };
-        let target = operands.first().and_then(|word| word.literal());
-        let target = target.filter(|target| *target != "-" && !target.is_empty());
+        let operand = operands.first().and_then(|word| word.literal());
+        let target = operand.filter(|target| *target != "-" && !target.is_empty());
         self.changes_directory = true;
         self.target = target.map(str::to_owned);
         Ok(())
     }
 }
 
-/// Checks variables that a command gets, or that the shell sets.
-fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> Checked {
-    let is_accepted = |one: &PartAssignment| {
-        are_passed && may_be_passed(&one.name, &one.word) || !are_passed && may_be_set(&one.name)
+/// Checks assignments of variables, which are passed to a command or else set in the shell.
+fn check_assignments(assignments: &[PartAssignment], are_passed: bool) -> CheckResult {
+    let is_refused = |PartAssignment { name, word }: &&PartAssignment| {
+        are_passed && !may_be_passed(name, word) || !are_passed && !may_be_set(name)
     };
-    let Some(PartAssignment { name, word }) = assignments.iter().find(|one| !is_accepted(one))
-    else {
+    let Some(PartAssignment { name, word }) = assignments.iter().find(is_refused) else {
         return Ok(());
     };
-    let shown = excerpt(&format!("{name}={}", word.text));
+    let quoted = excerpt(&format!("{name}={}", word.text));
     let why = if are_passed {
-        format!("`{shown}` may change what the command does")
+        format!("`{quoted}` may change what the command does")
     } else {
-        format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
+        format!("`{quoted}`: `{name}` has a special meaning for the shell or programs")
     };
     let span = word.span.start.saturating_sub(name.len() + 1)..word.span.end;
     Err(Refusal::new(span, why))

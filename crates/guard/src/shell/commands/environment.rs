@@ -1,4 +1,4 @@
-//! Commands and expansions that print variables of the environment, which may be secret.
+//! Commands that may print secret variables of the environment.
 
 use crate::shell::options;
 use crate::shell::table::Command;
@@ -6,50 +6,48 @@ use crate::shell::verdict::is_one_of;
 use crate::shell::word::PartWord;
 
 /// Variables without secrets.
-const HARMLESS: &str = "\
+const PUBLIC_VARIABLES: &str = "\
     BASH BASHPID BASH_SOURCE BASH_VERSION CARGO_HOME COLORTERM COLUMNS EDITOR EUID FUNCNAME GOPATH GOROOT HOME HOSTNAME \
     HOSTTYPE IFS JAVA_HOME LANG LANGUAGE LINENO LINES LOGNAME MACHTYPE NODE_ENV NVM_DIR OLDPWD OSTYPE PAGER PATH \
     PIPESTATUS PPID PWD RANDOM REPLY RUSTUP_HOME SECONDS SHELL SHLVL TERM TMPDIR TZ UID USER VIRTUAL_ENV VISUAL _";
 
 /// Whether the value of a variable may be secret, unless the command line sets it.
 pub(in crate::shell) fn may_be_secret(name: &str) -> bool {
-    !is_one_of(HARMLESS, name) && !name.starts_with("LC_")
+    !is_one_of(PUBLIC_VARIABLES, name) && !name.starts_with("LC_")
 }
 
-/// Whether a command prints variables of its environment, or of other processes, that may be secret.
-pub(super) fn prints_environment(name: &str, listed: &Command, words: &[PartWord]) -> bool {
-    let names_it = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
+/// Whether a command may print variables of its environment, or of other processes, that may be secret.
+pub(super) fn prints_environment(name: &str, entry: &Command, words: &[PartWord]) -> bool {
+    let has_env = |word: &PartWord| word.prefix().to_ascii_lowercase().contains("env");
     let is_unknown = |word: &PartWord| word.literal().is_none();
     match name {
         "printenv" => {
-            let names = words.iter();
-            let mut names = names
-                .filter(|word| !word.prefix().starts_with('-'))
-                .peekable();
+            let is_name = |word: &&PartWord| !word.prefix().starts_with('-');
+            let mut names = words.iter().filter(is_name).peekable();
             names.peek().is_none() || names.any(|word| word.literal().is_none_or(may_be_secret))
         }
         "ps" => words.iter().any(may_print_variables),
-        "yq" => words.iter().any(|word| is_unknown(word) || names_it(word)),
+        "yq" => words.iter().any(|word| is_unknown(word) || has_env(word)),
         // The second value of `--arg` counts as the first operand.
-        "jq" => options::read(listed, name, words).is_ok_and(|given| {
-            let mut programs = given.operands.iter().take(1 + given.options.len());
-            given.has_one_of(&["f", "from-file"])
+        "jq" => options::parse_arguments(entry, name, words).is_ok_and(|arguments| {
+            let mut programs = arguments.operands.iter().take(1 + arguments.options.len());
+            arguments.has_any_option(&["f", "from-file"])
                 || programs.any(|word| is_unknown(word))
-                || words.iter().any(names_it)
+                || words.iter().any(has_env)
         }),
         _ => false,
     }
 }
 
-/// Whether a word of `ps` may make it print variables: letters without a dash have an `e`, as in `ps auxe` and maybe `ps
-/// -auxe`.
+/// Whether a word of `ps` may make it print variables: `E`, or `e` among letters without a dash, as in `ps auxe` and in
+/// some versions `ps -auxe`.
 fn may_print_variables(word: &PartWord) -> bool {
     let text = word.literal().unwrap_or("e");
     match text.strip_prefix('-') {
         Some(long) if long.starts_with('-') => false,
         Some(letters) => {
-            let old = letters.split_once('u').map_or("", |(_, old)| old);
-            old.contains('e') || letters.contains('E')
+            let bsd_letters = letters.split_once('u').map_or("", |(_, after)| after);
+            bsd_letters.contains('e') || letters.contains('E')
         }
         None => text.contains(['e', 'E']),
     }
@@ -60,7 +58,7 @@ mod tests {
     use crate::shell::analyse;
 
     #[test]
-    fn what_prints_variables_of_the_environment_is_found() {
+    fn commands_that_print_variables_are_found() {
         for line in [
             "printenv",
             "printenv TOKEN",

@@ -1,59 +1,60 @@
-//! `git`: global options, then a subcommand in one of its reading forms.
+//! Checks `git`: global options, then a subcommand in one of its reading forms.
 
 use super::checked_command::{CheckedCommand, GitCall};
 use crate::shell::options;
 use crate::shell::table::{Command, GIT, Property};
-use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt, is_one_of};
+use crate::shell::verdict::{CheckResult, GitScope, Refusal, excerpt, is_one_of};
 use crate::shell::word::{Arguments, PartWord, Value};
 
 /// Checks a git command. Its configuration is a requirement of the verdict.
 pub(super) fn check(
     call: &mut CheckedCommand,
-    listed: &Command,
+    entry: &Command,
     name: &PartWord,
     words: &[PartWord],
-) -> Checked {
-    let global = options::read(listed, "git", words)?;
-    let steps = steps(&global)?;
-    let refused = |word: &PartWord| {
-        let shown = excerpt(word.value_or_text());
-        word.refusal(format!("`git {shown}` in a form not known to be read-only"))
+) -> CheckResult {
+    let global = options::parse_arguments(entry, "git", words)?;
+    let steps = parse_steps(&global)?;
+    let refuse = |word: &PartWord| {
+        let text = excerpt(word.value_or_text());
+        word.refusal(format!("`git {text}` in a form not known to be read-only"))
     };
-    let dashes = |words: &[PartWord]| {
+    let refuse_dashes = |words: &[PartWord]| {
         let mut words = words.iter();
         let dashes = words.find(|word| word.literal() == Some("--"));
-        dashes.map_or(Ok(()), |dashes| Err(refused(dashes)))
+        dashes.map_or(Ok(()), |dashes| Err(refuse(dashes)))
     };
-    dashes(words.get(..global.read).unwrap_or_default())?;
-    if global.has_one_of(&["version", "v"]) {
+    refuse_dashes(words.get(..global.parsed).unwrap_or_default())?;
+    if global.has_any_option(&["version", "v"]) {
         call.names.push("git --version".to_owned());
         return Ok(());
     }
     let without = || name.refusal("`git` without a subcommand");
     let (subcommand, rest) = global.rest().split_first().ok_or_else(without)?;
-    let text = subcommand.literal().ok_or_else(|| refused(subcommand))?;
-    let (form, rest) = form(text, rest).ok_or_else(|| refused(subcommand))?;
+    let text = subcommand.literal().ok_or_else(|| refuse(subcommand))?;
+    let (form, words_after) = find_form(text, rest).ok_or_else(|| refuse(subcommand))?;
     if text == "config" {
         // `git config a.b --` sets the value `--`.
-        dashes(rest)?;
+        refuse_dashes(words_after)?;
     }
     let title = format!("git {text}");
-    let arguments = options::read(form, &title, rest)?;
-    // Then it does not refresh the index.
-    let compares_index =
-        text == "diff" && arguments.has_one_of(&["cached", "staged"]) && !arguments.has("no-index");
+    let arguments = options::parse_arguments(form, &title, words_after)?;
+    // A comparison with the index does not refresh it.
+    let is_staged = arguments.has_any_option(&["cached", "staged"]);
+    let compares_index = text == "diff" && is_staged && !arguments.has_option("no-index");
     // Old versions of `git branch -l x` create `x`.
-    let is_clear = (form.is(Property::Safe) || compares_index)
+    let is_clear = (form.has_property(Property::Safe) || compares_index)
         && words.iter().all(|word| word.literal().is_some())
-        && (!is_one_of("branch tag", text) || !arguments.has("l"));
+        && (!is_one_of("branch tag", text) || !arguments.has_option("l"));
     if !is_clear {
-        call.read_language("git");
+        call.record_language("git");
     }
     let shows_changes = GIT.get("@diff").is_some_and(|diff| {
-        let mut given = arguments.options.iter();
-        given.any(|given| diff.takes(given.name).is_some())
+        let mut options = arguments.options.iter();
+        options.any(|option| diff.value_form(option.name).is_some())
     });
-    let scope = if form.is(Property::Files) || (form.is(Property::Changes) && shows_changes) {
+    let may_show_changes = form.has_property(Property::Changes);
+    let scope = if form.has_property(Property::Files) || may_show_changes && shows_changes {
         GitScope::WorkTree
     } else {
         GitScope::Objects
@@ -70,18 +71,17 @@ pub(super) fn check(
 }
 
 /// Returns the directories given with `-C`.
-fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
-    let given = global.options.iter().filter(|given| given.name == "C");
-    let steps = given.map(|given| match given.value {
+fn parse_steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
+    let options = global.options.iter().filter(|option| option.name == "C");
+    let steps = options.map(|option| match option.value {
         Value::Text(directory) if !directory.is_empty() => Ok(directory.to_owned()),
-        _ => Err(given.word.refusal("git in an unknown directory")),
+        _ => Err(option.word.refusal("git in an unknown directory")),
     });
     steps.collect()
 }
 
-/// Returns the form of a subcommand and the remaining arguments. Forms with an action (`stash
-/// list`) have precedence.
-fn form<'words>(
+/// Returns the table entry of a subcommand, or of its action as in `stash list`, and the arguments behind it.
+fn find_form<'words>(
     subcommand: &str,
     arguments: &'words [PartWord],
 ) -> Option<(&'static Command, &'words [PartWord])> {
@@ -90,6 +90,6 @@ fn form<'words>(
     if let Some(form) = GIT.get(&format!("{subcommand} {action}")) {
         return Some((form, rest.unwrap_or_default()));
     }
-    let is_name = !subcommand.contains(['@', ' ']);
-    Some((GIT.get(subcommand).filter(|_| is_name)?, arguments))
+    let name = Some(subcommand).filter(|name| !name.contains(['@', ' ']))?;
+    Some((GIT.get(name)?, arguments))
 }

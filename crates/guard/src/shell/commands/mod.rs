@@ -14,6 +14,6 @@ mod rules;
 mod sed;
 
 pub(super) use checked_command::CheckedCommand;
-pub(super) use conditions::evaluates;
+pub(super) use conditions::may_evaluate_operand;
 pub(super) use environment::may_be_secret;
-pub(super) use rules::{Check, conversions, rule};
+pub(super) use rules::{Check, conversions, find_rule};

@@ -1,30 +1,27 @@
-//! Rules that a table cannot express.
+//! Conditions on the arguments of commands that a table cannot express.
 
 use super::{awk, conditions, sed};
 use crate::shell::variables::may_be_set;
 use crate::shell::verdict::is_one_of;
 use crate::shell::word::{Arguments, Given, PartWord, Value};
 
-/// Whether a command only reads with its arguments, given its name too.
+/// A predicate on the name and the arguments of a command: whether it only reads.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> bool;
 
-/// Returns the rule with this name in the tables.
-pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
+/// Returns the condition that the tables call `rule=NAME`.
+pub(in crate::shell) fn find_rule(name: &str) -> Option<Check> {
     Some(match name {
-        "[" => |_, given| conditions::is_plain_bracket(given.words),
+        "[" => |_, arguments| conditions::is_plain_bracket(arguments.words),
         "archive" => only_looks_inside,
         "awk" => awk::only_reads,
         // Other operands of `date` set the clock.
-        "date" => |_, given| {
-            given
-                .operands
-                .iter()
-                .all(|word| word.prefix().starts_with('+'))
+        "date" => |_, arguments| {
+            let mut operands = arguments.operands.iter();
+            operands.all(|word| word.prefix().starts_with('+'))
         },
         "formats" => verifies_nothing,
         "gets" => gets_settings,
-        // `branch` and `tag` create other operands.
-        "lists" => |_, given| given.operands.is_empty() || given.has_one_of(&["l", "list"]),
+        "lists" => only_lists,
         "modules" => imports_nothing,
         "no-response-file" => reads_no_options,
         "printf" => prints_a_format,
@@ -32,23 +29,28 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
         "sed" => sed::only_reads,
         "set" => sets_strict_options,
         "tar" => lists_archive,
-        "test" => |_, given| conditions::is_plain_test(given.words),
-        "version" => |_, given| !given.options.is_empty(),
+        "test" => |_, arguments| conditions::is_plain_test(arguments.words),
+        "version" => |_, arguments| !arguments.options.is_empty(),
         _ => return None,
     })
 }
 
-/// Whether exactly one option says that the command prints, lists or tests.
-fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
-    const LOOKING: &str = "l t c list test stdout to-stdout v p z Z";
-    let unpacks = arguments.has_one_of(&["d", "decompress"]);
-    let prints = arguments.has_one_of(&["c", "stdout", "to-stdout"]);
-    let looking = arguments.options.iter();
-    let looking = looking.filter(|given| is_one_of(LOOKING, given.name));
-    looking.count() == 1 && (prints || !unpacks)
+/// Whether `git branch` or `git tag` creates nothing.
+fn only_lists(_: &str, arguments: &Arguments<'_>) -> bool {
+    arguments.operands.is_empty() || arguments.has_any_option(&["l", "list"])
 }
 
-/// Whether there is no `@file`, from which the binary utilities read further options at any position.
+/// Whether exactly one option says that the command prints, lists or tests.
+fn only_looks_inside(_: &str, arguments: &Arguments<'_>) -> bool {
+    const READING_OPTIONS: &str = "l t c list test stdout to-stdout v p z Z";
+    let unpacks = arguments.has_any_option(&["d", "decompress"]);
+    let prints = arguments.has_any_option(&["c", "stdout", "to-stdout"]);
+    let options = arguments.options.iter();
+    let reading = options.filter(|option| is_one_of(READING_OPTIONS, option.name));
+    reading.count() == 1 && (prints || !unpacks)
+}
+
+/// Whether no argument is an `@file`, from which the binary utilities read further options.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
     let mut values = arguments.options.iter().filter_map(Given::text);
     let mut operands = arguments.operands.iter().map(|word| word.prefix());
@@ -56,40 +58,40 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> bool {
         && values.all(|text| !text.is_empty() && !text.starts_with('@'))
 }
 
-/// Whether a program of `jq` or `yq` reads no other files, whose names it may compute.
+/// Whether a program of `jq` or `yq` imports no other files, whose names it may compute.
 fn imports_nothing(name: &str, arguments: &Arguments<'_>) -> bool {
-    let values = arguments.options.iter().map(|given| given.word);
+    let values = arguments.options.iter().map(|option| option.word);
     let mut words = values.chain(arguments.operands.iter().copied());
     words.all(|word| {
-        let imports = |reader: &&str| word.prefix().contains(reader);
-        let mut readers = ["import", "include", "modulemeta"].iter();
-        !(readers.any(imports) || name == "yq" && imports(&"load"))
+        let mentions = |function: &&str| word.prefix().contains(function);
+        let mut importing = ["import", "include", "modulemeta"].iter();
+        !(importing.any(mentions) || name == "yq" && mentions(&"load"))
     })
 }
 
 /// Whether no format requests signatures, which another program verifies.
 fn verifies_nothing(_: &str, arguments: &Arguments<'_>) -> bool {
     let mut options = arguments.options.iter();
-    options.all(|given| match given.value {
+    options.all(|option| match option.value {
         Value::None => true,
-        _ if !is_one_of("format pretty sort group", given.name) => true,
+        _ if !is_one_of("format pretty sort group", option.name) => true,
         Value::Text(format) => !may_verify_signatures(format),
-        Value::Begins(_) => false,
+        Value::Prefix(_) => false,
     })
 }
 
-/// Whether a format or sort key of git may request a signature, which another program verifies.
-/// Padding or colors may separate the `%` and the `G` of `%G?`.
+/// Whether a format or sort key of git may request a signature. Padding or colors may separate the `%` and the `G` of
+/// `%G?`.
 fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// Whether `config` has a name alone, which is read; a name with a value is set.
+/// Whether `git config` has an option that reads, or a single name. A name with a value is set.
 fn gets_settings(_: &str, arguments: &Arguments<'_>) -> bool {
-    const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
+    const QUERY_OPTIONS: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
     let is_name = |word: &&PartWord| word.prefix().contains('.');
-    arguments.has_one_of(ASKING)
+    arguments.has_any_option(QUERY_OPTIONS)
         || arguments.operands.len() == 1 && arguments.operands.iter().all(is_name)
 }
 
@@ -103,10 +105,10 @@ fn prints_a_format(_: &str, arguments: &Arguments<'_>) -> bool {
     let assigns = |conversion| matches!(conversion, 'n' | '\0');
     format
         .literal()
-        .is_some_and(|format| !conversions(format).any(assigns))
+        .is_some_and(|text| !conversions(text).any(assigns))
 }
 
-/// Returns the letters of the conversions in a format; NUL for one that is cut off.
+/// Returns the letters of the conversions in a format of `printf`; NUL for an incomplete one.
 pub(in crate::shell) fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     let mut rest = format;
     std::iter::from_fn(move || {
@@ -132,23 +134,22 @@ fn sets_strict_options(_: &str, arguments: &Arguments<'_>) -> bool {
     const STRICT: &str =
         "-e -u -x -eu -ex -ux -eux -o -eo -uo -euo -euxo -exo errexit nounset pipefail xtrace";
     let mut options = arguments.words.iter().map(|word| word.literal());
+    let last = arguments.words.last();
     begins_with_option(arguments)
-        && arguments
-            .words
-            .last()
-            .is_some_and(|last| !last.prefix().ends_with('o'))
+        && last.is_some_and(|last| !last.prefix().ends_with('o'))
         && options.all(|option| option.is_some_and(|option| is_one_of(STRICT, option)))
 }
 
+/// Whether the first word may be an option.
 fn begins_with_option(arguments: &Arguments<'_>) -> bool {
     let first = arguments.words.first();
     first.is_some_and(|first| first.prefix().starts_with('-'))
 }
 
-/// Whether `tar` lists an archive of this machine. Its first operand could be options.
+/// Whether `tar` lists a local archive. A first word without a dash could be options too.
 fn lists_archive(_: &str, arguments: &Arguments<'_>) -> bool {
     let is_local = |word: &PartWord| word.literal().is_some_and(|text| !text.contains(':'));
-    arguments.has_one_of(&["t", "list"])
+    arguments.has_any_option(&["t", "list"])
         && begins_with_option(arguments)
         && arguments.words.iter().all(is_local)
 }

@@ -1,4 +1,4 @@
-//! `sed` with scripts that only print: a few commands, known completely.
+//! `sed` scripts of a few commands that only print, delete or replace.
 
 use regex_lite::Regex;
 
@@ -7,33 +7,32 @@ use crate::shell::word::{Arguments, Value};
 
 /// Whether all scripts only print: the values of `-e`, or else the first operand.
 pub(super) fn only_reads(_: &str, arguments: &Arguments<'_>) -> bool {
-    if !arguments.has_one_of(&["e", "expression"]) {
-        let script = arguments.operands.first();
-        let script = script.and_then(|script| script.literal());
+    if !arguments.has_any_option(&["e", "expression"]) {
+        let script = arguments.operands.first().and_then(|word| word.literal());
         return script.is_some_and(only_prints);
     }
     let options = arguments.options.iter();
-    let mut given = options.filter(|given| is_one_of("e expression", given.name));
-    given.all(|given| matches!(given.value, Value::Text(script) if only_prints(script)))
+    let mut scripts = options.filter(|option| is_one_of("e expression", option.name));
+    scripts.all(|option| matches!(option.value, Value::Text(script) if only_prints(script)))
 }
 
-/// A pattern or a replacement, up to its delimiter `@@`, as all versions of sed read it: sets have no brackets, and a
-/// backslash stands before a sign or a letter with a known meaning.
-const TEXT: &str =
+/// A regular expression for a pattern or a replacement up to its delimiter, for which `@@` stands, as all versions of
+/// sed read it: a set contains no brackets, and a backslash precedes punctuation, a digit or a letter with a known
+/// meaning.
+const DELIMITED_TEXT: &str =
     r"(?:[^\\\[\n@@]|\\[!-/:-@\[-`{-~0-9nstwWbBdDSULEul]|\[\^?[^\]^\[\\\n@@][^\[\\\n@@\]]*\])*@@";
 
-/// Whether every command of a script only prints, deletes or replaces, with any addresses.
+/// Whether every command of a script only prints, deletes or replaces.
 fn only_prints(script: &str) -> bool {
-    let used = "/|,#:@%!"
-        .chars()
-        .filter(|sign| script.contains(&format!("s{sign}")));
-    let replacing = used.map(|delimiter| {
+    let possible = "/|,#:@%!".chars();
+    let delimiters = possible.filter(|delimiter| script.contains(&format!("s{delimiter}")));
+    let replacing = delimiters.map(|delimiter| {
         let delimiter = format!(r"\x{:02x}", u32::from(delimiter));
-        let text = TEXT.replace("@@", &delimiter);
+        let text = DELIMITED_TEXT.replace("@@", &delimiter);
         format!("|s{delimiter}{text}{text}[0-9gpIi]*")
     });
     let command = format!("(?:[pPdDnNgGhHx=qQ]{})", replacing.collect::<String>());
-    let address = format!(r"(?:\$|[0-9]+|/{}I?)", TEXT.replace("@@", "/"));
+    let address = format!(r"(?:\$|[0-9]+|/{}I?)", DELIMITED_TEXT.replace("@@", "/"));
     let line = format!(r"(?:{address}(?:,[+~]*{address})?)?[ !]*{command} *(?:[;\n]|\z)");
     let all = Regex::new(&format!(r"\A(?:[ \t\n;]*{line})*[ \t\n;]*\z"));
     all.is_ok_and(|all| all.is_match(script))

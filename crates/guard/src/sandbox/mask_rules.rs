@@ -1,4 +1,4 @@
-//! What a search for files looks for.
+//! The rules that a search for files applies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use crate::permission::DeniedFiles;
 use crate::process::Privilege;
 use turnpipe_core::io::Environment;
 
-/// The files that a sandbox protects, as rules and a workspace name them.
+/// The rules from which masks are derived: deny rules and the files of a workspace.
 #[derive(Debug)]
-pub(super) struct SoughtFiles {
+pub(super) struct MaskRules {
     pub(super) patterns: Vec<DeniedFiles>,
     pub(super) working_directories: Vec<PathBuf>,
     pub(super) home: Option<PathBuf>,
@@ -19,8 +19,8 @@ pub(super) struct SoughtFiles {
     pub(super) workspace: Option<WorkspaceFiles>,
 }
 
-impl SoughtFiles {
-    /// Whether patterns are expanded in a directory.
+impl MaskRules {
+    /// Whether patterns with wildcards are expanded in a directory.
     pub(super) fn is_expanded(&self, path: &Path) -> bool {
         let mut directories = self.working_directories.iter().chain(&self.home);
         directories.any(|directory| path.starts_with(directory))

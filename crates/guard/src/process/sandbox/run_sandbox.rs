@@ -1,6 +1,6 @@
-//! The sandbox of a run: namespaces with masks, created again after the files to mask have changed.
+//! The sandbox of a run: namespaces with masks, which are created again when the files to mask have changed.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rustix::process::Pid;
 
 use super::child::spawn_restricted;
-use super::helper::{MaskedNamespace, PROGRAM, RUNS, SEES_PROCESSES};
+use super::helper::{MaskedNamespace, PROCESSES_GAP, PROGRAM, RUN_ARGUMENT};
 use super::init::Processes;
 use super::mask::Mask;
 use super::namespace::SandboxPolicy;
-use super::new_file::outermost;
 use super::privilege::Privilege;
 use super::restrictions::Restrictions;
 use super::sandbox_error::SandboxError;
-use super::workspace::Workspace;
+use super::workspace::{Workspace, keep_outermost};
 use crate::process::Variables;
 use crate::process::confinement::WorkspaceEnforced;
 use crate::process::network::Network;
@@ -29,15 +28,15 @@ use turnpipe_core::io::Lock;
 pub struct MaskList {
     /// The masks, in the order in which they are mounted.
     pub masks: Vec<Mask>,
-    /// Changes if masks for the same paths are not the same masks any more: other files have these names, or other
-    /// file systems are mounted.
+    /// A number that changes if the same paths need new masks: other files have these names, or other file systems are
+    /// mounted.
     pub version: u64,
-    /// Files in a workspace that tell programs outside what to run; sorted.
+    /// Files in a workspace that determine what programs outside run, sorted.
     pub protected: Vec<PathBuf>,
 }
 
 /// Maximum number of attempts to create namespaces.
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// Finds the files to mask.
 pub trait MaskSource: Debug + Send + Sync {
@@ -45,8 +44,8 @@ pub trait MaskSource: Debug + Send + Sync {
     fn list(&self) -> MaskList;
 }
 
-/// The sandbox of a run. A mask holds for the file that had its name when it was mounted, so the files are looked for
-/// before each child, and other namespaces are created if there are others.
+/// The sandbox of a run. A mask covers the file that had the name when it was mounted, so the files are searched before
+/// each child, and new namespaces are created if they have changed.
 #[derive(Debug)]
 pub struct Sandbox {
     source: Box<dyn MaskSource>,
@@ -54,21 +53,22 @@ pub struct Sandbox {
     workspace: Option<Workspace>,
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
-    /// What [`MaskList::protected`] was at first.
+    /// The first [`MaskList::protected`].
     first_protected: OnceLock<Vec<PathBuf>>,
-    current: Mutex<Option<Current>>,
+    current: Mutex<Option<CurrentNamespace>>,
 }
 
+/// The namespaces for the next child.
 #[derive(Debug)]
-struct Current {
+struct CurrentNamespace {
     list: MaskList,
     namespace: Arc<MaskedNamespace>,
-    /// The one before, whose proxy a child may still use.
+    /// The previous namespaces, whose proxy a child may still use.
     _earlier: Option<Arc<MaskedNamespace>>,
 }
 
 impl Sandbox {
-    /// Creates a sandbox. The first child creates its namespaces. Children get `variables` that they do not have.
+    /// Creates a sandbox. The first child creates the namespaces. Children get the `variables` that they do not have.
     pub fn new(source: impl MaskSource + 'static, variables: Variables) -> Self {
         Self {
             source: Box::new(source),
@@ -86,7 +86,8 @@ impl Sandbox {
         Self { program, ..self }
     }
 
-    /// Sets what children outside of the lane can change and reach. The caller keeps the directory for temporary files.
+    /// Sets the workspace of children outside the lane, who get all `variables`. The caller keeps the directory for
+    /// temporary files.
     #[must_use]
     pub fn with_workspace(self, workspace: Workspace) -> Self {
         Self {
@@ -95,28 +96,26 @@ impl Sandbox {
         }
     }
 
-    /// Returns the path outside of a workspace for a temporary file in it.
+    /// Returns the path outside a workspace of a temporary file in it.
     pub fn private_path(&self, path: &Path) -> Option<PathBuf> {
         self.workspace.as_ref()?.private_path(path)
     }
 
-    /// Whether a call in it needs no approval, if no rule is about it: it can change files only in the workspace,
-    /// reach only chosen domains, and no earlier one has made files that tell programs outside what to run.
+    /// Whether a call that no rule matches needs no approval: it can change files only in the workspace and reach only
+    /// chosen domains, and no earlier call has created files that determine what programs outside run.
     pub fn needs_no_approval(&self) -> bool {
         self.workspace_enforced()
             .is_some_and(|enforced| enforced.network != Network::On && enforced.isolates_processes)
             && self.new_protected().is_empty()
     }
 
-    /// Returns the files that tell programs what to run and that have been made since the first child.
+    /// Returns the files that determine what programs run and that are new since the first child.
     pub fn new_protected(&self) -> Vec<PathBuf> {
         let list = self.source.list();
         let first = self.first_protected.get_or_init(|| list.protected.clone());
-        let new = list.protected.into_iter();
-        outermost(
-            new.filter(|path| first.binary_search(path).is_err())
-                .collect(),
-        )
+        let protected = list.protected.into_iter();
+        let new = protected.filter(|path| first.binary_search(path).is_err());
+        keep_outermost(new.collect())
     }
 
     pub(super) fn has_workspace(&self) -> bool {
@@ -133,32 +132,34 @@ impl Sandbox {
         })
     }
 
-    /// Checks that children can be started in it, and returns what it does not enforce. Not on the first thread of a
-    /// process that adopts orphans.
+    /// Checks that children can be started in the sandbox. Returns a gap in the enforcement, on one line. Must not be
+    /// called on the first thread of a process that adopts orphans.
     ///
     /// # Errors
     /// The kernel refuses a namespace, or a mask.
     pub fn check(&self) -> Result<Option<String>, SandboxError> {
-        let namespace = self.namespace()?;
+        let namespace = self.current_namespace()?;
         let gap = namespace.sees_processes.as_ref();
-        Ok(gap.map(|reason| format!("{SEES_PROCESSES}: {reason}")))
+        Ok(gap.map(|reason| format!("{PROCESSES_GAP}: {reason}")))
     }
 
-    /// Returns the files and directories that masks are over.
+    /// Returns the files and directories that masks cover.
     pub fn protected_files(&self) -> Vec<PathBuf> {
         let masks = self.source.list().masks.into_iter();
         masks.map(|mask| mask.path).collect()
     }
 
-    /// Returns the namespaces for the files that exist now. Files may be moved while masks are mounted over them.
-    fn namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
-        let mut tries = (1..ATTEMPTS).map(|_| self.try_namespace());
-        tries
+    /// Returns namespaces for the files that exist now. Tries several times, since files may be moved while masks are
+    /// mounted.
+    fn current_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
+        let mut attempts = (1..MAX_ATTEMPTS).map(|_| self.update_namespace());
+        attempts
             .find_map(Result::ok)
-            .map_or_else(|| self.try_namespace(), Ok)
+            .map_or_else(|| self.update_namespace(), Ok)
     }
 
-    fn try_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
+    /// Returns the current namespaces, which are created again if the files to mask have changed.
+    fn update_namespace(&self) -> Result<Arc<MaskedNamespace>, SandboxError> {
         let list = self.source.list();
         self.first_protected.get_or_init(|| list.protected.clone());
         let mut current = self.current.lock_anyway();
@@ -173,7 +174,7 @@ impl Sandbox {
         };
         let namespace = Arc::new(MaskedNamespace::new(&self.program, &policy)?);
         let earlier = current.take().map(|current| current.namespace);
-        *current = Some(Current {
+        *current = Some(CurrentNamespace {
             list,
             namespace: Arc::clone(&namespace),
             _earlier: earlier,
@@ -191,17 +192,17 @@ impl Sandbox {
         mut start: Start,
     ) -> io::Result<Pid> {
         self.set_variables(&mut start)?;
-        let namespace = self.namespace().map_err(io::Error::other)?;
+        let namespace = self.current_namespace().map_err(io::Error::other)?;
         spawn_restricted(Some(&namespace), Some(restrictions), &start)
     }
 
-    /// Starts a child in a pid namespace of its own: a helper that runs the program.
+    /// Starts a child in a pid namespace of its own. The child is a helper that runs the program.
     ///
     /// # Errors
     /// The sandbox cannot be entered.
     pub(in crate::process) fn start_in_workspace(&self, mut start: Start) -> io::Result<Pid> {
         self.set_variables(&mut start)?;
-        let namespace = self.namespace().map_err(io::Error::other)?;
+        let namespace = self.current_namespace().map_err(io::Error::other)?;
         let helper = c_string(self.program.as_os_str())?;
         let program = std::mem::replace(&mut start.program, helper);
         let privilege = Privilege::from_process().name();
@@ -209,14 +210,14 @@ impl Sandbox {
             Some(_) => Processes::All,
             None => Processes::Own,
         };
-        let words =
-            ["turnpipe", RUNS, privilege, processes.name()].map(|word| c_string(word.as_ref()));
-        let words: Vec<CString> = words.into_iter().collect::<io::Result<_>>()?;
+        let fixed = ["turnpipe", RUN_ARGUMENT, privilege, processes.name()].map(OsStr::new);
+        let words: Vec<CString> = fixed.into_iter().map(c_string).collect::<io::Result<_>>()?;
         let first = words.into_iter().chain([start.directory.clone(), program]);
         start.arguments.splice(0..0, first);
         spawn_restricted(Some(&namespace), None, &start)
     }
 
+    /// Sets the variables of a child. In a workspace, they replace those of the child.
     fn set_variables(&self, start: &mut Start) -> io::Result<()> {
         for (name, value) in self.variables.iter() {
             if self.workspace.is_some() || !start.has_variable(name) {
