@@ -474,6 +474,45 @@ fn a_directory_that_is_moved_takes_no_mask_away() {
     assert_eq!(leaks, 0, "of {runs}");
 }
 
+/// Otherwise another file could take the path, and no rule would apply to the moved one.
+#[test]
+fn directories_that_a_rule_names_cannot_be_moved() {
+    if !is_sandbox_usable() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new(user);
+        for (option, rule, script, kept) in [
+            ("--deny-write", "p/q/**", "mv p x", "p/q/.env"),
+            ("--deny-write", "p/q/.env", "mv p/q x", "p/q/.env"),
+            (
+                "--deny-read",
+                "config/deep/*.pem",
+                "mv config/deep x",
+                "config/deep/key.pem",
+            ),
+            ("--deny-read", "config/**", "mv config x", "config/key.pem"),
+            ("--deny-read", "**/config", "mv config x", "config/key.pem"),
+        ] {
+            let mut command = place.command(&[]);
+            let sandbox = ["sandbox", "--mode", "files", option, rule, "--"];
+            // A directory that cannot be renamed may be copied, but for what is unreadable.
+            let script = format!("{script} || rm -rf x");
+            let output = command.args(sandbox).args(["sh", "-c", &script]).output();
+            let output = output.unwrap();
+            assert!(!text(&output).is_empty(), "{user:?}, {rule}: {output:?}");
+            let secret = fs::read_to_string(place.work().join(kept)).unwrap();
+            assert_eq!(secret, SECRET, "{user:?}, {rule}");
+        }
+        let mut command = place.command(&[]);
+        let rule = ["sandbox", "--mode", "files", "--deny-write", "p/q/**", "--"];
+        let script = "mv free p/moved && mv p/moved p/again && mv p/again free && mv free-dir x";
+        let output = command.args(rule).args(["sh", "-c", script]).output();
+        assert_eq!(text(&output.unwrap()), "", "{user:?}");
+        assert_eq!(fs::read(place.work().join("free")).unwrap(), b"original");
+    }
+}
+
 /// The command can change the mode.
 #[test]
 fn a_directory_that_cannot_be_looked_at_is_named() {

@@ -308,6 +308,22 @@ fn a_new_repository_works_and_is_reported() {
 }
 
 #[test]
+fn another_file_at_the_path_of_a_protected_one_is_reported() {
+    if !has_workspaces() {
+        return;
+    }
+    for user in users() {
+        let place = Place::new_persistent(user);
+        let tasks = place.work().canonicalize().unwrap().join("p/.vscode");
+        fs::create_dir(&tasks).unwrap();
+        let script = "mv p moved && mkdir -p p/.vscode && echo other > p/.vscode/tasks.json";
+        let output = workspace(&place, &[], script).output().unwrap();
+        let report = format!("tells other programs what to run: {}\n", tasks.display());
+        assert!(text(&output).contains(&report), "{user:?}: {output:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_applied_ends_before_the_command() {
     let place = Place::new_persistent(User::Own);
     let rows: [(&[&str], &str); 3] = [

@@ -53,7 +53,7 @@ pub use own_process::{
 };
 #[cfg(sandbox)]
 pub use sandbox::{
-    HelperCallbacks, InheritedDescriptor, MAX_MASKS, Mask, MaskKind, MaskList, MaskSource,
+    FileId, HelperCallbacks, InheritedDescriptor, MAX_MASKS, Mask, MaskKind, MaskList, MaskSource,
     Privilege, Sandbox, SandboxError, SandboxPolicy, SandboxedCommand, Workspace, exec_in_sandbox,
     inherited_descriptors, isolates_calls, new_file_message, run_as_sandbox_helper,
 };

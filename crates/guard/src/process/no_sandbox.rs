@@ -25,7 +25,7 @@ impl Sandbox {
         match *self {}
     }
 
-    /// Returns the files and directories that masks cover.
+    /// Returns the files and directories that cannot be changed or read.
     pub fn protected_files(&self) -> Vec<std::path::PathBuf> {
         match *self {}
     }

@@ -22,7 +22,14 @@ pub(super) struct MaskRules {
 impl MaskRules {
     /// Whether patterns with wildcards are expanded in a directory.
     pub(super) fn is_expanded(&self, path: &Path) -> bool {
-        let mut directories = self.working_directories.iter().chain(&self.home);
-        directories.any(|directory| path.starts_with(directory))
+        self.expanded_root(path).is_some()
+    }
+
+    /// Returns the innermost working directory that contains a path, or the home directory.
+    pub(super) fn expanded_root(&self, path: &Path) -> Option<&Path> {
+        let directories = self.working_directories.iter().chain(&self.home);
+        let above = directories.filter(|directory| path.starts_with(directory));
+        let innermost = above.max_by_key(|directory| directory.as_os_str().len());
+        innermost.map(PathBuf::as_path)
     }
 }

@@ -15,7 +15,7 @@ use super::system::{DEVICES, KERNEL_SETTINGS, find_disks};
 use super::walk::{Directory, Entry, EntryType, Version, WalkResult, Walker, may_be_opened};
 use super::workspace::WorkspaceFiles;
 use crate::permission::{DeniedFiles, FileUse};
-use crate::process::{MAX_MASKS, Mask, MaskKind, Privilege, isolates_calls};
+use crate::process::{FileId, MAX_MASKS, Mask, MaskKind, Privilege, isolates_calls};
 
 /// The masks for the files that exist now, and the gaps in them.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -29,9 +29,10 @@ pub struct FoundMasks {
 }
 
 impl FoundMasks {
-    /// Whether a mask is over a path or a directory above it.
+    /// Whether a mask over a path or a directory above it keeps the file from being changed or read.
     pub fn covers(&self, path: &Path) -> bool {
-        self.masks.iter().any(|mask| path.starts_with(&mask.path))
+        let mut masks = self.masks.iter();
+        masks.any(|mask| mask.kind != MaskKind::Pinned && path.starts_with(&mask.path))
     }
 }
 
@@ -124,8 +125,8 @@ pub(super) struct SearchResult {
     pub(super) masks: FoundMasks,
     /// A number that changes if other files have the names of the masked files.
     pub(super) version: u64,
-    /// The files that a workspace protects, sorted.
-    pub(super) protected: Vec<PathBuf>,
+    /// The files that a workspace protects.
+    pub(super) protected: BTreeMap<PathBuf, Option<FileId>>,
     /// Whether a file vanished during the search.
     has_moved: bool,
     input: SearchInput,
@@ -203,7 +204,7 @@ struct Search<'a> {
     gaps: BTreeSet<String>,
     targets: Vec<LinkTarget>,
     watched: BTreeMap<PathBuf, Option<Version>>,
-    protected: BTreeSet<PathBuf>,
+    protected: BTreeMap<PathBuf, Option<FileId>>,
     has_moved: bool,
 }
 
@@ -217,7 +218,7 @@ impl<'a> Search<'a> {
             gaps: BTreeSet::new(),
             targets: Vec::new(),
             watched: BTreeMap::new(),
-            protected: BTreeSet::new(),
+            protected: BTreeMap::new(),
         }
     }
 
@@ -238,7 +239,7 @@ impl<'a> Search<'a> {
                 gaps: self.gaps.into_iter().collect(),
                 is_unsettled: false,
             },
-            protected: self.protected.into_iter().collect(),
+            protected: self.protected,
             has_moved: self.has_moved,
             input: self.input,
             targets: self.targets,
@@ -288,7 +289,7 @@ impl<'a> Search<'a> {
             Mask {
                 kind,
                 path,
-                file: file.map(|facts| (facts.dev(), facts.ino())),
+                file: file.as_ref().map(FileId::from),
             }
         });
         let mut masks: Vec<Mask> = found.collect();
@@ -301,9 +302,7 @@ impl<'a> Search<'a> {
         let mut version = DefaultHasher::new();
         self.input.mounts.hash(&mut version);
         for mask in masks {
-            let facts = fs::symlink_metadata(&mask.path).ok();
-            let file = facts.map(|facts| (facts.dev(), facts.ino()));
-            file.hash(&mut version);
+            FileId::from_path(&mask.path).hash(&mut version);
         }
         version.finish()
     }
@@ -332,6 +331,7 @@ impl<'a> Search<'a> {
         let mut patterns = Vec::new();
         for pattern in &self.rules.patterns {
             let (start, is_whole) = pattern.literal_start();
+            self.pin_directories(&start);
             if is_whole {
                 self.add_denied(&start, pattern.denied);
             } else if self.rules.is_expanded(&start) {
@@ -362,7 +362,8 @@ impl<'a> Search<'a> {
                 self.has_moved |= !exists && !is_dangling_link(path);
             }
             for mask in &*in_directory.protected {
-                self.protected.insert(mask.path.clone());
+                let file = FileId::from_path(&mask.path);
+                self.protected.insert(mask.path.clone(), file);
                 match self.resolve(&mask.path) {
                     Some(path) => self.add_mask(path, mask.kind),
                     None => self.has_moved |= !is_dangling_link(&mask.path),
@@ -372,6 +373,22 @@ impl<'a> Search<'a> {
         let hidden = self.rules.workspace.iter().flat_map(|files| &files.hidden);
         for path in hidden {
             self.add_denied(path, FileUse::Reading);
+        }
+    }
+
+    /// Keeps the directories of a path that a rule names from being moved: another file could take the path then, and the
+    /// rule would not apply to the moved one.
+    fn pin_directories(&mut self, path: &Path) {
+        let rules = self.rules;
+        let Some(root) = rules.expanded_root(path) else {
+            return;
+        };
+        for directory in path.ancestors().take_while(|above| *above != root) {
+            if let Some(real) = self.resolve(directory).filter(|real| real.is_dir())
+                && rules.expanded_root(&real).is_some_and(|root| root != real)
+            {
+                self.add_mask(real, MaskKind::Pinned);
+            }
         }
     }
 
@@ -391,7 +408,7 @@ impl<'a> Search<'a> {
                 for file in self.files_below(&real) {
                     self.add_mask(file, MaskKind::UnreadableFile);
                 }
-                return true;
+                MaskKind::Pinned
             }
             FileUse::Reading => MaskKind::UnreadableDirectory,
         };
@@ -433,7 +450,7 @@ impl<'a> Search<'a> {
 
     /// Adds masks for the hard links to the found files.
     fn add_hard_links(&mut self) {
-        let mut links: BTreeMap<(u64, u64), HardLinks> = BTreeMap::new();
+        let mut links: BTreeMap<FileId, HardLinks> = BTreeMap::new();
         // Files in a pinned directory may be changed, so that other names of them need no masks.
         let files = self.files.iter();
         let unpinned = files.filter(|(_, kind)| **kind != MaskKind::Pinned);
@@ -449,8 +466,7 @@ impl<'a> Search<'a> {
                     continue;
                 };
                 if facts.nlink() > 1 {
-                    let key = (facts.dev(), facts.ino());
-                    let entry = links.entry(key);
+                    let entry = links.entry(FileId::from(&facts));
                     let names = entry.or_insert_with(|| HardLinks::new(kind, facts.nlink()));
                     names.paths.insert(file);
                 }
@@ -461,7 +477,11 @@ impl<'a> Search<'a> {
         }
         for (path, directory) in &self.input.files.directories {
             for entry in &directory.entries {
-                if let Some(names) = links.get_mut(&(directory.device, entry.inode))
+                let file = FileId {
+                    device: directory.device,
+                    inode: entry.inode,
+                };
+                if let Some(names) = links.get_mut(&file)
                     && let Ok(real) = fs::canonicalize(path.join(&entry.name))
                 {
                     names.paths.insert(real);

@@ -16,6 +16,7 @@ use rustix::thread::LinkNameSpaceType;
 use super::descriptors::close_all_but;
 use super::handover::{receive, send};
 use super::init::{InitCommand, Processes, check_pid_namespace, run_in_pid_namespace};
+use super::mask::{FileId, Mask};
 use super::namespace::{SandboxPolicy, enter_sandbox};
 use super::policy_bytes::{encode_policy, read_policy};
 use super::privilege::Privilege;
@@ -353,7 +354,10 @@ impl WorkspaceResources {
     fn release(self) {
         let writable = self.policy.workspace.map(|workspace| workspace.writable);
         let mut found = (self.find_protected)(&writable.unwrap_or_default());
-        found.retain(|path| !self.policy.masks.iter().any(|mask| mask.path == *path));
+        // A file at the path of a moved one is new too.
+        let is_same =
+            |mask: &Mask, path: &Path| mask.path == *path && mask.file == FileId::from_path(path);
+        found.retain(|path| !self.policy.masks.iter().any(|mask| is_same(mask, path)));
         for path in keep_outermost(found) {
             report(&new_file_message(&path));
         }

@@ -1,6 +1,33 @@
 //! Masks over files.
 
-use std::path::PathBuf;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// The identity of a file, whatever its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The inode.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// Returns the identity of the file or link at a path; `None` if none can be seen there.
+    pub fn from_path(path: &Path) -> Option<Self> {
+        fs::symlink_metadata(path).ok().as_ref().map(Self::from)
+    }
+}
+
+impl From<&Metadata> for FileId {
+    fn from(facts: &Metadata) -> Self {
+        Self {
+            device: facts.dev(),
+            inode: facts.ino(),
+        }
+    }
+}
 
 /// A mask over a file or directory, which restricts programs in a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,9 +36,8 @@ pub struct Mask {
     pub kind: MaskKind,
     /// The path: absolute, without links.
     pub path: PathBuf,
-    /// The device and inode of the file that was found at the path. `None` if the file may change or be missing, as
-    /// sockets do.
-    pub file: Option<(u64, u64)>,
+    /// The file that was found at the path. `None` if it may change or be missing, as sockets do.
+    pub file: Option<FileId>,
 }
 
 /// The use that a mask prevents, in the order in which masks are mounted: a directory that cannot change is mounted

@@ -58,7 +58,7 @@ impl<'a> MaskMounter<'a> {
             && !self.hides(&mask.path)
         {
             let facts = fstat(&target)?;
-            if (facts.st_dev, facts.st_ino) != file {
+            if (facts.st_dev, facts.st_ino) != (file.device, file.inode) {
                 return Err(Errno::STALE);
             }
         }

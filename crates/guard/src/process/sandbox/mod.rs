@@ -19,7 +19,7 @@ mod workspace;
 
 pub use descriptors::{InheritedDescriptor, inherited_descriptors};
 pub use helper::{HelperCallbacks, SandboxedCommand, exec_in_sandbox, run_as_sandbox_helper};
-pub use mask::{Mask, MaskKind};
+pub use mask::{FileId, Mask, MaskKind};
 pub use namespace::{MAX_MASKS, SandboxPolicy};
 pub use privilege::Privilege;
 pub use restrictions::isolates_calls;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::mask::{Mask, MaskKind};
+use super::mask::{FileId, Mask, MaskKind};
 use super::namespace::SandboxPolicy;
 use super::workspace::Workspace;
 use crate::process::network::{Domains, Network};
@@ -30,7 +30,7 @@ pub(super) fn encode_policy(policy: &SandboxPolicy) -> Vec<u8> {
         entries.push(0);
     };
     for mask in &policy.masks {
-        if let Some((device, inode)) = mask.file {
+        if let Some(FileId { device, inode }) = mask.file {
             add(FILE, format!("{device} {inode}").as_ref());
         }
         add(mask.kind.letter(), &mask.path);
@@ -91,7 +91,7 @@ pub(super) fn read_policy(input: &mut impl io::Read) -> io::Result<SandboxPolicy
                 let Some((Ok(device), Ok(inode))) = parsed else {
                     return Err(io::ErrorKind::InvalidData.into());
                 };
-                file = Some((device, inode));
+                file = Some(FileId { device, inode });
             }
             letter => {
                 let kind = MaskKind::from_letter(letter).ok_or(io::ErrorKind::InvalidData)?;

@@ -1,5 +1,6 @@
 //! The sandbox of a run: namespaces with masks, which are created again when the files to mask have changed.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::fmt::Debug;
 use std::io;
@@ -11,7 +12,7 @@ use rustix::process::Pid;
 use super::child::spawn_restricted;
 use super::helper::{MaskedNamespace, PROCESSES_GAP, PROGRAM, RUN_ARGUMENT};
 use super::init::Processes;
-use super::mask::Mask;
+use super::mask::{FileId, Mask, MaskKind};
 use super::namespace::SandboxPolicy;
 use super::privilege::Privilege;
 use super::restrictions::Restrictions;
@@ -31,8 +32,8 @@ pub struct MaskList {
     /// A number that changes if the same paths need new masks: other files have these names, or other file systems are
     /// mounted.
     pub version: u64,
-    /// Files in a workspace that determine what programs outside run, sorted.
-    pub protected: Vec<PathBuf>,
+    /// Files in a workspace that determine what programs outside run.
+    pub protected: BTreeMap<PathBuf, Option<FileId>>,
 }
 
 /// Maximum number of attempts to create namespaces.
@@ -54,7 +55,7 @@ pub struct Sandbox {
     /// The binary whose helper creates the namespaces.
     program: PathBuf,
     /// The first [`MaskList::protected`].
-    first_protected: OnceLock<Vec<PathBuf>>,
+    first_protected: OnceLock<BTreeMap<PathBuf, Option<FileId>>>,
     current: Mutex<Option<CurrentNamespace>>,
 }
 
@@ -109,13 +110,14 @@ impl Sandbox {
             && self.new_protected().is_empty()
     }
 
-    /// Returns the files that determine what programs run and that are new since the first child.
+    /// Returns the files that determine what programs run and that are new since the first child, also those at the path
+    /// of another file.
     pub fn new_protected(&self) -> Vec<PathBuf> {
         let list = self.source.list();
         let first = self.first_protected.get_or_init(|| list.protected.clone());
         let protected = list.protected.into_iter();
-        let new = protected.filter(|path| first.binary_search(path).is_err());
-        keep_outermost(new.collect())
+        let new = protected.filter(|(path, file)| first.get(path) != Some(file));
+        keep_outermost(new.map(|(path, _)| path).collect())
     }
 
     pub(super) fn has_workspace(&self) -> bool {
@@ -143,10 +145,11 @@ impl Sandbox {
         Ok(gap.map(|reason| format!("{PROCESSES_GAP}: {reason}")))
     }
 
-    /// Returns the files and directories that masks cover.
+    /// Returns the files and directories that cannot be changed or read.
     pub fn protected_files(&self) -> Vec<PathBuf> {
         let masks = self.source.list().masks.into_iter();
-        masks.map(|mask| mask.path).collect()
+        let protecting = masks.filter(|mask| mask.kind != MaskKind::Pinned);
+        protecting.map(|mask| mask.path).collect()
     }
 
     /// Returns namespaces for the files that exist now. Tries several times, since files may be moved while masks are
