@@ -1,4 +1,5 @@
-//! What a shell command does, and what rules decide about a call. Pure functions: nothing is run, and no file is read.
+//! What a shell command does, what rules decide about a call, and processes that the kernel confines. [`shell`] and
+//! [`permission`] are pure: they run nothing and read no file.
 //!
 //! # Analyse a command line
 //!
@@ -18,6 +19,15 @@
 //! ```no_run
 #![doc = include_str!("../examples/decide.rs")]
 //! ```
+//!
+//! # Other tasks
+//!
+//! | task | starts at |
+//! |---|---|
+//! | match a host as in `WebFetch(domain:…)` | [`permission::DomainPattern`] |
+//! | run a command with limits, and nothing of it left behind | [`process::Supervisor`] |
+//! | find the files that rules name, to mask them | `sandbox::FileRules` |
+//! | start programs in namespaces with masks | `process::Sandbox` |
 
 pub mod permission;
 pub mod process;

@@ -18,6 +18,7 @@ mod orphans;
 #[cfg(target_os = "linux")]
 mod own_memory;
 mod own_process;
+mod pager;
 mod posix_spawn;
 mod process_tree;
 #[cfg(sandbox)]
@@ -48,9 +49,10 @@ pub use no_sandbox::{Sandbox, new_file_message};
 #[cfg(target_os = "linux")]
 pub use own_memory::{forbid_inspection, hide_environment};
 pub use own_process::{
-    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_continuation, report_departure,
+    EndRequests, EndSignal, ignore_file_size_signal, report_continuation, report_departure,
     report_end_signals, stdout_was_closed,
 };
+pub use pager::Pager;
 #[cfg(sandbox)]
 pub use sandbox::{
     FileId, HelperCallbacks, InheritedDescriptor, MAX_MASKS, Mask, MaskKind, MaskList, MaskSource,
