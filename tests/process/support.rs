@@ -1,5 +1,6 @@
 //! Helpers of these tests: marked children, and the search for surviving ones.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -43,7 +44,7 @@ impl MaskSource for OneFile {
         MaskList {
             masks: vec![mask],
             version: 0,
-            protected: Vec::new(),
+            protected: BTreeMap::new(),
         }
     }
 }
