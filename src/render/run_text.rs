@@ -324,7 +324,7 @@ impl<Sink: Write> RunText<Sink> {
 
     /// Shows the result of a call.
     fn write_result(&mut self, result: &ToolResult, record: &RunRecord<'_>) {
-        let extension = Extension::of(record.turnpipe).unwrap_or_default();
+        let extension = Extension::from_raw(record.turnpipe).unwrap_or_default();
         let fallback = if result.failed {
             Outcome::Error
         } else {
@@ -365,7 +365,7 @@ impl<Sink: Write> RunText<Sink> {
     /// Shows the calls of a plan.
     fn write_plan(&mut self, record: &RunRecord<'_>) {
         let lane = lane_name(parse_value(record.lane));
-        for planned in PlannedCall::list(record.calls) {
+        for planned in PlannedCall::read_list(record.calls) {
             let outcome: Option<Outcome> = parse_value(planned.outcome);
             let call = self.take_waiting(&text(planned.tool_use_id).unwrap_or_default());
             let end = outcome.map_or("", outcome_name);

@@ -169,7 +169,7 @@ impl Run for HookArguments {
         let denies = decisions.denies_instead_of_asking;
         let (decision, response) = input.response(&decided, &call.action, denies).unzip();
         let is_shell = matches!(call.action, Action::Command { .. })
-            || Purpose::of(&call.tool) == Purpose::Shell;
+            || Purpose::from_tool(&call.tool) == Purpose::Shell;
         let is_open = is_shell && !is_inside && decision != Some(Decision::Deny);
         let Some(sandbox) = sandbox.filter(|_| is_open) else {
             return self.respond(&input, Ok(&decided), (decision, response), io);

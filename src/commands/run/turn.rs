@@ -122,7 +122,7 @@ impl Run for TurnArguments {
         let (provider, model) = self.model.main_model(globals, io)?;
         let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;
-        let moment = Moment::of(io);
+        let moment = Moment::from_io(io);
         let session = self.session_key(&conversation, &directory, &moment);
         let functions = {
             let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;

@@ -87,7 +87,7 @@ impl Run for SessionAppendArguments {
             session_id.unwrap_or_else(|| io.ids.uuid().to_string()),
             directory.display().to_string(),
         );
-        let moment = Moment::of(io);
+        let moment = Moment::from_io(io);
         let is_named = self.session_id.is_some();
         let writer = if self.no_echo {
             None
@@ -152,7 +152,8 @@ impl SessionAppendArguments {
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| error(&problem))?;
-        let foreign = ForeignSession::new(&session, &known, systems(self.force), Moment::of(io));
+        let foreign =
+            ForeignSession::new(&session, &known, systems(self.force), Moment::from_io(io));
         Ok(Target::Foreign(Box::new(foreign)))
     }
 }

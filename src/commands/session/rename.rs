@@ -50,7 +50,7 @@ impl Run for SessionRenameArguments {
             .summary(self.source.file_mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;
         let systems = systems(self.force);
-        let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
+        let mut files = ForeignSession::new(&session, &facts, systems, Moment::from_io(io));
         let target = files.rename(&name).map_err(usage_or_write_error)?;
         let session_id = files.session_id();
         files.finish(Sync::Data).map_err(usage_or_write_error)?;

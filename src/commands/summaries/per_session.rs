@@ -189,7 +189,7 @@ impl PerSessionArguments {
                 write: plan.write,
                 only_stale: plan.only_stale,
                 keeps_texts: self.sessions.iter().all(|name| name == "-"),
-                moment: Moment::of(io),
+                moment: Moment::from_io(io),
                 named_roots: self.source.named_roots.clone(),
                 mapping: self.source.file_mapping(),
             },

@@ -256,7 +256,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         side_file_path(path),
         facts,
         FileSystems::Local,
-        Moment::of(io),
+        Moment::from_io(io),
     ))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::client::http::{Redaction, Secret};
 use crate::io::open_regular;
-use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, fill_at, search_backward};
 use crate::message::Decision;
 use crate::records::{HookDecisionRecord, name_of};
 use crate::text::{fit_columns, redact_strings, secrets_in};
@@ -63,7 +63,7 @@ fn is_last_line_open(file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     let mut last = [b'\n'];
     if metadata.is_file() && metadata.len() > 0 {
-        read_at(file, &mut last, metadata.len() - 1)?;
+        fill_at(file, &mut last, metadata.len() - 1)?;
     }
     Ok(last != [b'\n'])
 }

@@ -85,10 +85,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let mut row = Row::read(record)?;
     let mut part = Part::Aside;
     while let Some(subagent) = elements(row.subagents).first() {
-        row = Row::of(Some(subagent))?;
+        row = Row::from_raw(Some(subagent))?;
         part = Part::Side;
     }
-    let step = elements(row.steps).first().map(|step| Step::of(Some(step)));
+    let step = elements(row.steps)
+        .first()
+        .map(|step| Step::from_raw(Some(step)));
     if let Some(step) = step {
         return Some(step_entry(&step.unwrap_or_default(), part, detail));
     }
@@ -187,7 +189,7 @@ fn read_message(step: &Step<'_>, source: &str) -> Vec<Message> {
             if let Some(thinking) = non_empty(step.reasoning) {
                 blocks.insert(0, Block::thinking(thinking));
             }
-            blocks.extend(Called::list(step.calls).iter().map(call_block));
+            blocks.extend(Called::read_list(step.calls).iter().map(call_block));
             vec![Message {
                 model: string(step.model),
                 usage: step.metrics.map(|spent| {
@@ -222,28 +224,30 @@ fn call_block(called: &Called<'_>) -> Block {
 /// Returns the results of a step, and its other observations.
 fn read_observations(step: &Step<'_>) -> Vec<Message> {
     let observed = step.observation.and_then(|observation| observation.results);
-    let observed = Observed::list(observed).into_iter().filter_map(|result| {
-        let extra = result.extra.unwrap_or_default();
-        let blocks = content(result.content);
-        let id = text(result.call).or_else(|| text(extra.call));
-        let said = match id {
-            Some(id) => {
-                let result = Block::Result(ToolResult {
-                    id: id.into_owned(),
-                    parts: result_parts(blocks),
-                    failed: is_true(extra.is_error) || is_true(extra.harbor_error),
-                    end: None,
-                });
-                results(vec![result])
-            }
-            None if blocks.is_empty() => return None,
-            None => message(Role::User, Origin::Injected, blocks),
-        };
-        Some(Message {
-            time: string(extra.time),
-            ..said
-        })
-    });
+    let observed = Observed::read_list(observed)
+        .into_iter()
+        .filter_map(|result| {
+            let extra = result.extra.unwrap_or_default();
+            let blocks = content(result.content);
+            let id = text(result.call).or_else(|| text(extra.call));
+            let said = match id {
+                Some(id) => {
+                    let result = Block::Result(ToolResult {
+                        id: id.into_owned(),
+                        parts: result_parts(blocks),
+                        failed: is_true(extra.is_error) || is_true(extra.harbor_error),
+                        end: None,
+                    });
+                    results(vec![result])
+                }
+                None if blocks.is_empty() => return None,
+                None => message(Role::User, Origin::Injected, blocks),
+            };
+            Some(Message {
+                time: string(extra.time),
+                ..said
+            })
+        });
     observed.collect()
 }
 
@@ -256,7 +260,7 @@ fn content(raw: Option<&RawValue>) -> Vec<Block> {
             .into_iter()
             .collect();
     }
-    let parts = ContentPart::list(raw).into_iter().filter_map(|part| {
+    let parts = ContentPart::read_list(raw).into_iter().filter_map(|part| {
         let media = |source: Source<'_>| Media {
             media_type: string(source.media_type).unwrap_or_default(),
             data: None,

@@ -284,7 +284,7 @@ fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: D
 
 /// Returns the session that the record was copied from.
 fn fork(row: &Row<'_>) -> Option<String> {
-    Fork::of(row.forked_from).and_then(|fork| string(fork.session))
+    Fork::from_raw(row.forked_from).and_then(|fork| string(fork.session))
 }
 
 fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
@@ -357,7 +357,7 @@ fn user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Messag
 
 /// Whether the sender is absent or the user.
 fn is_by_user(sender: Option<&RawValue>) -> bool {
-    let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
+    let kind = Sender::from_raw(sender).and_then(|sender| string(sender.kind));
     kind.is_none_or(|kind| kind == "human")
 }
 
@@ -417,7 +417,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(reason) = string(raw) {
         return reason;
     }
-    let Some(error) = ApiError::of(raw) else {
+    let Some(error) = ApiError::from_raw(raw) else {
         return String::new();
     };
     if let Some(reason) = string(error.message) {
@@ -431,7 +431,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
 
 /// Returns a prompt that the user typed while the model was working.
 fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
-    let attachment = Attachment::of(row.attachment).unwrap_or_default();
+    let attachment = Attachment::from_raw(row.attachment).unwrap_or_default();
     let content = anthropic_blocks(attachment.prompt, detail.of_blocks());
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();

@@ -30,7 +30,7 @@ object! {
 
 /// Returns the id of the call whose result is in the content of a message.
 pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
-    let blocks = ResultId::list(content);
+    let blocks = ResultId::read_list(content);
     blocks.iter().find_map(|block| string(block.call))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn read_change(record: &str) -> Option<FileEdit> {
     let [before, after] =
         [&*before, &*after].map(|content| content.split('\n').collect::<Vec<_>>());
     let mut hunks = String::new();
-    for hunk in Hunk::list(result.patch) {
+    for hunk in Hunk::read_list(result.patch) {
         let [old, old_lines, new, new_lines] = [
             hunk.old_start,
             hunk.old_lines,

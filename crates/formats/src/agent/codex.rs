@@ -122,13 +122,13 @@ const KINDS: &str = "session_meta turn_context response_item event_msg compacted
 
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let payload = Payload::of(row.payload).unwrap_or_default();
+    let payload = Payload::from_raw(row.payload).unwrap_or_default();
     let old_head = row.instructions.is_some().then(|| "header".to_owned());
     let kind = string(row.kind)
         .or_else(|| string(row.record_type))
         .or(old_head)
         .unwrap_or_default();
-    let completed = CompletedItem::of(payload.item);
+    let completed = CompletedItem::from_raw(payload.item);
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(completed.map_or(payload.kind, |item| item.kind)),
@@ -182,13 +182,13 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     match kind {
         "session_meta" => {
             let parent = parent(payload);
-            let base = Base::of(payload.base).unwrap_or_default();
+            let base = Base::from_raw(payload.base).unwrap_or_default();
             let history = string(base.thread).zip(number(base.end));
             Facts {
                 is_head: true,
                 session_id: string(payload.id),
-                branch: Git::of(payload.git).and_then(|git| string(git.branch)),
-                remote: Git::of(payload.git).and_then(|git| string(git.remote)),
+                branch: Git::from_raw(payload.git).and_then(|git| string(git.branch)),
+                remote: Git::from_raw(payload.git).and_then(|git| string(git.remote)),
                 is_subagent: parent.is_some(),
                 subagent: SubagentFacts::of_type(agent_type(payload)),
                 forked_from: string(payload.forked_from),
@@ -206,8 +206,8 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
         "header" => Facts {
             is_head: true,
             session_id: string(row.id),
-            branch: Git::of(row.git).and_then(|git| string(git.branch)),
-            remote: Git::of(row.git).and_then(|git| string(git.remote)),
+            branch: Git::from_raw(row.git).and_then(|git| string(git.branch)),
+            remote: Git::from_raw(row.git).and_then(|git| string(git.remote)),
             ..facts
         },
         _ => facts,
@@ -230,15 +230,17 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
 /// Returns the thread that started this one as a subagent.
 fn parent(payload: &Payload<'_>) -> Option<String> {
     string(payload.parent_thread).or_else(|| {
-        let subagent = Source::of(payload.source)?.subagent;
-        string(Spawn::of(Subagent::of(subagent)?.spawn)?.parent)
+        let subagent = Source::from_raw(payload.source)?.subagent;
+        string(Spawn::from_raw(Subagent::from_raw(subagent)?.spawn)?.parent)
     })
 }
 
 /// Returns the role of a subagent, or the purpose for which Codex itself started it.
 fn agent_type(payload: &Payload<'_>) -> Option<String> {
-    let subagent = Source::of(payload.source)?.subagent;
-    let Some(spawn) = Subagent::of(subagent).and_then(|subagent| Spawn::of(subagent.spawn)) else {
+    let subagent = Source::from_raw(payload.source)?.subagent;
+    let Some(spawn) =
+        Subagent::from_raw(subagent).and_then(|subagent| Spawn::from_raw(subagent.spawn))
+    else {
         return string(subagent);
     };
     Some(string(spawn.role).unwrap_or_else(|| DEFAULT_ROLE.to_owned()))
@@ -246,10 +248,10 @@ fn agent_type(payload: &Payload<'_>) -> Option<String> {
 
 fn event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
-        "token_count" => read_meter(Info::of(payload.info)?.total),
+        "token_count" => read_meter(Info::from_raw(payload.info)?.total),
         // The turn failed.
         "task_complete" => {
-            let reason = string(Failure::of(payload.error)?.message)?;
+            let reason = string(Failure::from_raw(payload.error)?.message)?;
             Some(text_message(Role::System, Origin::Error, reason))
         }
         "error" | "stream_error" => {
@@ -282,9 +284,8 @@ fn read_repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> V
         Some("agent_message" | "AgentMessage") if !content.is_empty() => {
             vec![message(Role::Assistant, Origin::Reply, content)]
         }
-        Some("WebSearch") => {
-            Payload::of(payload.item).map_or_else(Vec::new, |item| read_hosted_call(&item, None))
-        }
+        Some("WebSearch") => Payload::from_raw(payload.item)
+            .map_or_else(Vec::new, |item| read_hosted_call(&item, None)),
         _ => Vec::new(),
     }
 }
@@ -311,7 +312,7 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
 
 /// Returns the service tier in a snapshot of the settings.
 fn tier(payload: &Payload<'_>) -> Option<Tier> {
-    let settings = Settings::of(payload.settings)?;
+    let settings = Settings::from_raw(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
         tier => Tier::by_name(tier.unwrap_or_default()).unwrap_or_default(),
@@ -323,7 +324,7 @@ fn meter(payload: &Payload<'_>) -> Option<Meter> {
     if text(payload.kind)? != "token_count" {
         return None;
     }
-    let info = Info::of(payload.info)?;
+    let info = Info::from_raw(payload.info)?;
     Some(Meter::Reading {
         last: usage(info.last),
         total: usage(info.total)?,
@@ -332,7 +333,7 @@ fn meter(payload: &Payload<'_>) -> Option<Meter> {
 
 /// Reads token counts. The input includes tokens read from the cache or written to it.
 pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(non_null(raw))?;
+    let tokens = Tokens::from_raw(non_null(raw))?;
     Some(tokens_with_cached_input([
         tokens.input,
         tokens.output,

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::content::{call, has_shell_failed, reply, results, string, user_messages, wrap_member};
 use super::edits::{EditKind, FileEdit, new_file, unified_hunks};
 use crate::api::responses_parts;
-use turnpipe_core::json::{is, is_true, non_null, object, text};
+use turnpipe_core::json::{has_text, is_true, non_null, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, CallOutcome, Media, Message, Origin, ResultPart, ToolResult,
 };
@@ -52,7 +52,7 @@ const TASK: &str = "Message Type: NEW_TASK";
 
 /// Returns a message between agents. Its content may be encrypted.
 fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
-    let parts = Part::list(item.content).into_iter();
+    let parts = Part::read_list(item.content).into_iter();
     if parts
         .filter_map(|part| text(part.kind))
         .any(|kind| kind == "encrypted_content")
@@ -148,7 +148,7 @@ pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Me
         messages.push(results(vec![Block::Result(ToolResult {
             id,
             parts: output.map(ResultPart::Media).into_iter().collect(),
-            failed: is(item.status, "failed"),
+            failed: has_text(item.status, "failed"),
             end: None,
         })]));
     }
@@ -174,10 +174,10 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     let object = match &plain {
         Some(json) if json.starts_with('{') => Output::read(json),
         Some(_) => None,
-        None => Output::of(raw),
+        None => Output::from_raw(raw),
     };
     let object = object.unwrap_or_default();
-    let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
+    let code = Metadata::from_raw(object.metadata).and_then(|metadata| metadata.exit_code);
     let outcome = CallOutcome::from_result(plain.as_deref().unwrap_or_default(), false);
     let failed = code.is_some_and(|code| code.get() != "0")
         || object.success.is_some_and(|raw| raw.get() == "false")
@@ -203,12 +203,12 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     let payload = Row::read(record).and_then(|row| row.payload);
     let item = payload.and_then(|payload| match text(payload.kind)?.as_ref() {
         "patch_apply_end" => Some(payload),
-        _ => Changed::of(payload.item).filter(|item| is(item.kind, "FileChange")),
+        _ => Changed::from_raw(payload.item).filter(|item| has_text(item.kind, "FileChange")),
     });
     let Some(item) = item else {
         return Vec::new();
     };
-    let is_done = is(item.status, "completed") || is_true(item.success);
+    let is_done = has_text(item.status, "completed") || is_true(item.success);
     let id = || string(item.id).or_else(|| string(item.call_id));
     let changes: BTreeMap<String, &RawValue> = item
         .changes
@@ -216,7 +216,7 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
         .and_then(|json| serde_json::from_str(json.get()).ok())
         .unwrap_or_default();
     let edits = changes.into_iter().filter_map(|(path, raw)| {
-        let change = Change::of(Some(raw))?;
+        let change = Change::from_raw(Some(raw))?;
         let call = id();
         match text(change.kind)?.as_ref() {
             "add" => Some(new_file(call, path, &text(change.content)?)),

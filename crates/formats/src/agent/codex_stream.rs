@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::codex::usage;
 use super::content::end_of_exit;
 use super::stream_conversation::{StreamConversation, parts};
-use turnpipe_core::json::{is, is_object, is_true, non_empty, non_null, object, text};
+use turnpipe_core::json::{has_text, is_object, is_true, non_empty, non_null, object, text};
 use turnpipe_core::message::{Block, ResultPart, ToolResult};
 
 object! { Row { item, usage, message, error } }
@@ -45,8 +45,8 @@ impl Rows {
         let row = Row::read(row)?;
         match kind {
             "thread.started" | "turn.started" => *self = Self::default(),
-            "item.started" => self.start_item(&Item::of(row.item)?, conversation)?,
-            "item.completed" => self.complete_item(&Item::of(row.item)?, conversation)?,
+            "item.started" => self.start_item(&Item::from_raw(row.item)?, conversation)?,
+            "item.completed" => self.complete_item(&Item::from_raw(row.item)?, conversation)?,
             "turn.completed" => {
                 conversation.add_reading(usage(row.usage).unwrap_or_default(), "end_turn");
                 conversation.end_run(Some("completed"));
@@ -54,7 +54,7 @@ impl Rows {
             "error" => self.add_failure(row.message, conversation)?,
             "turn.failed" => {
                 conversation.end_run(Some("failed"));
-                self.add_failure(Failure::of(row.error)?.message, conversation)?;
+                self.add_failure(Failure::from_raw(row.error)?.message, conversation)?;
             }
             _ => return None,
         }
@@ -129,15 +129,15 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
         "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),
         "file_change" => {
-            let changes = Change::list(item.changes);
+            let changes = Change::read_list(item.changes);
             let path = text(changes.first()?.path)?;
-            let are_removed = changes.iter().all(|change| is(change.kind, "delete"));
+            let are_removed = changes.iter().all(|change| has_text(change.kind, "delete"));
             let name = if are_removed { "Delete" } else { "Edit" };
             (name, json!({"file_path": path, "changes": item.changes}))
         }
         "web_search" => ("WebSearch", json!({"query": text(item.query)?})),
         "todo_list" => {
-            let steps = Todo::list(item.items);
+            let steps = Todo::read_list(item.items);
             let steps = steps.iter().map(|step| {
                 let status = if is_true(step.completed) {
                     "completed"
@@ -176,17 +176,18 @@ fn script(command: &str) -> String {
 }
 
 fn result(item: &Item<'_>) -> Vec<ResultPart> {
-    if let Some(failure) = Failure::of(item.error) {
+    if let Some(failure) = Failure::from_raw(item.error) {
         let message = text(failure.message).unwrap_or_default();
         return vec![ResultPart::Text(message.into_owned())];
     }
-    if let Some(result) = McpResult::of(item.result) {
+    if let Some(result) = McpResult::from_raw(item.result) {
         return parts(result.content);
     }
     let agents = || item.agents.filter(|agents| is_object(Some(agents)));
     let output = text(item.output).or_else(|| Some(agents()?.get().into()));
     // The text of a result in a session file for a declined call.
-    let refusal = is(item.status, "declined").then_some("exec command rejected by user".into());
+    let refusal =
+        has_text(item.status, "declined").then_some("exec command rejected by user".into());
     let output = refusal.or(output).unwrap_or_default().into_owned();
     vec![ResultPart::Text(output)]
 }

@@ -26,7 +26,7 @@ use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
-use turnpipe_core::json::{is, is_object, number, object, text};
+use turnpipe_core::json::{has_text, is_object, number, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage,
 };
@@ -171,7 +171,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 
 fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
     let is_start = kind == "session.start";
-    let is_fork = kind == "session.info" && is(data.info, "fork");
+    let is_fork = kind == "session.info" && has_text(data.info, "fork");
     let context = data.context.unwrap_or_default();
     let models = [data.selected_model, data.new_model, data.model];
     let of_request = data.usage.and_then(|usage| usage.model);
@@ -253,7 +253,7 @@ fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
     let totals = models.into_iter().filter_map(|(model, tokens)| {
         Some(Meter::Total {
             model: Some(model),
-            usage: usage(ModelTokens::of(Some(tokens))?.usage?),
+            usage: usage(ModelTokens::from_raw(Some(tokens))?.usage?),
         })
     });
     totals.collect()
@@ -336,7 +336,7 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
     let thinking = string(data.reasoning).map(Block::thinking).into_iter();
     let content = string(data.content).map(Block::Text);
     let requests = data.requests.filter(|_| detail != Detail::Costs);
-    let requests = Request::list(requests).into_iter();
+    let requests = Request::read_list(requests).into_iter();
     let calls = requests.filter_map(|request| {
         // Older versions record arguments as text. A tool without a schema has a text as its input.
         let said = text(request.arguments);
@@ -385,11 +385,11 @@ object! { Detailed { diff = "detailedContent" } }
 fn changes(record: &str) -> Vec<FileEdit> {
     let result = EditRow::read(record).and_then(|row| row.data);
     let result = result.unwrap_or_default();
-    let files = EditedFile::list(result.files.filter(|_| is_true(result.success)));
+    let files = EditedFile::read_list(result.files.filter(|_| is_true(result.success)));
     let diff = text(result.result.unwrap_or_default().diff);
     let diff = format!("\n{}", diff.unwrap_or_default());
     let diffs: Vec<&str> = diff.split("\ndiff --git ").skip(1).collect();
-    let is_edit = |file: &EditedFile<'_>| is(file.kind, "edit");
+    let is_edit = |file: &EditedFile<'_>| has_text(file.kind, "edit");
     if diffs.len() != files.len() || !files.iter().any(is_edit) {
         return Vec::new();
     }

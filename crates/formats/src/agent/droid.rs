@@ -147,7 +147,7 @@ fn changes(record: &str) -> Vec<FileEdit> {
         let fields = result.text();
         let edited = Edited::read(&fields).filter(|edited| is_true(edited.is_done))?;
         let (mut diff, mut next) = (String::new(), (0, 0));
-        for line in DiffLine::list(edited.lines) {
+        for line in DiffLine::read_list(edited.lines) {
             let numbers = line.number.unwrap_or_default();
             let (old, new) = (number(numbers.old), number(numbers.new));
             let (mark, number, expected) = match text(line.kind)?.as_ref() {

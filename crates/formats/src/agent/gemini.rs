@@ -33,7 +33,7 @@ use super::title_format::{TitleFormat, TitleStore};
 use crate::agent::hook_settings::{HookSettings, HookShell};
 use crate::api::Signed;
 use turnpipe_core::io::{open_regular, read_regular};
-use turnpipe_core::json::{elements, is, non_empty, number, object, text};
+use turnpipe_core::json::{elements, has_text, non_empty, number, object, text};
 use turnpipe_core::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of Gemini CLI.
@@ -221,7 +221,7 @@ fn document(json: &str) -> Option<Vec<String>> {
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let set = Set::of(row.set).unwrap_or_default();
+    let set = Set::from_raw(row.set).unwrap_or_default();
     let kind = if row.set.is_some() {
         "$set".to_owned()
     } else if row.rewind_to.is_some() {
@@ -262,10 +262,10 @@ fn read_change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
-        let rows = Row::list(set.messages);
+        let rows = Row::read_list(set.messages);
         // In a resumed history, only separate messages have results.
         let rows_with_calls = rows.iter().filter(|_| detail != Detail::Costs);
-        let calls = rows_with_calls.flat_map(|row| ToolCall::list(row.calls));
+        let calls = rows_with_calls.flat_map(|row| ToolCall::read_list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
             let messages = read_messages(row, detail, &|id| !calls.contains(id));
@@ -372,7 +372,7 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     // Most of the row is calls with their results.
     let calls = row.calls.filter(|_| detail != Detail::Costs);
-    let mut content: Vec<Block> = Thought::list(row.thoughts)
+    let mut content: Vec<Block> = Thought::read_list(row.thoughts)
         .iter()
         .map(thought_block)
         .collect();
@@ -380,7 +380,7 @@ fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut answers = Vec::new();
-    for (index, called) in ToolCall::list(calls).iter().enumerate() {
+    for (index, called) in ToolCall::read_list(calls).iter().enumerate() {
         let id = string(called.id).unwrap_or_else(|| format!("{message_id}#{index}"));
         let name = string(called.name).unwrap_or_default();
         content.push(call(id.clone(), name, input_of(called.args)));
@@ -436,7 +436,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
 }
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+    let tokens = Tokens::from_raw(raw)?;
     let counts = [tokens.input, tokens.output, tokens.cached, None];
     let usage = tokens_with_cached_input(counts);
     Some(Usage {
@@ -480,7 +480,7 @@ impl StreamRows {
         conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = StreamRow::read(row)?;
-        let is_reply = kind == "message" && is(row.role, "assistant");
+        let is_reply = kind == "message" && has_text(row.role, "assistant");
         // No fragment of a text is marked as the last.
         if !is_reply && is_in(STREAM_KINDS, kind) {
             self.end_text(conversation);
@@ -491,7 +491,9 @@ impl StreamRows {
                 conversation.model = string(row.model);
                 return None;
             }
-            "message" if is(row.role, "user") => conversation.prompt(content_blocks(row.content)),
+            "message" if has_text(row.role, "user") => {
+                conversation.prompt(content_blocks(row.content))
+            }
             "message" if is_reply => {
                 let part = text(row.content)?;
                 if !part.is_empty() {
@@ -503,24 +505,26 @@ impl StreamRows {
                 conversation.call(&text(row.id)?, &text(row.name)?, row.parameters);
             }
             "tool_result" => {
-                let failure = Failure::of(row.error).and_then(|failure| text(failure.message));
+                let failure =
+                    Failure::from_raw(row.error).and_then(|failure| text(failure.message));
                 let said = non_empty(row.output).or(failure).unwrap_or_default();
                 conversation.result(ToolResult {
                     id: text(row.id)?.into_owned(),
                     parts: vec![ResultPart::Text(said.into_owned())],
-                    failed: is(row.status, "error"),
+                    failed: has_text(row.status, "error"),
                     end: None,
                 });
             }
             "error" => conversation.failure(&text(row.message)?),
             "result" => {
-                if let Some(failure) = Failure::of(row.error) {
+                if let Some(failure) = Failure::from_raw(row.error) {
                     conversation.failure(&text(failure.message)?);
                 }
                 add_usage(row.stats, conversation);
                 conversation.end_run(text(row.status).as_deref());
                 if let Some(end) = &mut conversation.end {
-                    end.duration = Stats::of(row.stats).and_then(|stats| number(stats.duration));
+                    end.duration =
+                        Stats::from_raw(row.stats).and_then(|stats| number(stats.duration));
                 }
                 // For readers of the stream, it also ends the session.
                 return None;
@@ -541,7 +545,7 @@ impl StreamRows {
 
 /// Adds the tokens of each model in the whole run. The open message can have the tokens of one model.
 fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
-    let run = Stats::of(stats).unwrap_or_default();
+    let run = Stats::from_raw(stats).unwrap_or_default();
     // Each call needs another request.
     let is_sum = number(run.calls) != Some(0);
     let models = run
@@ -549,7 +553,7 @@ fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
         .and_then(|models| serde_json::from_str(models.get()).ok());
     let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
     if models.is_empty()
-        && let Some(all) = StreamTokens::of(stats)
+        && let Some(all) = StreamTokens::from_raw(stats)
     {
         conversation.set_usage(tokens(&all, is_sum), None);
     }
@@ -558,7 +562,7 @@ fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
             conversation.begin();
         }
         conversation.model = Some(model);
-        let used = StreamTokens::of(Some(used)).unwrap_or_default();
+        let used = StreamTokens::from_raw(Some(used)).unwrap_or_default();
         conversation.set_usage(tokens(&used, is_sum), None);
     }
 }

@@ -16,7 +16,7 @@ object! { Response { output } }
 pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
     let fields = row.message.unwrap_or_default();
-    let calls = Call::list(row.several).into_iter().chain(row.one);
+    let calls = Call::read_list(row.several).into_iter().chain(row.one);
     calls
         .filter_map(|call| parse_edit(&call, &fields))
         .collect()
@@ -29,7 +29,7 @@ fn parse_edit(call: &Call<'_>, fields: &MessageFields<'_>) -> Option<FileEdit> {
     let id = string(call.call).or_else(|| string(call.id));
     let mut edit = edit(id, string(display.path)?, hunks_of(&text(display.diff)?))?;
     // An empty file has the same diff as none.
-    let outputs = ResponsePart::list(fields.parts).into_iter();
+    let outputs = ResponsePart::read_list(fields.parts).into_iter();
     let mut outputs = outputs.filter_map(|part| text(part.result?.response?.output));
     let is_over_empty = display.is_new.is_some_and(|is_new| is_new.get() == "false")
         || outputs.any(|output| output.starts_with("Successfully overwrote"));

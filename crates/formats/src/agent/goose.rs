@@ -25,7 +25,9 @@ use super::layout::{Layout, Subagents};
 use super::reading::{Detail, Reading};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use turnpipe_core::json::{elements, is, is_array, non_empty, non_null, number, object, text};
+use turnpipe_core::json::{
+    elements, has_text, is_array, non_empty, non_null, number, object, text,
+};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage, result_parts,
 };
@@ -191,7 +193,7 @@ fn read_facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
     let time = time.filter(|_| kind != "request");
     Facts {
         session_id: string(row.of_file.or(row.id.filter(|_| is_session))),
-        is_subagent: is(row.form, "sub_agent") || non_null(row.parent).is_some(),
+        is_subagent: has_text(row.form, "sub_agent") || non_null(row.parent).is_some(),
         parent: string(row.parent),
         is_head: is_session,
         model: string(model.name.or(row.requested)),
@@ -235,7 +237,7 @@ fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
             Some(Meter::Request {
                 id: id.join(" "),
                 usage: Usage {
-                    is_sum: is(row.cost_source, "carried_forward"),
+                    is_sum: has_text(row.cost_source, "carried_forward"),
                     ..with_cost(counts, row.cost)
                 },
                 is_first: false,
@@ -252,7 +254,7 @@ fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
 }
 
 fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message> {
-    let pieces = Piece::list(row.stored_content.or(row.content));
+    let pieces = Piece::read_list(row.stored_content.or(row.content));
     let metadata = row.metadata.or(row.stored_metadata).unwrap_or_default();
     let is_hidden = metadata.is_visible.is_some_and(|raw| raw.get() == "false");
     let blocks: Vec<Block> = pieces.iter().filter_map(read_block).collect();
@@ -274,7 +276,7 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
     // Older versions note a compaction in a message.
     let compactions = pieces
         .iter()
-        .filter(|piece| is(piece.kind, "conversationCompacted"));
+        .filter(|piece| has_text(piece.kind, "conversationCompacted"));
     messages.extend(compactions.map(|piece| {
         let note = string(piece.message).unwrap_or_default();
         text_message(Role::System, Origin::Compaction, note)
@@ -293,7 +295,7 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
         "toolRequest" | "frontendToolRequest" => {
             let call_fields = piece
                 .call
-                .and_then(|call| Call::of(call.value))
+                .and_then(|call| Call::from_raw(call.value))
                 .unwrap_or_default();
             let name = string(call_fields.name).unwrap_or_else(|| UNPARSEABLE.to_owned());
             let id = string(piece.id).unwrap_or_default();
@@ -306,8 +308,8 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
 
 fn read_result(piece: &Piece<'_>) -> ToolResult {
     let outcome = piece.result.unwrap_or_default();
-    let returned = Returned::of(outcome.value).unwrap_or_default();
-    let content = Piece::list(returned.content.or(outcome.value));
+    let returned = Returned::from_raw(outcome.value).unwrap_or_default();
+    let content = Piece::read_list(returned.content.or(outcome.value));
     let mut blocks: Vec<Block> = content.iter().filter_map(read_block).collect();
     blocks.extend(string(outcome.error).map(Block::Text));
     let end = end_of_exit(returned.shell.and_then(|shell| non_null(shell.status)));
@@ -315,7 +317,7 @@ fn read_result(piece: &Piece<'_>) -> ToolResult {
     ToolResult {
         id: string(piece.id).unwrap_or_default(),
         parts: result_parts(blocks),
-        failed: is(outcome.status, "error") || is_true(returned.is_error) || !has_exited_well,
+        failed: has_text(outcome.status, "error") || is_true(returned.is_error) || !has_exited_well,
         end,
     }
 }

@@ -24,7 +24,7 @@ use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
-use turnpipe_core::json::{is, non_empty, object, text};
+use turnpipe_core::json::{has_text, non_empty, object, text};
 use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult};
 
 /// The format of Kimi Code.
@@ -204,7 +204,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let event = row.event.unwrap_or_default();
     let subtype = string(event.kind);
     let time = row.time.or(row.created).or(state.created);
-    let time = time.filter(|_| !is(row.form, "event"));
+    let time = time.filter(|_| !has_text(row.form, "event"));
     let is_known_event = || subtype.as_ref().is_none_or(|kind| is_in(EVENTS, kind));
     let entry = Entry {
         is_known: is_in(KINDS, &kind) && is_known_event(),
@@ -240,12 +240,12 @@ fn read_facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Fact
     let forked_from = string(state.forked_from);
     let facts = Facts {
         session_id: string(row.session),
-        is_subagent: row.session.is_some() && !is(row.agent, MAIN),
+        is_subagent: row.session.is_some() && !has_text(row.agent, MAIN),
         subagent: SubagentFacts::of_type(string(row.profile)),
         is_head: forked_from.is_some(),
         forked_from,
         // Other rows with a model have the name in the configuration of the user.
-        model: string(row.model.filter(|_| is(row.kind, "llm.request")))
+        model: string(row.model.filter(|_| has_text(row.kind, "llm.request")))
             .or_else(|| string(row.alias)),
         ..Facts::at(time)
     };
@@ -253,7 +253,7 @@ fn read_facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Fact
 }
 
 fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
-    let title = non_empty(state.title).filter(|_| is(row.agent, MAIN))?;
+    let title = non_empty(state.title).filter(|_| has_text(row.agent, MAIN))?;
     let source = if is_true(state.is_custom_title) {
         TitleSource::Manual
     } else {
@@ -264,7 +264,7 @@ fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
 
 /// Returns the tokens of a request; `None` for an interrupted request, whose tokens are zero.
 fn read_tokens(row: &Row<'_>) -> Option<Meter> {
-    let fields = row.usage.filter(|_| is(row.kind, "usage.record"))?;
+    let fields = row.usage.filter(|_| has_text(row.kind, "usage.record"))?;
     let counts = [
         fields.input,
         fields.output,
@@ -308,11 +308,11 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
             let summary = string(row.summary).unwrap_or_default();
             Some(text_message(Role::System, Origin::Compaction, summary))
         }
-        "turn.ended" if is(row.reason, "cancelled") => {
+        "turn.ended" if has_text(row.reason, "cancelled") => {
             let notice = "[Request interrupted by user]".to_owned();
             Some(text_message(Role::User, Origin::Injected, notice))
         }
-        "turn.ended" if is(row.reason, "failed") => {
+        "turn.ended" if has_text(row.reason, "failed") => {
             let reason = row.error.and_then(|error| string(error.message));
             Some(text_message(
                 Role::System,
@@ -355,7 +355,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
     let mut blocks = read_blocks(fields.content);
     match text(fields.role).as_deref() {
         Some("assistant") => {
-            blocks.extend(Called::list(fields.calls).iter().filter_map(read_call));
+            blocks.extend(Called::read_list(fields.calls).iter().filter_map(read_call));
             vec![reply(blocks)]
         }
         Some("tool") => string(fields.call_id)
@@ -366,7 +366,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
             let command = typed_command(&source);
             let messages = match text(source.kind).as_deref() {
                 None | Some("user") => user_messages(Origin::Prompt, blocks),
-                Some("system_trigger") if is(source.name, "subagent") => {
+                Some("system_trigger") if has_text(source.name, "subagent") => {
                     vec![message(Role::User, Origin::Prompt, blocks)]
                 }
                 Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
@@ -387,7 +387,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
 /// Returns the command of the user that the agent replaced with the text of a skill or a plugin.
 fn typed_command(source: &Source<'_>) -> Option<String> {
     let name =
-        text(source.skill.or(source.command)).filter(|_| is(source.trigger, "user-slash"))?;
+        text(source.skill.or(source.command)).filter(|_| has_text(source.trigger, "user-slash"))?;
     let arguments = text(source.skill_args.or(source.command_args)).unwrap_or_default();
     Some(format!("/{name} {arguments}").trim_end().to_owned())
 }
@@ -404,7 +404,7 @@ fn read_call(called: &Called<'_>) -> Option<Block> {
 /// Returns the blocks of content, which is a text or a list of parts.
 fn read_blocks(content: Option<&RawValue>) -> Vec<Block> {
     let text = string(content).map(Block::Text);
-    let parts = ContentPart::list(content);
+    let parts = ContentPart::read_list(content);
     let blocks = parts.iter().filter_map(read_block);
     text.into_iter().chain(blocks).collect()
 }

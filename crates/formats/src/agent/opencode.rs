@@ -23,7 +23,7 @@ use super::reading::{Detail, Reading};
 use super::stream_conversation::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, object, text};
+use turnpipe_core::json::{elements, has_text, is_object, non_empty, non_null, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage,
 };
@@ -164,7 +164,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let pieces = Piece::list(row.parts);
+        let pieces = Piece::read_list(row.parts);
         let messages = match role.as_deref() {
             Some("user") => user(&info, &pieces),
             Some("assistant") => assistant(&info, &pieces),
@@ -310,7 +310,7 @@ fn call_in(piece: &Piece<'_>) -> (Block, Option<ToolResult>) {
 /// Returns the result of a call: its output, or else its error, and images.
 fn result(id: String, state: &State<'_>) -> ToolResult {
     let said = string(state.output).or_else(|| string(state.error));
-    let attached = Attachment::list(state.attachments).into_iter();
+    let attached = Attachment::read_list(state.attachments).into_iter();
     let images = attached
         .map(|attached| media(attached.mime, attached.url))
         .filter(|image| image.data.is_some());
@@ -322,7 +322,7 @@ fn result(id: String, state: &State<'_>) -> ToolResult {
         parts: std::iter::once(text)
             .chain(images.map(ResultPart::Media))
             .collect(),
-        failed: is(state.status, "error") || !is_good,
+        failed: has_text(state.status, "error") || !is_good,
         end,
     }
 }
@@ -384,7 +384,7 @@ pub(super) fn stream_row(
             let id = text(non_null(part.call).or(part.id))?;
             conversation.call(&id, &text(part.tool)?, state.input);
             // A running call has no result yet.
-            if !is(state.status, "running") {
+            if !has_text(state.status, "running") {
                 conversation.result(result(id.into_owned(), &state));
             }
         }

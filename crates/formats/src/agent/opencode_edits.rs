@@ -14,7 +14,10 @@ object! { Patched { path = "filePath", kind = "type", patch, moved_to = "movePat
 /// Returns the changes in a record.
 pub(super) fn changes(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
-    Part::list(row.parts).iter().flat_map(changes_of).collect()
+    Part::read_list(row.parts)
+        .iter()
+        .flat_map(changes_of)
+        .collect()
 }
 
 fn changes_of(part: &Part<'_>) -> Vec<FileEdit> {
@@ -24,7 +27,7 @@ fn changes_of(part: &Part<'_>) -> Vec<FileEdit> {
     };
     let metadata = state.metadata.unwrap_or_default();
     if metadata.files.is_some() {
-        let files = Patched::list(metadata.files).into_iter();
+        let files = Patched::read_list(metadata.files).into_iter();
         return files.filter_map(|file| patch_edit(part, &file)).collect();
     }
     edit_of_call(part, &state, &metadata).into_iter().collect()

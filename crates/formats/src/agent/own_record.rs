@@ -31,13 +31,13 @@ pub(super) fn with_title_source(mut record: Value, source: TitleSource) -> Value
 
 /// Whether a title record replaces a manual title.
 pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
-    let extension = Extension::of(turnpipe).unwrap_or_default();
+    let extension = Extension::from_raw(turnpipe).unwrap_or_default();
     ManualTitle::from(is_true(extension.supersedes_manual))
 }
 
 /// Returns the origin of a message in turnpipe's own files, if it is not the usual one.
 pub(super) fn origin_name(turnpipe: Option<&RawValue>) -> Option<String> {
-    string(Extension::of(turnpipe)?.origin)
+    string(Extension::from_raw(turnpipe)?.origin)
 }
 
 /// Returns the cost of a request of turnpipe itself, unless a message in the record states it.
@@ -45,7 +45,7 @@ pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) ->
     if messages.iter().any(|message| message.usage.is_some()) {
         return None;
     }
-    let extension = Extension::of(turnpipe)?;
+    let extension = Extension::from_raw(turnpipe)?;
     Some(SideCost {
         id: None,
         repeats: Repeats::Nothing,

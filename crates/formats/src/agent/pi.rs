@@ -137,7 +137,7 @@ fn has_marks(row: &Marks<'_>) -> bool {
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
-    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let fields = MessageFields::from_raw(row.message).unwrap_or_default();
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(fields.role),
@@ -277,7 +277,7 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
     }
-    let list = Content::list(raw).into_iter();
+    let list = Content::read_list(raw).into_iter();
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
         "thinking" => Some(Block::thinking(text(block.thinking)?)),
@@ -296,9 +296,9 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 }
 
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let spent = Tokens::of(raw)?;
+    let spent = Tokens::from_raw(raw)?;
     Some(Usage {
-        cost: Cost::of(spent.cost).and_then(|cost| decimal(cost.total)),
+        cost: Cost::from_raw(spent.cost).and_then(|cost| decimal(cost.total)),
         cache_write_1h: count(spent.for_an_hour).min(count(spent.cache_write)),
         ..tokens([
             spent.input,
@@ -323,7 +323,7 @@ pub(super) fn stream_row(
     if !matches!(kind, "message_start" | "message_end") {
         return None;
     }
-    let fields = MessageFields::of(Row::read(row)?.message)?;
+    let fields = MessageFields::from_raw(Row::read(row)?.message)?;
     conversation.set_time(fields.time);
     match (kind, &*text(fields.role)?) {
         ("message_start", "assistant") => {
@@ -367,7 +367,7 @@ fn read_change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
 fn parse_read_file(record: &str) -> Option<(String, String)> {
     let fields = ResultRow::read(record)?.message?;
     let is_read = text(fields.tool).as_deref() == Some("read") && !is_true(fields.is_error);
-    let blocks = Text::list(
+    let blocks = Text::read_list(
         fields
             .content
             .filter(|_| is_read && fields.details.is_none()),

@@ -22,7 +22,7 @@ use super::title::StoredTitle;
 use super::title_format::{NewRecord, TitleFormat, TitleStore};
 use crate::agent::hook_settings::{HookSettings, HookShell};
 use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
-use turnpipe_core::json::{is, object, text};
+use turnpipe_core::json::{has_text, object, text};
 use turnpipe_core::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
@@ -186,7 +186,7 @@ fn system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let payload = Payload::of(row.payload).unwrap_or_default();
+    let payload = Payload::from_raw(row.payload).unwrap_or_default();
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
     let is_aside = |subtype: &str| is_in(ASIDES, subtype);
@@ -224,7 +224,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 fn response(payload: &Payload<'_>) -> Option<SideCost> {
     let event = payload
         .event
-        .filter(|event| is(event.name, "qwen-code.api_response"))?;
+        .filter(|event| has_text(event.name, "qwen-code.api_response"))?;
     Some(SideCost {
         id: string(event.response),
         repeats: Repeats::AnyReply,
@@ -254,7 +254,7 @@ fn purpose(prompt: &str) -> Option<String> {
 fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     let is_side = is_true(row.sidechain);
     let speaks = !is_side && kind == "assistant";
-    let fork = Fork::of(row.forked_from).and_then(|fork| string(fork.session));
+    let fork = Fork::from_raw(row.forked_from).and_then(|fork| string(fork.session));
     Facts {
         session_id: string(row.session),
         is_subagent: is_side,
@@ -295,7 +295,7 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail)
     if row.message.is_none() {
         return Vec::new();
     }
-    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let fields = MessageFields::from_raw(row.message).unwrap_or_default();
     let parts = fields.parts.filter(|_| detail != Detail::Costs);
     let content = gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
@@ -332,7 +332,7 @@ fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -
 }
 
 fn results_in(row: &Row<'_>, mut content: Vec<Block>) -> Message {
-    let status = CallStatus::of(row.call_result).and_then(|result| string(result.status));
+    let status = CallStatus::from_raw(row.call_result).and_then(|result| string(result.status));
     for block in &mut content {
         if let Block::Result(result) = block {
             result.failed |= status.as_deref().is_some_and(|status| status != "success");
@@ -359,7 +359,7 @@ fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
 
 /// Returns the recap in the output of a command.
 fn recap_in(payload: &Payload<'_>) -> Option<String> {
-    let mut items = HistoryItem::list(payload.items).into_iter();
+    let mut items = HistoryItem::read_list(payload.items).into_iter();
     items.find_map(|item| {
         let is_recap = text(item.kind).as_deref() == Some("away_recap");
         string(item.text).filter(|_| is_recap)

@@ -199,7 +199,7 @@ object! {
 
 /// Blocks of the Responses API, as old Codex files have them without a wrapper.
 fn has_response_items(record: &Envelope<'_>) -> bool {
-    Typed::list(record.content).iter().any(|block| {
+    Typed::read_list(record.content).iter().any(|block| {
         text(block.kind).is_some_and(|kind| kind == "output_text" || kind == "input_text")
     })
 }

@@ -209,7 +209,7 @@ pub(super) fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
 
 /// Parses a text or an image.
 fn part(raw: &RawValue) -> Option<ResultPart> {
-    let content = Content::of(Some(raw))?;
+    let content = Content::from_raw(Some(raw))?;
     if let Some(text) = text(content.text) {
         return Some(ResultPart::Text(text.into_owned()));
     }

@@ -200,7 +200,7 @@ object! { ModelUsage { input = "inputTokens", output = "outputTokens", cached = 
 fn main_model(models: Option<&RawValue>) -> Option<String> {
     let models: BTreeMap<String, &RawValue> = serde_json::from_str(models?.get()).ok()?;
     let size = |(_, raw): &(String, &RawValue)| {
-        let used = ModelUsage::of(Some(raw)).unwrap_or_default();
+        let used = ModelUsage::from_raw(Some(raw)).unwrap_or_default();
         [used.input, used.output, used.cached]
             .map(count)
             .iter()

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message};
 use super::verbatim::Verbatim;
-use turnpipe_core::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
+use turnpipe_core::json::{
+    bytes, has_text, is_object, is_true, non_empty, number, object, string, text,
+};
 use turnpipe_core::message::{
     self, Media, ResultPart, Thought, Tier, ToolResult, Usage, input_of, result_parts,
 };
@@ -77,7 +79,7 @@ pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
         Some(Content::Text(text)) => deltas.extend([Delta::Block, Delta::Text(to_bytes(text))]),
         Some(Content::Blocks(blocks)) => {
             for block in blocks {
-                if block.is("tool_use") {
+                if block.is_kind("tool_use") {
                     deltas.push(Delta::Call(block.call()));
                     deltas.extend(text(block.thought_signature).map(Delta::Signature));
                 } else {
@@ -124,8 +126,8 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
         }
         "content_block_start" => {
             extent = Extent::MoreOrStart;
-            let block = Block::of(event.content_block).unwrap_or_default();
-            if block.is("tool_use") {
+            let block = Block::from_raw(event.content_block).unwrap_or_default();
+            if block.is_kind("tool_use") {
                 // The input usually follows later.
                 let input = block.input.filter(|input| is_object(Some(input)));
                 deltas.push(Delta::CallStart(CallDelta {
@@ -139,7 +141,7 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
             }
         }
         "content_block_delta" => {
-            let delta = Block::of(event.delta)?;
+            let delta = Block::from_raw(event.delta)?;
             delta.text(&mut deltas);
             let fragment = bytes(delta.partial_json);
             deltas.extend(fragment.map(|fragment| Delta::CallArguments(index, fragment)));
@@ -147,7 +149,7 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
         "content_block_stop" => deltas.push(Delta::CallEnd(index)),
         "message_delta" => {
             deltas.push(Delta::Usage(usage(event.usage).unwrap_or_default()));
-            deltas.extend(end(MessageDelta::of(event.delta)?.stop_reason));
+            deltas.extend(end(MessageDelta::from_raw(event.delta)?.stop_reason));
         }
         "message_stop" => deltas.push(Delta::Closed),
         _ => return None,
@@ -159,15 +161,15 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
 pub(super) fn is_about_calls(event: &Envelope<'_>) -> bool {
     let kind = text(event.kind).unwrap_or_default();
     if kind == "content_block_delta" {
-        Block::of(event.delta).is_some_and(|delta| delta.partial_json.is_some())
+        Block::from_raw(event.delta).is_some_and(|delta| delta.partial_json.is_some())
     } else {
         STREAM_EVENTS.contains(&&*kind)
     }
 }
 
 impl<'a> Block<'a> {
-    pub(crate) fn is(&self, kind: &str) -> bool {
-        is(self.kind, kind)
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
+        has_text(self.kind, kind)
     }
 
     fn call(&self) -> CallDelta<'a> {
@@ -213,7 +215,7 @@ impl<'a> Block<'a> {
             // E.g. the result of a web search that the server made, in the message with the call.
             kind if kind.ends_with("tool_result") => message::Block::Result(self.result(detail)?),
             "image" | "document" => {
-                let source = Source::of(self.source).unwrap_or_default();
+                let source = Source::from_raw(self.source).unwrap_or_default();
                 message::Block::Media(Media {
                     media_type: string(source.media_type).unwrap_or_default(),
                     data: string(source.data),
@@ -224,12 +226,12 @@ impl<'a> Block<'a> {
     }
 
     fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
-        let hosted = self.content.filter(|_| !self.is("tool_result"));
-        let error = Found::of(hosted).and_then(|found| string(found.error));
+        let hosted = self.content.filter(|_| !self.is_kind("tool_result"));
+        let error = Found::from_raw(hosted).and_then(|found| string(found.error));
         let failed = is_true(self.is_error) || error.is_some();
         // The text shows whether the call was denied.
         let has_parts = failed || detail == BlockDetail::Full;
-        let pages = Found::list(hosted).into_iter();
+        let pages = Found::read_list(hosted).into_iter();
         let lines = pages.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
         let found = error.into_iter().chain(lines).map(ResultPart::Text);
         Some(ToolResult {
@@ -259,7 +261,7 @@ pub(crate) enum BlockDetail {
 
 /// Reads the content of a message, possibly of a compatible API: a string or a list of blocks.
 pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
-    match Content::of(content) {
+    match Content::from_raw(content) {
         Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
         Some(Content::Blocks(blocks)) => {
             let blocks = blocks.iter();
@@ -273,7 +275,7 @@ pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<mes
 
 /// Returns the ids of the results in a user's message.
 pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
-    let results = blocks.iter().filter(|block| block.is("tool_result"));
+    let results = blocks.iter().filter(|block| block.is_kind("tool_result"));
     results
         .map(|block| (text(block.tool_use_id), None))
         .collect()
@@ -283,7 +285,7 @@ pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
 pub(super) fn result_bodies<'a>(
     blocks: &[Block<'a>],
 ) -> impl Iterator<Item = (Option<&'a RawValue>, bool)> {
-    let results = blocks.iter().filter(|block| block.is("tool_result"));
+    let results = blocks.iter().filter(|block| block.is_kind("tool_result"));
     results.map(|block| (block.content, is_true(block.is_error)))
 }
 
@@ -319,7 +321,7 @@ fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
 
 /// Reads token counts.
 pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+    let tokens = Tokens::from_raw(raw)?;
     let count = |raw| number(raw).unwrap_or_default();
     let writes = tokens.cache_writes.unwrap_or_default();
     let tools = tokens.tools.unwrap_or_default();

@@ -14,7 +14,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let mut body = json!({"model": model});
     body[&dialect.budget_key] = request.max_output_tokens.into();
     body["stream"] = (delivery == Delivery::Streamed).into();

@@ -11,7 +11,9 @@ use super::envelope::{Content, Envelope};
 use super::responses::OUTPUTS;
 use super::shape::{RecordContent, read_all};
 use super::{anthropic, gemini};
-use turnpipe_core::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescape};
+use turnpipe_core::json::{
+    elements, from_wtf8, has_text, is_true, non_null, object, text, unescape,
+};
 use turnpipe_core::message::{ToolResult, ToolUseId};
 
 object! {
@@ -58,7 +60,7 @@ impl<'a> ResultBody<'a> {
     }
 
     /// Returns the content of a result that has already been read.
-    pub(crate) fn of(result: &ToolResult) -> Self {
+    pub(crate) fn from_result(result: &ToolResult) -> Self {
         Self {
             content: Body::Text(result.text()),
             failed: result.failed,
@@ -92,7 +94,7 @@ pub struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// Reads a record; `None` if it is not an object.
-    pub(crate) fn of(record: &'a str) -> Option<Self> {
+    pub(crate) fn parse(record: &'a str) -> Option<Self> {
         Some(Self {
             record: Envelope::read(record)?,
         })
@@ -115,7 +117,7 @@ impl<'a> Contents<'a> {
 
     /// Returns the calls that the record is a label for.
     pub fn labelled_calls(&self) -> Vec<ToolUseId> {
-        if !is(self.record.kind, "tool_use_summary") {
+        if !has_text(self.record.kind, "tool_use_summary") {
             return Vec::new();
         }
         let ids = elements(self.record.preceding_tool_use_ids).into_iter();
@@ -127,8 +129,8 @@ impl<'a> Contents<'a> {
     /// Returns the results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
-        let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
-        if is_bare || is(record.role, "tool") || is(record.role, "function") {
+        let is_bare = has_text(record.kind, "tool_result") && record.tool_use_id.is_some();
+        if is_bare || has_text(record.role, "tool") || has_text(record.role, "function") {
             return vec![ResultBody::new(record.content, is_true(record.is_error))];
         }
         if text(record.kind).is_some_and(|kind| OUTPUTS.contains(&&*kind)) {
@@ -136,14 +138,14 @@ impl<'a> Contents<'a> {
         }
         let message = record.message();
         let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
-        let failed = EndOfCall::of(record.call_result)
+        let failed = EndOfCall::from_raw(record.call_result)
             .and_then(|end| text(end.status))
             .is_some_and(|status| status != "success");
         let mut results: Vec<ResultBody<'a>> = anthropic::result_bodies(blocks)
             .map(|(content, failed)| ResultBody::new(content, failed))
             .collect();
         for body in gemini::result_bodies(message.parts.or(record.parts)) {
-            let inner = Inner::of(body).unwrap_or_default();
+            let inner = Inner::from_raw(body).unwrap_or_default();
             let has_error = inner.error.is_some() && inner.output.is_none();
             results.push(ResultBody::new(body, failed || has_error));
         }
@@ -184,7 +186,7 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     match raw.get().as_bytes().first() {
         Some(b'"') => text_prefix(raw, needed).unwrap_or_default(),
         Some(b'[') => {
-            let blocks = TextBlock::list(Some(raw));
+            let blocks = TextBlock::read_list(Some(raw));
             let texts: Vec<Cow<'_, str>> = blocks
                 .iter()
                 .filter_map(|block| text_prefix(block.text?, needed))
@@ -192,7 +194,7 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
             Cow::Owned(texts.join("\n"))
         }
         Some(b'{') => {
-            let inner = Inner::of(Some(raw)).unwrap_or_default();
+            let inner = Inner::from_raw(Some(raw)).unwrap_or_default();
             match inner.output.or(inner.error) {
                 Some(output) => {
                     text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
@@ -295,7 +297,7 @@ mod tests {
             ),
         ];
         for (record, said, failed) in table {
-            let contents = Contents::of(record).unwrap().results();
+            let contents = Contents::parse(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
             assert_eq!(contents[0].text(9), said, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_empty_reply_has_no_text() {
-        let text = |record| Contents::of(record).unwrap().assistant_text();
+        let text = |record| Contents::parse(record).unwrap().assistant_text();
         let reply = r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#;
         assert!(matches!(text(reply), Some(AssistantText::Whole(said)) if said == "a"));
         assert!(text(r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#).is_none());
@@ -364,7 +366,7 @@ mod tests {
         ];
         for (record, expected) in table {
             assert_eq!(
-                Contents::of(record).unwrap().assistant_text(),
+                Contents::parse(record).unwrap().assistant_text(),
                 expected,
                 "{record}"
             );

@@ -132,7 +132,7 @@ const FAILED: &str = "error error_finish insufficient_system_resource other fail
 
 impl End {
     /// Reads a stop reason of any API, in upper or lower case. The reason is the explanation, too.
-    pub(crate) fn of(reason: &str) -> Self {
+    pub(crate) fn from_reason(reason: &str) -> Self {
         Self::with_explanation(reason, reason)
     }
 
@@ -223,7 +223,7 @@ pub enum CutOff {
 
 impl<'a> Arguments<'a> {
     /// Reads arguments that are JSON text in a string, or a JSON value.
-    pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
+    pub(crate) fn from_raw(raw: Option<&'a RawValue>) -> Self {
         match (raw, bytes(raw)) {
             (_, Some(text)) if text.is_empty() => Self::None,
             (_, Some(text)) => Self::Text(text),

@@ -227,7 +227,7 @@ pub(super) enum AskedCalls<'a> {
 
 impl<'a> Ask<'a> {
     /// Returns the form for a request in a dialect.
-    pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
+    pub(super) fn new(request: &'a Request, dialect: &Dialect) -> Self {
         let functions = match &request.form {
             ReplyForm::Text => &[],
             ReplyForm::Tools(functions) => functions.as_slice(),

@@ -36,7 +36,7 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
 
 /// Builds the body of a request.
 pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let mut body = json!({});
     let instructions = ask.instructions(request);
     if !instructions.is_empty() {
@@ -242,7 +242,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         index: 0,
         deltas: vec![Delta::Usage(usage)],
     }));
-    let feedback = Feedback::of(generated.feedback).unwrap_or_default();
+    let feedback = Feedback::from_raw(generated.feedback).unwrap_or_default();
     if let Some(reason) = text(feedback.block_reason) {
         let kind = EndKind::Declined(format!("the prompt was blocked: {reason}"));
         let reason = reason.into_owned();
@@ -250,9 +250,9 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         choices.push(Choice { index: 0, deltas });
     }
     let (mut has_content, mut has_end) = (false, false);
-    for candidate in Candidate::list(generated.candidates) {
-        let content = Content::of(candidate.content).unwrap_or_default();
-        let parts = Part::list(content.parts);
+    for candidate in Candidate::read_list(generated.candidates) {
+        let content = Content::from_raw(candidate.content).unwrap_or_default();
+        let parts = Part::read_list(content.parts);
         has_content |= !parts.is_empty();
         let mut deltas = deltas(&parts, Signed::Anything);
         if let Some(reason) = non_empty(candidate.finish_reason) {
@@ -282,7 +282,7 @@ pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>)
     Chunk::single(
         id,
         Extent::Whole,
-        deltas(&Part::list(parts), Signed::Thoughts),
+        deltas(&Part::read_list(parts), Signed::Thoughts),
     )
 }
 
@@ -317,7 +317,7 @@ fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
 
 /// Reads a call. `None` if it only continues a call that arrived in parts.
 fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
-    let function = Called::of(Some(raw)).unwrap_or_default();
+    let function = Called::from_raw(Some(raw)).unwrap_or_default();
     let name = non_empty(function.name);
     let args = non_null(function.args);
     let is_partial = is_true(function.will_continue) || non_null(function.partial_args).is_some();
@@ -338,10 +338,10 @@ fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
 
 /// Returns the ids and names of the responses in content of the user.
 pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
-    let parts = Part::list(parts).into_iter();
+    let parts = Part::read_list(parts).into_iter();
     let functions = parts.filter_map(|part| {
         let response = non_null(part.response)?;
-        Some(Called::of(Some(response)).unwrap_or_default())
+        Some(Called::from_raw(Some(response)).unwrap_or_default())
     });
     functions
         .map(|function| (text(function.id), text(function.name)))
@@ -350,9 +350,9 @@ pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
 
 /// Returns the values of the responses in content of the user.
 pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> {
-    let functions = Part::list(parts)
+    let functions = Part::read_list(parts)
         .into_iter()
-        .filter_map(|part| Called::of(part.response));
+        .filter_map(|part| Called::from_raw(part.response));
     functions.map(|function| function.response).collect()
 }
 
@@ -371,7 +371,7 @@ pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, St
     if let Some(text) = text(parts) {
         return vec![(Block::Text(text.into_owned()), String::new())];
     }
-    let blocks = Part::list(parts).into_iter().filter_map(|part| {
+    let blocks = Part::read_list(parts).into_iter().filter_map(|part| {
         let mut name = String::new();
         let block = if let Some(said) = text(part.text) {
             if part.is_thought(signed) {
@@ -379,18 +379,19 @@ pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, St
             } else {
                 Block::Text(said.into_owned())
             }
-        } else if let Some(call) = Called::of(part.call) {
+        } else if let Some(call) = Called::from_raw(part.call) {
             Block::Call(Call {
                 id: string(call.id).unwrap_or_default(),
                 name: string(call.name).unwrap_or_default(),
                 input: input_of(call.args),
                 signature: string(part.signature),
             })
-        } else if let Some(function) = Called::of(part.response) {
+        } else if let Some(function) = Called::from_raw(part.response) {
             name = string(function.name).unwrap_or_default();
             Block::Result(result(&function))
         } else {
-            let data = InlineData::of(part.data).or_else(|| InlineData::of(part.file))?;
+            let data =
+                InlineData::from_raw(part.data).or_else(|| InlineData::from_raw(part.file))?;
             Block::Media(Media {
                 media_type: string(data.media_type).unwrap_or_default(),
                 data: string(data.data),
@@ -402,7 +403,7 @@ pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, St
 }
 
 fn result(function: &Called<'_>) -> ToolResult {
-    let output = Output::of(function.response).unwrap_or_default();
+    let output = Output::from_raw(function.response).unwrap_or_default();
     let said = output.output.or(output.result).or(output.content);
     let failed = non_empty(output.error).is_some() || said.is_none() && output.error.is_some();
     let content = output
@@ -424,7 +425,7 @@ fn result(function: &Called<'_>) -> ToolResult {
 
 /// Reads token counts. The prompt includes cached tokens.
 pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    Tokens::of(raw).map(usage_of)
+    Tokens::from_raw(raw).map(usage_of)
 }
 
 /// Returns the usage that these counts state.

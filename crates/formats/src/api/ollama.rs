@@ -32,7 +32,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     // The default is to stream.
     let mut body = json!({"model": model, "stream": delivery == Delivery::Streamed});
     let messages = Value::from(messages(&ask.instructions(request), request));
@@ -154,7 +154,7 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     if let (None, None) = (reply.message, reply.done) {
         return None;
     }
-    let message = Message::of(reply.message).unwrap_or_default();
+    let message = Message::from_raw(reply.message).unwrap_or_default();
     let mut deltas = Vec::new();
     deltas.extend(bytes(message.thinking).map(Delta::Thinking));
     deltas.extend(bytes(message.content).map(Delta::Text));
@@ -190,6 +190,6 @@ pub(super) fn reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
 }
 
 fn end<'a>(reason: Option<&RawValue>) -> [Delta<'a>; 2] {
-    let end = End::of(&text(reason).unwrap_or_default());
+    let end = End::from_reason(&text(reason).unwrap_or_default());
     [Delta::End(end), Delta::Closed]
 }

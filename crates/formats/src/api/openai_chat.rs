@@ -32,7 +32,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let is_streamed = delivery == Delivery::Streamed;
     // `stream` is always sent: some gateways stream by default.
     let mut body = json!({"model": model, "stream": is_streamed});
@@ -248,11 +248,11 @@ const OLD_CALL: u64 = 1 << 32;
 /// Reads a completion. `None` if it is not one.
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     let record = Envelope::read(json)?;
-    let choices = Reply::list(record.choices);
+    let choices = Reply::read_list(record.choices);
     let first = choices
         .iter()
         .find(|choice| number(choice.index).unwrap_or(0) == 0)?;
-    Message::of(first.message).or_else(|| Message::of(first.delta))?;
+    Message::from_raw(first.message).or_else(|| Message::from_raw(first.delta))?;
     Some(completion(&record, true))
 }
 
@@ -280,13 +280,13 @@ pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
 
 /// Reads a record with choices, with or without text deltas.
 pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
-    let mut usage = Tokens::of(record.usage).map(|tokens| Delta::Usage(usage(&tokens)));
+    let mut usage = Tokens::from_raw(record.usage).map(|tokens| Delta::Usage(usage(&tokens)));
     let (mut is_whole, mut has_role, mut has_calls, mut has_content) = (false, false, false, false);
     let mut choices = Vec::new();
-    for reply in Reply::list(record.choices) {
-        let whole = Message::of(reply.message);
+    for reply in Reply::read_list(record.choices) {
+        let whole = Message::from_raw(reply.message);
         is_whole |= whole.is_some();
-        let message = whole.or_else(|| Message::of(reply.delta));
+        let message = whole.or_else(|| Message::from_raw(reply.delta));
         let message = message.unwrap_or_default();
         let failed = non_null(record.error).map(|_| Cow::Borrowed("error"));
         let reason = failed.or_else(|| non_empty(reply.finish_reason));
@@ -339,7 +339,7 @@ impl<'a> Message<'a> {
         let thinking = non_null(self.reasoning_content).or(self.reasoning);
         deltas.extend(bytes(thinking).map(Delta::Thinking));
         deltas.extend(bytes(self.content).map(Delta::Text));
-        for part in ContentPart::list(self.content) {
+        for part in ContentPart::read_list(self.content) {
             if text(part.kind).is_none_or(|kind| kind == "text" || kind == "output_text") {
                 deltas.extend(bytes(part.text).map(Delta::Text));
             }
@@ -372,14 +372,16 @@ impl<'a> Message<'a> {
 impl<'a> ToolCall<'a> {
     /// Reads a call delta. It only requires the index, and some servers omit even that.
     fn delta(&self) -> CallDelta<'a> {
-        let custom = Called::of(self.custom);
-        let called = Called::of(self.function).or(custom).unwrap_or_default();
+        let custom = Called::from_raw(self.custom);
+        let called = Called::from_raw(self.function)
+            .or(custom)
+            .unwrap_or_default();
         CallDelta {
             index: number(self.index),
             id: non_empty(self.id),
             name: non_empty(called.name),
             arguments: match non_null(called.arguments) {
-                Some(arguments) => Arguments::of(Some(arguments)),
+                Some(arguments) => Arguments::from_raw(Some(arguments)),
                 None => called.input.map_or(Arguments::None, Arguments::free_text),
             },
         }
@@ -403,7 +405,10 @@ pub(crate) fn call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> Vec<
 
 /// Reads a list of calls.
 pub(crate) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
-    ToolCall::list(raw).iter().map(ToolCall::delta).collect()
+    ToolCall::read_list(raw)
+        .iter()
+        .map(ToolCall::delta)
+        .collect()
 }
 
 fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
@@ -421,8 +426,8 @@ fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
 
 /// Reads token counts. The prompt includes cached tokens.
 fn usage(tokens: &Tokens<'_>) -> Usage {
-    let prompt = TokenDetails::of(tokens.prompt_details).unwrap_or_default();
-    let completion = TokenDetails::of(tokens.completion_details).unwrap_or_default();
+    let prompt = TokenDetails::from_raw(tokens.prompt_details).unwrap_or_default();
+    let completion = TokenDetails::from_raw(tokens.completion_details).unwrap_or_default();
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let cache_read = count(prompt.cached);
     let cache_write = number(prompt.cache_write).unwrap_or_else(|| count(prompt.cache_creation));
@@ -439,7 +444,7 @@ fn usage(tokens: &Tokens<'_>) -> Usage {
 
 /// Reads a tool message, with the name of the tool.
 pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
-    let parts = ContentPart::list(record.content).into_iter();
+    let parts = ContentPart::read_list(record.content).into_iter();
     let texts = parts.filter_map(|part| text(part.text)).collect::<Vec<_>>();
     let said = text(record.content).map_or_else(|| texts.join("\n"), Cow::into_owned);
     let result = ToolResult {

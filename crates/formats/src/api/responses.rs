@@ -11,7 +11,7 @@ use super::request::{
     merged_turns, result_text,
 };
 use super::verbatim::Verbatim;
-use turnpipe_core::json::{bytes, is, non_empty, non_null, number, object, text};
+use turnpipe_core::json::{bytes, has_text, non_empty, non_null, number, object, text};
 use turnpipe_core::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
 /// Builds the body of a request. The server stores nothing: each request contains the conversation.
@@ -21,7 +21,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let is_streamed = delivery == Delivery::Streamed;
     let mut body = json!({"model": model, "stream": is_streamed, "store": false});
     body[&dialect.budget_key] = request.max_output_tokens.into();
@@ -195,7 +195,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
 /// Reads a record that is a response.
 pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
     let mut deltas = Vec::from_iter(usage(response));
-    for item in Envelope::list(response.output) {
+    for item in Envelope::read_list(response.output) {
         read_item(&item, false, &mut deltas);
     }
     deltas.push(Delta::End(end(response)));
@@ -207,7 +207,7 @@ pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
 
 /// Reads a record that is an event of a stream.
 pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
-    let response = Envelope::of(event.response).unwrap_or_default();
+    let response = Envelope::from_raw(event.response).unwrap_or_default();
     let (mut extent, mut deltas) = (Extent::More, Vec::new());
     match kind {
         "response.created" => {
@@ -224,7 +224,7 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
         // Calls arrive with complete arguments, so deltas of arguments are not needed.
         "response.output_item.done" => {
             extent = Extent::MoreOrStart;
-            let item = Envelope::of(event.item).unwrap_or_default();
+            let item = Envelope::from_raw(event.item).unwrap_or_default();
             read_item(&item, true, &mut deltas);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
@@ -242,14 +242,14 @@ fn read_item<'a>(item: &Envelope<'a>, is_repeated: bool, deltas: &mut Vec<Delta<
     match &*kind {
         kind if CALLS.contains(&kind) => return deltas.push(Delta::Call(call(item))),
         "message" => {
-            for part in Part::list(item.content) {
+            for part in Part::read_list(item.content) {
                 deltas.extend(bytes(part.text).map(Delta::WholeText));
                 let refusal = bytes(part.refusal).filter(|_| !is_repeated);
                 deltas.extend(refusal.map(Delta::Refusal));
             }
         }
         "reasoning" => {
-            for part in Part::list(item.summary.filter(|_| !is_repeated)) {
+            for part in Part::read_list(item.summary.filter(|_| !is_repeated)) {
                 deltas.extend(bytes(part.text).map(Delta::Thinking));
             }
             deltas.extend(text(item.encrypted).map(Delta::Signature));
@@ -266,7 +266,7 @@ fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
         name: text(item.name),
         arguments: match non_null(item.input).filter(|_| item.arguments.is_none()) {
             // The text may have been cut off anywhere, which shows only here.
-            Some(input) if is(item.status, "incomplete") => Arguments::Json(input),
+            Some(input) if has_text(item.status, "incomplete") => Arguments::Json(input),
             Some(input) => Arguments::free_text(input),
             None => Arguments::Text(bytes(item.arguments).unwrap_or_default()),
         },
@@ -276,9 +276,9 @@ fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
 fn end(response: &Envelope<'_>) -> End {
     match text(response.status).as_deref() {
         Some("incomplete") => {
-            let details = Reason::of(response.incomplete_details).unwrap_or_default();
+            let details = Reason::from_raw(response.incomplete_details).unwrap_or_default();
             let reason = text(details.reason).unwrap_or_default();
-            match End::of(&reason) {
+            match End::from_reason(&reason) {
                 End {
                     kind: EndKind::Regular,
                     reason,
@@ -290,22 +290,22 @@ fn end(response: &Envelope<'_>) -> End {
             }
         }
         Some(status @ ("failed" | "cancelled")) => {
-            let error = Reason::of(response.error).and_then(|error| text(error.message));
+            let error = Reason::from_raw(response.error).and_then(|error| text(error.message));
             let reason = error.unwrap_or_else(|| status.to_owned().into());
             End::with_explanation("failed", reason)
         }
-        status => End::of(status.unwrap_or("completed")),
+        status => End::from_reason(status.unwrap_or("completed")),
     }
 }
 
 /// Reads token counts. The input includes cached tokens.
 fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
-    let tokens = Tokens::of(response.usage)?;
+    let tokens = Tokens::from_raw(response.usage)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
-    let cached = TokenDetails::of(tokens.input_details)
+    let cached = TokenDetails::from_raw(tokens.input_details)
         .unwrap_or_default()
         .cached;
-    let reasoning = TokenDetails::of(tokens.output_details)
+    let reasoning = TokenDetails::from_raw(tokens.output_details)
         .unwrap_or_default()
         .reasoning;
     Some(Delta::Usage(Usage {
@@ -321,7 +321,7 @@ fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
 pub(super) fn is_item(record: &Envelope<'_>) -> bool {
     const PARTS: [&str; 3] = ["input_text", "output_text", "input_image"];
     let is_in = |kind, list: &[&str]| text(kind).is_some_and(|kind| list.contains(&&*kind));
-    let parts = Part::list(record.content);
+    let parts = Part::read_list(record.content);
     is_in(record.kind, &["reasoning"])
         || is_in(record.kind, &OUTPUTS)
         || is_in(record.kind, &CALLS)
@@ -340,7 +340,7 @@ pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
                 end: None,
             })])
         }
-        "message" if is(record.role, "user") => {
+        "message" if has_text(record.role, "user") => {
             let blocks = parts(record.content).into_iter().map(message::Block::from);
             Some(blocks.collect())
         }
@@ -353,7 +353,7 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let kind = text(record.kind).unwrap_or("message".into());
     let is_said = kind == "reasoning"
         || CALLS.contains(&&*kind)
-        || kind == "message" && is(record.role, "assistant");
+        || kind == "message" && has_text(record.role, "assistant");
     let mut deltas = Vec::new();
     read_item(record, false, &mut deltas);
     is_said.then(|| Chunk::single(None, Extent::Whole, deltas))
@@ -369,7 +369,7 @@ pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
     }
-    let parts = Part::list(raw).into_iter().filter_map(|part| {
+    let parts = Part::read_list(raw).into_iter().filter_map(|part| {
         if let Some(text) = text(part.text) {
             return Some(ResultPart::Text(text.into_owned()));
         }

@@ -8,7 +8,7 @@ use super::dialect::Api;
 use super::envelope::{Content, Envelope};
 use super::gemini::Signed;
 use super::{anthropic, gemini, ollama, openai_chat, responses};
-use turnpipe_core::json::{is, is_array, is_object, non_empty, non_null, object, text};
+use turnpipe_core::json::{has_text, is_array, is_object, non_empty, non_null, object, text};
 use turnpipe_core::message::Block;
 
 /// The content of a record.
@@ -148,7 +148,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Re
             RecordContent::User(anthropic::result_ids(blocks))
         }
         RecordKind::WrappedEvent => {
-            Envelope::of(record.event).map_or(RecordContent::Nothing, |it| event(&it))
+            Envelope::from_raw(record.event).map_or(RecordContent::Nothing, |it| event(&it))
         }
         RecordKind::StreamEvent => event(record),
         RecordKind::BareCall => {
@@ -173,7 +173,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Re
         RecordKind::ItemResult => RecordContent::User(vec![(text(record.call_id), None)]),
         RecordKind::Content => {
             let message = record.message();
-            if is(message.role, "model") {
+            if has_text(message.role, "model") {
                 RecordContent::Reply(gemini::content(message.parts, non_empty(record.uuid)))
             } else {
                 RecordContent::User(gemini::responses(message.parts))
@@ -181,7 +181,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Re
         }
         RecordKind::Candidates => RecordContent::Reply(gemini::candidates(record)),
         RecordKind::Failure => {
-            let end = vec![Delta::End(End::of("error"))];
+            let end = vec![Delta::End(End::from_reason("error"))];
             RecordContent::Reply(Chunk::single(None, Extent::More, end))
         }
         RecordKind::SessionResult => RecordContent::SessionResult,
@@ -230,7 +230,7 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<DialogConte
             return responses::item(record).map(DialogContent::Reply);
         }
         RecordKind::User => {
-            Content::of(record.content)?;
+            Content::from_raw(record.content)?;
             unnamed(anthropic::blocks(record.content, BlockDetail::Full)).collect()
         }
         RecordKind::BareResult => unnamed(anthropic::bare_result(record)).collect(),
@@ -240,11 +240,13 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<DialogConte
             return Some(DialogContent::Reply(chunk));
         }
         RecordKind::OpenaiResult => vec![openai_chat::result(record)],
-        RecordKind::Content if !is(record.role, "model") => {
+        RecordKind::Content if !has_text(record.role, "model") => {
             gemini::blocks(record.parts, Signed::Anything)
         }
-        RecordKind::Other if is(record.role, "system") || is(record.role, "developer") => {
-            Content::of(record.content)?;
+        RecordKind::Other
+            if has_text(record.role, "system") || has_text(record.role, "developer") =>
+        {
+            Content::from_raw(record.content)?;
             let blocks = anthropic::blocks(record.content, BlockDetail::Full);
             let texts = blocks.iter().filter_map(Block::as_text);
             return Some(DialogContent::Instructions(
@@ -293,10 +295,10 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         {
             RecordKind::ResponseEvent
         }
-        "system" if is(record.subtype, "executor") => RecordKind::Executor,
+        "system" if has_text(record.subtype, "executor") => RecordKind::Executor,
         "control_request" if is_interrupt_request(record) => RecordKind::Interrupt,
         "control_response" => RecordKind::ControlResponse,
-        _ if kind == "error" || is(record.object, "error") => RecordKind::Failure,
+        _ if kind == "error" || has_text(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
     }
 }
@@ -309,11 +311,11 @@ fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.candidates) {
         return RecordKind::Candidates;
     }
-    if is(record.object, "response") {
+    if has_text(record.object, "response") {
         return RecordKind::Response;
     }
     if let (Some(message), Some(_)) = (&record.message, record.done)
-        && is(message.role, "assistant")
+        && has_text(message.role, "assistant")
     {
         return RecordKind::Ollama;
     }
@@ -325,14 +327,16 @@ fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
         "assistant" => RecordKind::Assistant,
         "user" => RecordKind::User,
         "tool" | "function" => RecordKind::OpenaiResult,
-        _ if non_null(record.error).is_some() || is(record.object, "error") => RecordKind::Failure,
+        _ if non_null(record.error).is_some() || has_text(record.object, "error") => {
+            RecordKind::Failure
+        }
         _ => RecordKind::Other,
     }
 }
 
 fn is_interrupt_request(record: &Envelope<'_>) -> bool {
-    let request = Request::of(record.request).unwrap_or_default();
-    is(request.subtype, "interrupt")
+    let request = Request::from_raw(record.request).unwrap_or_default();
+    has_text(request.subtype, "interrupt")
 }
 
 /// Returns the needles: every record that can make an event, or that a decoder needs to join later records,

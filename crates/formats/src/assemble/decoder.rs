@@ -109,7 +109,7 @@ impl Decoder {
             self.identity.chunk(Chunk::single(None, Extent::More, end));
             return self.decode("{}", visit);
         }
-        let Some(contents) = Contents::of(record) else {
+        let Some(contents) = Contents::parse(record) else {
             return false;
         };
         let kind = text(contents.record.kind);
@@ -152,7 +152,7 @@ impl Decoder {
         if let Some(sign) = sign {
             self.add_opening(sign);
         }
-        let extension = Extension::of(record.turnpipe).filter(|_| is_ours);
+        let extension = Extension::from_raw(record.turnpipe).filter(|_| is_ours);
         if let Some(file) = extension.and_then(|extension| non_empty(extension.session_file)) {
             self.identity
                 .events
@@ -245,7 +245,7 @@ impl Decoder {
             }
             RecordContent::SessionResult => identity.session_result(),
             RecordContent::Executor => {
-                let extension = Extension::of(record.turnpipe).unwrap_or_default();
+                let extension = Extension::from_raw(record.turnpipe).unwrap_or_default();
                 let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
                 if let Some(prefix) = call_ids.clone() {
                     identity.made_ids.set_prefix(prefix);
@@ -301,7 +301,7 @@ impl<'a> Source<'a> {
         match self {
             Self::Record(contents) => contents.results(),
             Self::Stream(StreamItem::Message { message, .. }) => {
-                message.results().map(ResultBody::of).collect()
+                message.results().map(ResultBody::from_result).collect()
             }
             Self::Stream(_) => Vec::new(),
         }

@@ -108,7 +108,7 @@ impl ToolCall {
     }
 
     /// Returns a call that arrived whole.
-    pub(super) fn of(delta: CallDelta<'_>) -> Self {
+    pub(super) fn from_delta(delta: CallDelta<'_>) -> Self {
         let name = delta.name.unwrap_or_default();
         Self::new(delta.id.as_deref(), &name, delta.arguments)
     }

@@ -128,7 +128,7 @@ impl Identity {
                 stop_reason,
             } if message.role == Role::Assistant => {
                 let mut deltas: Vec<Delta<'_>> = message.blocks.iter().map(delta_of).collect();
-                let end = stop_reason.as_deref().map(End::of);
+                let end = stop_reason.as_deref().map(End::from_reason);
                 deltas.extend(end.map(Delta::End));
                 let id = message.id.as_deref().map(Cow::Borrowed);
                 self.chunk(Chunk::single(id, Extent::Whole, deltas));
@@ -244,7 +244,7 @@ impl Identity {
                 last_is_call = matches!(delta, Delta::Call(_));
             }
             match delta {
-                Delta::Call(call) => calls.push(ToolCall::of(call)),
+                Delta::Call(call) => calls.push(ToolCall::from_delta(call)),
                 Delta::End(reason) => end = Some(reason),
                 _ => {}
             }
@@ -289,7 +289,7 @@ impl Identity {
 
     /// Handles a call that belongs to no message.
     pub(super) fn bare(&mut self, call: CallDelta<'_>) {
-        let call = ToolCall::of(call);
+        let call = ToolCall::from_delta(call);
         let (_, hash) = self.call_hash(Owner::Bare(self.messages), &call, &[]);
         if self.calls.insert(hash) {
             self.emit(call, None);

@@ -221,7 +221,7 @@ mod tests {
 
     /// The messages in a record: role, model, input tokens, and blocks.
     fn read(record: &str) -> Option<Vec<String>> {
-        let messages = MessageReader::default().record(&Contents::of(record)?)?;
+        let messages = MessageReader::default().record(&Contents::parse(record)?)?;
         let outline = |message: Message| {
             let blocks = message.blocks.iter().map(|block| match block {
                 Block::Text(text) => text.clone(),

@@ -48,7 +48,7 @@ struct NumberedPart {
 
 impl VerbatimReply {
     /// Creates a collector for this API.
-    pub fn of(api: Api) -> Self {
+    pub fn new(api: Api) -> Self {
         Self {
             api,
             form: api,

@@ -69,7 +69,7 @@ impl SeenCall {
 
     /// Returns the shell command that a call runs.
     pub fn command(&self, call: &SessionCall) -> Option<String> {
-        if Purpose::of(&call.call.name) != Purpose::Shell {
+        if Purpose::from_tool(&call.call.name) != Purpose::Shell {
             return None;
         }
         command_of(&self.input)

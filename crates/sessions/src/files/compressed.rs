@@ -9,7 +9,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::files::open::{BYTE_ORDER_MARK, Positioned, SessionFile};
 use crate::files::scratch_file::ScratchFile;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 use turnpipe_formats::agent::{COMPRESSED, ReadExtent, TrajectoryLines};
 
 /// The first bytes of every zstd file.
@@ -38,7 +38,7 @@ pub(crate) fn strip_compression(name: &str) -> Option<&str> {
 /// Reading failed.
 pub(crate) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
-    let filled = read_at(&file.file, &mut magic, 0)?;
+    let filled = fill_at(&file.file, &mut magic, 0)?;
     Ok(magic[..filled] == MAGIC)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn unpack(
     loop {
         let before = packed.stream_position()?;
         let mut header = [0; MAX_HEADER];
-        let filled = read_at(packed, &mut header, before)?;
+        let filled = fill_at(packed, &mut header, before)?;
         if window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
             return Err(io::Error::other(
                 "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 
 use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::io::open_regular;
-use turnpipe_core::jsonl::{Beginning, read_at};
+use turnpipe_core::jsonl::{Beginning, fill_at};
 use turnpipe_formats::agent::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, open_database,
 };
@@ -220,7 +220,7 @@ impl io::Read for Positioned<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = usize::try_from(self.file.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(rest);
-        let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
+        let filled = fill_at(&self.file.file, &mut buffer[..wanted], self.at)?;
         self.at += filled as u64;
         Ok(filled)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::open::open_safely;
 use crate::state::SessionScope;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 
 /// The first bytes of a skippable frame.
 const MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
@@ -53,11 +53,11 @@ impl ArchiveOrigin {
     fn read_at_end(file: &File, size: u64) -> Option<Self> {
         // The payload ends with the length of the JSON in it.
         let mut length = [0; 4];
-        read_at(file, &mut length, size.checked_sub(4)?).ok()?;
+        fill_at(file, &mut length, size.checked_sub(4)?).ok()?;
         let length = Some(u32::from_le_bytes(length)).filter(|length| *length <= MAX_SIZE)?;
         let mut frame = vec![0; HEADER + length as usize];
         let start = size.checked_sub(frame.len() as u64 + 4)?;
-        read_at(file, &mut frame, start).ok()?;
+        fill_at(file, &mut frame, start).ok()?;
         let (header, json) = frame.split_at(HEADER);
         (header == Self::frame_header(length)).then(|| serde_json::from_slice(json).ok())?
     }

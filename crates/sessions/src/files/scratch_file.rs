@@ -68,7 +68,7 @@ fn memory_file() -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnpipe_core::jsonl::read_at;
+    use turnpipe_core::jsonl::fill_at;
 
     #[test]
     fn a_large_file_moves_to_disk_with_its_content() {
@@ -83,7 +83,7 @@ mod tests {
         }
         assert_eq!(scratch.size, 18 << 20);
         let mut read = vec![0; content.len() + 1];
-        assert_eq!(read_at(&scratch.file, &mut read, 0).unwrap(), content.len());
+        assert_eq!(fill_at(&scratch.file, &mut read, 0).unwrap(), content.len());
         assert!(read[..content.len()] == content);
     }
 }

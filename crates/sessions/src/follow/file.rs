@@ -15,7 +15,7 @@ use memchr::{memchr, memrchr};
 use crate::files::lines::Place;
 use crate::files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow, watch};
 use turnpipe_core::json::{object, text};
-use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, take_buffer, visit_lines_backward};
+use turnpipe_core::jsonl::{FixedFile, Mapping, fill_at, take_buffer, visit_lines_backward};
 use turnpipe_formats::agent::DatabaseWatch;
 use turnpipe_formats::records::SwitchReason;
 
@@ -124,7 +124,7 @@ impl Follower {
     pub fn new(file: SessionFile, start: u64, max_line: usize) -> io::Result<Self> {
         let length = start.min(COMPARED_SIZE as u64);
         let mut last = take_buffer(usize::try_from(length).unwrap_or(COMPARED_SIZE));
-        let filled = read_at(&file.file, &mut last, start - length)?;
+        let filled = fill_at(&file.file, &mut last, start - length)?;
         // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
         Ok(Self {
@@ -202,7 +202,7 @@ impl Follower {
         };
         let known_bytes = self.last.len();
         let mut bytes = take_buffer(known_bytes + READ_SIZE);
-        let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
+        let filled = fill_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
         bytes.truncate(filled);
         let Some(filled) = filled.checked_sub(known_bytes) else {
             self.restart();
@@ -297,7 +297,7 @@ impl Follower {
                 usize::try_from(self.read - at).map_or(READ_SIZE, |left| left.min(READ_SIZE));
             for (buffer, file) in buffers.iter_mut().zip([old, new]) {
                 buffer.resize(length, 0);
-                if read_at(&file.file, buffer, at)? < length {
+                if fill_at(&file.file, buffer, at)? < length {
                     return Ok(false);
                 }
             }

@@ -13,7 +13,7 @@ use crate::files::lines::try_visit_lines;
 use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
 use crate::files::recover::{mend, visit_records_on};
 use crate::files::scratch_file::ScratchFile;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 use turnpipe_formats::agent::{
     self, Format, NamedRoots, ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
 };
@@ -244,7 +244,7 @@ impl Document {
             return Ok(String::new());
         }
         let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
-        let filled = read_at(&file.file, &mut bytes, 0)?;
+        let filled = fill_at(&file.file, &mut bytes, 0)?;
         bytes.truncate(filled);
         let json = String::from_utf8_lossy(&bytes);
         Ok(json.trim_start_matches('\u{feff}').trim().to_owned())

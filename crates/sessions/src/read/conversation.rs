@@ -13,7 +13,7 @@ use crate::files::side_file::Labels;
 use crate::read::session::{Session, skipped_record, visit_entries_on_line};
 use crate::read::side_threads::{ArrangedRecords, SideThreads, ThreadRecord};
 use crate::read::tree::{Scope, Tree};
-use turnpipe_core::jsonl::{MAX_LINE_BYTES, read_at};
+use turnpipe_core::jsonl::{MAX_LINE_BYTES, fill_at};
 use turnpipe_core::message::{Message, MessageMerger, Origin, Role, Thread};
 use turnpipe_formats::agent::{Change, Detail, Entry, EntryReader, Shape};
 
@@ -480,7 +480,7 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
         return Ok(skipped_record(place).into_rows());
     }
     line.resize(place.length as usize, 0);
-    let filled = read_at(&session.file.file, line, place.offset)?;
+    let filled = fill_at(&session.file.file, line, place.offset)?;
     visit_entries_on_line(
         place.offset,
         &line[..filled],

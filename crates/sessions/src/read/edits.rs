@@ -206,7 +206,7 @@ impl EditReader {
             if let Some(patch) = patch {
                 self.note_patch(&call, patch, &input);
             }
-            match Purpose::of(&call.name) {
+            match Purpose::from_tool(&call.name) {
                 Purpose::Shell if !outcome.is_denied() => {
                     let is_counted = match patch {
                         Some(_) => runs_more_than_a_patch(&input),
@@ -284,7 +284,7 @@ impl EditReader {
 
     /// Takes a change from the input of a call, if it writes a whole file or replaces parts of a known text.
     fn note_input(&mut self, call: &Call, input: &Map<String, Value>) {
-        let purpose = Purpose::of(&call.name);
+        let purpose = Purpose::from_tool(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
         }
