@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Status, output};
-use crate::agent::{Agent, session_roots};
+use crate::agent::{Agent, list_session_roots};
 use crate::commands::session::source::SourceArguments;
 use crate::config::VARIABLES;
 use crate::io::Io;
@@ -230,7 +230,7 @@ impl Run for HelpArguments {
 
 /// Returns the files, with the places of the sessions of each agent.
 fn files() -> String {
-    let roots = session_roots(&[("HOME", "~")].into_iter().collect());
+    let roots = list_session_roots(&[("HOME", "~")].into_iter().collect());
     let rows = Agent::ALL.into_iter().filter_map(|agent| {
         let paths = roots.iter().filter(|root| root.agent == Some(agent));
         let paths: Vec<String> = paths.map(|root| root.path.display().to_string()).collect();

@@ -188,7 +188,7 @@ impl<Sink: Write> RunText<Sink> {
         let mut append = |part: &str| parts.push_str(part);
         let listener = shows_messages.then_some(&mut append as &mut dyn FnMut(&str));
         self.dialog
-            .record_live(line, listener, &mut |message| messages.push(message));
+            .read_live_record(line, listener, &mut |message| messages.push(message));
         self.write_live_text(&parts);
         for message in messages {
             self.process_message(message, &record);

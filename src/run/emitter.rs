@@ -71,7 +71,7 @@ impl Emitter {
             }
         }
         if let Some(api) = &mut self.api {
-            piece.visit_records(|record| api.record(record));
+            piece.visit_records(|record| api.push_record(record));
             return Ok(());
         }
         if self.echo == Echo::Everything {
@@ -89,7 +89,7 @@ impl Emitter {
     /// Notes a call of the reply.
     pub(super) fn record_call(&mut self, id: &ToolUseId) {
         if let Some(api) = &mut self.api {
-            api.call(id.clone());
+            api.push_call_id(id.clone());
         }
     }
 
@@ -156,7 +156,7 @@ impl Emitter {
         }
         if let Some(api) = &mut self.api {
             let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
-            api.result(call.name, has_id, block.into());
+            api.push_result(call.name, has_id, block.into());
             return Ok(());
         }
         let message = ResultMessage::new(block);

@@ -87,5 +87,5 @@ pub use read::tail::{last_messages, start_of_last_records};
 pub use read::tree::Scope;
 pub use turnpipe_formats::agent::{
     Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
-    Part, Root, RootKind, Shape, Title, TitleSource, project_hash, session_roots,
+    Part, Root, RootKind, Shape, Title, TitleSource, hash_project, list_session_roots,
 };

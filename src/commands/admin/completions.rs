@@ -18,7 +18,7 @@ use crate::commands::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{
-    Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, session_roots,
+    Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, list_session_roots,
 };
 use crate::text::{fit_columns, terminal_safe_line};
 
@@ -149,7 +149,7 @@ fn matching_candidates<Value: Into<String>>(
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let typed = typed.to_string_lossy().into_owned();
-    let mut files = discover(&session_roots(environment));
+    let mut files = discover(&list_session_roots(environment));
     // Most names of files contain the id.
     let is_named = |file: &Candidate| ids_in(&file.path).any(|id| id.starts_with(&typed));
     let is_decisive = files.iter().any(is_named);

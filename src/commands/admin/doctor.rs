@@ -18,7 +18,7 @@ use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::render::{ProgressLine, doctor_page};
 use crate::run::tools::Registry;
-use crate::session::{discover, session_roots};
+use crate::session::{discover, list_session_roots};
 use crate::state::STATE_SETTING;
 use crate::summaries::probe_model;
 
@@ -211,10 +211,10 @@ fn sessions(
     environment: &Environment,
     named_roots: &NamedRoots,
 ) -> impl Iterator<Item = DoctorRecord> {
-    let roots = session_roots(environment).into_iter();
+    let roots = list_session_roots(environment).into_iter();
     roots.chain(named_roots.roots()).map(|root| {
         let agent = root.agent.map_or("", Agent::name);
-        let agent = named_roots.fork_name_at(&root.path).unwrap_or(agent);
+        let agent = named_roots.find_fork_name(&root.path).unwrap_or(agent);
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion_warning(&root).filter(|_| exists);

@@ -36,7 +36,7 @@ impl AgentName {
 
     /// Whether sessions of the agent can be in a directory.
     pub(crate) fn may_be_in(&self, root: &Root, named_roots: &NamedRoots) -> bool {
-        let fork = named_roots.fork_name_at(&root.path);
+        let fork = named_roots.find_fork_name(&root.path);
         root.agent.is_none_or(|agent| match self {
             Self::Known(wanted) => agent == *wanted && fork.is_none(),
             Self::Fork(wanted) => fork == Some(wanted),

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::Mode;
 use serde_json::{Value, json};
 
-use crate::agent::plan_limits;
+use crate::agent::parse_plan_limits;
 use crate::commands::InputErrors;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::source::SourceArguments;
@@ -28,7 +28,7 @@ const FILE: &str = "plan-limits.json";
 /// Writing failed.
 pub(super) fn store(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
     let limits = &input["rate_limits"];
-    if plan_limits(Agent::Claude, limits, now, now).is_empty() {
+    if parse_plan_limits(Agent::Claude, limits, now, now).is_empty() {
         return Ok(());
     }
     DirBuilder::new()
@@ -49,7 +49,7 @@ fn read_stored(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
         .as_str()
         .and_then(|time| time.parse().ok());
     let limits = &stored["rate_limits"];
-    let all = |time| plan_limits(Agent::Claude, limits, time, now);
+    let all = |time| parse_plan_limits(Agent::Claude, limits, time, now);
     read_at.map_or_else(Vec::new, all)
 }
 

@@ -18,7 +18,7 @@ use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
     Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, discover_names,
-    discover_paths, discover_with, ids_in, list, processors, session_roots,
+    discover_paths, discover_with, ids_in, list, list_session_roots, processors,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -134,7 +134,7 @@ impl SourceArguments {
             return Ok(());
         };
         let names = || self.named_roots.names(RootKind::Home);
-        let at = self.named_roots.home_at(Path::new(home));
+        let at = self.named_roots.find_home(Path::new(home));
         if names().any(|name| name == home) || at.is_some_and(|at| at.name == *home) {
             return Ok(());
         }
@@ -180,7 +180,7 @@ impl SourceArguments {
 
     fn all_roots(&self, environment: &Environment) -> Vec<Root> {
         if self.root.is_empty() {
-            let roots = session_roots(environment).into_iter();
+            let roots = list_session_roots(environment).into_iter();
             return roots.chain(self.named_roots.roots()).collect();
         }
         let named = self.root.iter().cloned();
@@ -202,7 +202,7 @@ impl SourceArguments {
     /// Whether a directory to search may be in the home of `--home`. A directory of `--root` may contain that home.
     fn may_be_at_home(&self, root: &Root) -> bool {
         self.home.as_ref().is_none_or(|wanted| {
-            let home = self.named_roots.home_at(&root.path);
+            let home = self.named_roots.find_home(&root.path);
             !self.root.is_empty() || home.is_some_and(|home| home.name == *wanted)
         })
     }
@@ -246,7 +246,7 @@ impl SourceArguments {
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
-        } else if let Some(reason) = self.find_refusal(io) {
+        } else if let Some(reason) = self.refusal(io) {
             io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
@@ -255,7 +255,7 @@ impl SourceArguments {
     }
 
     /// Returns why the first unreadable file of a known agent cannot be read.
-    fn find_refusal(&self, io: &Io) -> Option<String> {
+    fn refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
         let errors =
             files.filter_map(|file| Session::open_with(&file.path, &self.named_roots).err());

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, session_roots};
+use crate::agent::{Agent, list_session_roots};
 use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
@@ -322,7 +322,7 @@ impl AgentHookInput {
     ) -> HookDecisionRecord {
         let text = |names: &[&str]| self.members.text(names);
         let transcript = PathBuf::from(text(&["transcript_path"]).unwrap_or_default());
-        let mut roots = session_roots(environment).into_iter();
+        let mut roots = list_session_roots(environment).into_iter();
         let root = roots.find(|root| transcript.starts_with(&root.path));
         let decided_by_rules = decided.ok();
         let decision = decided_by_rules.map_or(Decision::Ask, |decided| decided.decision);

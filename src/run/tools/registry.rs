@@ -355,11 +355,11 @@ pub fn declarations(registry: &Registry, api: Api) -> Value {
         .iter()
         .map(|tool| &**tool)
         .filter(|tool| api == Api::Anthropic || !tool.is_deferred());
-    api.tools(tools.map(|tool| declaration(tool, api)).collect())
+    api.encode_tools(tools.map(|tool| declaration(tool, api)).collect())
 }
 
 fn declaration(tool: &dyn Tool, api: Api) -> Value {
-    let mut declaration = api.declaration(&function(tool));
+    let mut declaration = api.declare(&function(tool));
     if tool.is_deferred() {
         declaration["defer_loading"] = true.into();
     }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::content::{is_true, string};
-use super::edits::{FileEdit, edit, new_file};
+use super::edits::{FileEdit, new_edit, new_file};
 use turnpipe_core::json::{elements, number, object, text};
 use turnpipe_core::text::append;
 
@@ -79,7 +79,7 @@ pub(super) fn read_change(record: &str) -> Option<FileEdit> {
             hunks.push('\n');
         }
     }
-    edit(call, path, hunks)
+    new_edit(call, path, hunks)
 }
 
 /// Returns the content of a file after a change by Claude Code.

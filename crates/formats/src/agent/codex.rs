@@ -5,10 +5,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::codex_item::{Payload, changes, content, item_messages, read_hosted_call};
+use super::codex_item::{Payload, read_content, read_edits, read_hosted_call, read_item};
 use super::codex_names::{NAMES, SESSION_DIRS};
 use super::content::{
-    is_in, message, string, text_message, tokens_with_cached_input, user_messages,
+    is_in, new_message, new_text_message, read_tokens_with_cached_input, split_user_messages,
+    string,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
@@ -33,7 +34,7 @@ pub(super) static CODEX: Format = Format {
             "\"token_",
             "\"thread_settings\"",
         ],
-        edits: |record, _| changes(record),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -93,7 +94,7 @@ fn has_marks(row: &Marks<'_>) -> bool {
     has_kind && is_object(row.payload)
         || row.record_type.is_some()
         || !has_kind && row.instructions.is_some() && row.has_id()
-        || row.is_any(ITEMS) && row.uuid.is_none()
+        || row.is_one_of(ITEMS) && row.uuid.is_none()
 }
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
@@ -133,9 +134,9 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         is_known: is_in(KINDS, &kind),
         subtype: string(completed.map_or(payload.kind, |item| item.kind)),
         time: string(row.time),
-        facts: facts(&row, &kind, &payload),
+        facts: read_facts(&row, &kind, &payload),
         is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
-        title: title(&row, &kind, &payload),
+        title: read_title(&row, &kind, &payload),
         uuid: (kind == "response_item")
             .then(|| string(payload.id))
             .flatten(),
@@ -148,40 +149,40 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let kind = entry.kind.clone();
     if row.payload.is_none() {
         let item = Payload::read(record).unwrap_or_default();
-        let messages = item_messages(&item, entry.time.as_deref());
+        let messages = read_item(&item, entry.time.as_deref());
         return Some(entry.with_messages(messages));
     }
     Some(match kind.as_str() {
         "response_item" => {
-            let messages = item_messages(&payload, entry.time.as_deref());
+            let messages = read_item(&payload, entry.time.as_deref());
             entry.with_messages(messages)
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.with_messages([text_message(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([new_text_message(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
-            meters: request(&payload).into_iter().collect(),
-            ..entry.with_messages(read_meter(payload.thread_usage))
+            meters: read_request(&payload).into_iter().collect(),
+            ..entry.with_messages(read_meter_message(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.with_messages(read_repeat(&payload, completed));
+            let entry = entry.with_messages(read_repeated_messages(&payload, completed));
             Entry {
-                tier: tier(&payload),
+                tier: read_tier(&payload),
                 repeats: entry.messages.clone(),
-                meters: meter(&payload).into_iter().collect(),
-                ..entry.with_messages(event(&payload))
+                meters: read_meter(&payload).into_iter().collect(),
+                ..entry.with_messages(read_event(&payload))
             }
         }
         _ => entry,
     })
 }
 
-fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
-    let facts = Facts::at(row.time);
+fn read_facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let facts = Facts::from_time(row.time);
     match kind {
         "session_meta" => {
-            let parent = parent(payload);
+            let parent = read_parent(payload);
             let base = Base::from_raw(payload.base).unwrap_or_default();
             let history = string(base.thread).zip(number(base.end));
             Facts {
@@ -190,19 +191,19 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
                 branch: Git::from_raw(payload.git).and_then(|git| string(git.branch)),
                 remote: Git::from_raw(payload.git).and_then(|git| string(git.remote)),
                 is_subagent: parent.is_some(),
-                subagent: SubagentFacts::of_type(agent_type(payload)),
+                subagent: SubagentFacts::from_type(read_agent_type(payload)),
                 forked_from: string(payload.forked_from),
                 parent,
                 history: history.map(|(session_id, end)| CopiedHistory { session_id, end }),
-                ..facts.followed_by(Facts::at(payload.timestamp))
+                ..facts.merge_later(Facts::from_time(payload.timestamp))
             }
-            .in_directory(string(payload.cwd))
+            .with_directory(string(payload.cwd))
         }
         "turn_context" => Facts {
             model: string(payload.model),
             ..facts
         }
-        .in_directory(string(payload.cwd)),
+        .with_directory(string(payload.cwd)),
         "header" => Facts {
             is_head: true,
             session_id: string(row.id),
@@ -214,7 +215,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     }
 }
 
-fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
     if kind != "event_msg" || text(payload.kind)? != "thread_name_updated" {
         return None;
     }
@@ -228,7 +229,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
 }
 
 /// Returns the thread that started this one as a subagent.
-fn parent(payload: &Payload<'_>) -> Option<String> {
+fn read_parent(payload: &Payload<'_>) -> Option<String> {
     string(payload.parent_thread).or_else(|| {
         let subagent = Source::from_raw(payload.source)?.subagent;
         string(Spawn::from_raw(Subagent::from_raw(subagent)?.spawn)?.parent)
@@ -236,7 +237,7 @@ fn parent(payload: &Payload<'_>) -> Option<String> {
 }
 
 /// Returns the role of a subagent, or the purpose for which Codex itself started it.
-fn agent_type(payload: &Payload<'_>) -> Option<String> {
+fn read_agent_type(payload: &Payload<'_>) -> Option<String> {
     let subagent = Source::from_raw(payload.source)?.subagent;
     let Some(spawn) =
         Subagent::from_raw(subagent).and_then(|subagent| Spawn::from_raw(subagent.spawn))
@@ -246,17 +247,17 @@ fn agent_type(payload: &Payload<'_>) -> Option<String> {
     Some(string(spawn.role).unwrap_or_else(|| DEFAULT_ROLE.to_owned()))
 }
 
-fn event(payload: &Payload<'_>) -> Option<Message> {
+fn read_event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
-        "token_count" => read_meter(Info::from_raw(payload.info)?.total),
+        "token_count" => read_meter_message(Info::from_raw(payload.info)?.total),
         // The turn failed.
         "task_complete" => {
             let reason = string(Failure::from_raw(payload.error)?.message)?;
-            Some(text_message(Role::System, Origin::Error, reason))
+            Some(new_text_message(Role::System, Origin::Error, reason))
         }
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
-            Some(text_message(
+            Some(new_text_message(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -267,22 +268,25 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns event messages that most files repeat as `response_item` rows.
-fn read_repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
+fn read_repeated_messages(
+    payload: &Payload<'_>,
+    completed: Option<CompletedItem<'_>>,
+) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
-        (text(item.kind), content(item.content))
+        (text(item.kind), read_content(item.content))
     } else {
         let said = string(payload.message).map(Block::Text);
         (text(payload.kind), said.into_iter().collect())
     };
     match kind.as_deref() {
         Some("context_compacted" | "ContextCompaction") => {
-            vec![message(Role::System, Origin::Compaction, content)]
+            vec![new_message(Role::System, Origin::Compaction, content)]
         }
         Some("user_message" | "UserMessage") if !content.is_empty() => {
-            user_messages(Origin::Prompt, content)
+            split_user_messages(Origin::Prompt, content)
         }
         Some("agent_message" | "AgentMessage") if !content.is_empty() => {
-            vec![message(Role::Assistant, Origin::Reply, content)]
+            vec![new_message(Role::Assistant, Origin::Reply, content)]
         }
         Some("WebSearch") => Payload::from_raw(payload.item)
             .map_or_else(Vec::new, |item| read_hosted_call(&item, None)),
@@ -291,17 +295,17 @@ fn read_repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> V
 }
 
 /// Returns a message with a reading of the token meter.
-fn read_meter(raw: Option<&RawValue>) -> Option<Message> {
+fn read_meter_message(raw: Option<&RawValue>) -> Option<Message> {
     Some(Message {
-        usage: Some(usage(raw)?),
+        usage: Some(read_usage(raw)?),
         ..Message::new(Role::System, Origin::Meter)
     })
 }
 
 /// Returns the tokens of one request. Newer versions record them apart from the meter.
-fn request(payload: &Payload<'_>) -> Option<Meter> {
-    let usage = usage(payload.usage)?;
-    let all = self::usage(payload.thread_usage);
+fn read_request(payload: &Payload<'_>) -> Option<Meter> {
+    let usage = read_usage(payload.usage)?;
+    let all = self::read_usage(payload.thread_usage);
     Some(Meter::Request {
         id: string(payload.response_id)?,
         is_first: all.is_none_or(|all| all == usage),
@@ -311,7 +315,7 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
 }
 
 /// Returns the service tier in a snapshot of the settings.
-fn tier(payload: &Payload<'_>) -> Option<Tier> {
+fn read_tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::from_raw(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
@@ -320,21 +324,21 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
 }
 
 /// Returns a reading of the token meter.
-fn meter(payload: &Payload<'_>) -> Option<Meter> {
+fn read_meter(payload: &Payload<'_>) -> Option<Meter> {
     if text(payload.kind)? != "token_count" {
         return None;
     }
     let info = Info::from_raw(payload.info)?;
     Some(Meter::Reading {
-        last: usage(info.last),
-        total: usage(info.total)?,
+        last: read_usage(info.last),
+        total: read_usage(info.total)?,
     })
 }
 
 /// Reads token counts. The input includes tokens read from the cache or written to it.
-pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+pub(super) fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::from_raw(non_null(raw))?;
-    Some(tokens_with_cached_input([
+    Some(read_tokens_with_cached_input([
         tokens.input,
         tokens.output,
         tokens.cached,

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, decimal, end_of_exit, input_of, is_in, is_true, message, session_stem, string,
-    text_message, timestamp, tokens_with_cached_input, user_messages,
+    input_of, is_in, is_true, new_call, new_message, new_text_message, read_decimal, read_exit,
+    read_tokens_with_cached_input, session_stem, split_user_messages, string, timestamp,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Entry, Part};
@@ -201,7 +201,7 @@ fn read_facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
         last_activity: time,
         ..Facts::default()
     }
-    .in_directory(string(row.working_dir))
+    .with_directory(string(row.working_dir))
 }
 
 fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
@@ -219,8 +219,8 @@ fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
 /// Returns the tokens of a request, or the sum of the session.
 fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
     let with_cost = |counts, cost| Usage {
-        cost: decimal(cost),
-        ..tokens_with_cached_input(counts)
+        cost: read_decimal(cost),
+        ..read_tokens_with_cached_input(counts)
     };
     let sum = row.sum.unwrap_or_default();
     let sums = [
@@ -259,15 +259,15 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
     let is_hidden = metadata.is_visible.is_some_and(|raw| raw.get() == "false");
     let blocks: Vec<Block> = pieces.iter().filter_map(read_block).collect();
     let mut messages = match role {
-        "assistant" if is_hidden => vec![message(Role::System, Origin::Compaction, blocks)],
+        "assistant" if is_hidden => vec![new_message(Role::System, Origin::Compaction, blocks)],
         "assistant" => vec![Message {
             model: metadata
                 .inference
                 .and_then(|inference| string(inference.model)),
-            ..message(Role::Assistant, Origin::Reply, blocks)
+            ..new_message(Role::Assistant, Origin::Reply, blocks)
         }],
-        "user" if is_hidden => user_messages(Origin::Injected, blocks),
-        "user" => user_messages(Origin::Prompt, blocks),
+        "user" if is_hidden => split_user_messages(Origin::Injected, blocks),
+        "user" => split_user_messages(Origin::Prompt, blocks),
         _ => Vec::new(),
     };
     for message in &mut messages {
@@ -279,7 +279,7 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
         .filter(|piece| has_text(piece.kind, "conversationCompacted"));
     messages.extend(compactions.map(|piece| {
         let note = string(piece.message).unwrap_or_default();
-        text_message(Role::System, Origin::Compaction, note)
+        new_text_message(Role::System, Origin::Compaction, note)
     }));
     messages
 }
@@ -299,7 +299,7 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
                 .unwrap_or_default();
             let name = string(call_fields.name).unwrap_or_else(|| UNPARSEABLE.to_owned());
             let id = string(piece.id).unwrap_or_default();
-            Some(call(id, name, input_of(call_fields.arguments)))
+            Some(new_call(id, name, input_of(call_fields.arguments)))
         }
         "toolResponse" => Some(Block::Result(read_result(piece))),
         _ => None,
@@ -312,7 +312,7 @@ fn read_result(piece: &Piece<'_>) -> ToolResult {
     let content = Piece::read_list(returned.content.or(outcome.value));
     let mut blocks: Vec<Block> = content.iter().filter_map(read_block).collect();
     blocks.extend(string(outcome.error).map(Block::Text));
-    let end = end_of_exit(returned.shell.and_then(|shell| non_null(shell.status)));
+    let end = read_exit(returned.shell.and_then(|shell| non_null(shell.status)));
     let has_exited_well = end.is_none_or(|end| end == CallEnd::Exited(0));
     ToolResult {
         id: string(piece.id).unwrap_or_default(),

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, input_of, is_in, is_true, is_unique_id, message, parse_time, reply, result_parts,
-    results, session_stem, string, text_message, tokens, user_messages,
+    input_of, is_in, is_true, is_unique_id, new_call, new_message, new_reply, new_results,
+    new_text_message, parse_time, read_tokens, result_parts, session_stem, split_user_messages,
+    string,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Change, Entry, Part};
@@ -43,7 +44,7 @@ pub(super) static KIMI: Format = Format {
     counting: TokenCounting {
         ids: IdScope::Global,
         tokens: TokenSource::Records,
-        copies_are_older: true,
+        has_older_copies: true,
         ..TokenCounting::REPLIES
     },
     layout: Layout {
@@ -150,8 +151,8 @@ const KINDS: &str = "session.state metadata agent.message.appended agent.switche
 const EVENTS: &str = "step.begin content.part tool.call tool.result step.end";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    let is_first = row.is("metadata") && row.protocol.is_some() && row.created.is_some();
-    is_first || row.is_any("context.append_message context.append_loop_event usage.record")
+    let is_first = row.is_kind("metadata") && row.protocol.is_some() && row.created.is_some();
+    is_first || row.is_one_of("context.append_message context.append_loop_event usage.record")
 }
 
 /// The session and the agent that the path of a file names.
@@ -219,7 +220,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time: parse_time(time).map(|time| time.to_string()),
         facts: read_facts(&row, &state, time),
         title: read_title(&row, &state),
-        meters: read_tokens(&row).into_iter().collect(),
+        meters: read_meter(&row).into_iter().collect(),
         subtype,
         kind,
         ..Entry::default()
@@ -241,15 +242,15 @@ fn read_facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Fact
     let facts = Facts {
         session_id: string(row.session),
         is_subagent: row.session.is_some() && !has_text(row.agent, MAIN),
-        subagent: SubagentFacts::of_type(string(row.profile)),
+        subagent: SubagentFacts::from_type(string(row.profile)),
         is_head: forked_from.is_some(),
         forked_from,
         // Other rows with a model have the name in the configuration of the user.
         model: string(row.model.filter(|_| has_text(row.kind, "llm.request")))
             .or_else(|| string(row.alias)),
-        ..Facts::at(time)
+        ..Facts::from_time(time)
     };
-    facts.in_directory(string(state.cwd.or(environment.cwd)))
+    facts.with_directory(string(state.cwd.or(environment.cwd)))
 }
 
 fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
@@ -263,7 +264,7 @@ fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
 }
 
 /// Returns the tokens of a request; `None` for an interrupted request, whose tokens are zero.
-fn read_tokens(row: &Row<'_>) -> Option<Meter> {
+fn read_meter(row: &Row<'_>) -> Option<Meter> {
     let fields = row.usage.filter(|_| has_text(row.kind, "usage.record"))?;
     let counts = [
         fields.input,
@@ -271,7 +272,7 @@ fn read_tokens(row: &Row<'_>) -> Option<Meter> {
         fields.cache_read,
         fields.cache_write,
     ];
-    let usage = tokens(counts);
+    let usage = read_tokens(counts);
     let parts = [row.agent, row.time].into_iter().chain(counts);
     let id: Vec<&str> = parts.flatten().map(RawValue::get).collect();
     usage.is_billable().then(|| Meter::Request {
@@ -306,15 +307,15 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
         "context.append_loop_event" => read_event(event),
         "context.apply_compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text_message(Role::System, Origin::Compaction, summary))
         }
         "turn.ended" if has_text(row.reason, "cancelled") => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(text_message(Role::User, Origin::Injected, notice))
+            Some(new_text_message(Role::User, Origin::Injected, notice))
         }
         "turn.ended" if has_text(row.reason, "failed") => {
             let reason = row.error.and_then(|error| string(error.message));
-            Some(text_message(
+            Some(new_text_message(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -329,7 +330,7 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
 fn read_event(event: &Event<'_>) -> Option<Message> {
     let block = match text(event.kind)?.as_ref() {
         "content.part" => read_block(&event.part?)?,
-        "tool.call" => call(
+        "tool.call" => new_call(
             string(event.call_id)?,
             string(event.name).unwrap_or_default(),
             input_of(event.args),
@@ -346,7 +347,7 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
     };
     Some(Message {
         id: string(event.step),
-        ..reply(vec![block])
+        ..new_reply(vec![block])
     })
 }
 
@@ -356,7 +357,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
     match text(fields.role).as_deref() {
         Some("assistant") => {
             blocks.extend(Called::read_list(fields.calls).iter().filter_map(read_call));
-            vec![reply(blocks)]
+            vec![new_reply(blocks)]
         }
         Some("tool") => string(fields.call_id)
             .map(|id| result_message(id, fields.content, fields.is_error))
@@ -365,14 +366,17 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
         Some("user") => {
             let command = typed_command(&source);
             let messages = match text(source.kind).as_deref() {
-                None | Some("user") => user_messages(Origin::Prompt, blocks),
+                None | Some("user") => split_user_messages(Origin::Prompt, blocks),
                 Some("system_trigger") if has_text(source.name, "subagent") => {
-                    vec![message(Role::User, Origin::Prompt, blocks)]
+                    vec![new_message(Role::User, Origin::Prompt, blocks)]
                 }
-                Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
-                Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
+                Some("compaction_summary") => {
+                    vec![new_message(Role::User, Origin::Summary, blocks)]
+                }
+                Some(_) => vec![new_message(Role::User, Origin::Injected, blocks)],
             };
-            let prompt = command.map(|command| text_message(Role::User, Origin::Prompt, command));
+            let prompt =
+                command.map(|command| new_text_message(Role::User, Origin::Prompt, command));
             let all = prompt.into_iter().chain(messages);
             all.map(|message| Message {
                 id: string(fields.id),
@@ -398,7 +402,11 @@ fn read_call(called: &Called<'_>) -> Option<Block> {
     let arguments = text(called.arguments.or(function.arguments));
     let input = arguments.and_then(|json| RawValue::from_string(json.into_owned()).ok());
     let name = string(called.name.or(function.name)).unwrap_or_default();
-    Some(call(string(called.id)?, name, input_of(input.as_deref())))
+    Some(new_call(
+        string(called.id)?,
+        name,
+        input_of(input.as_deref()),
+    ))
 }
 
 /// Returns the blocks of content, which is a text or a list of parts.
@@ -442,7 +450,7 @@ fn result_message(id: String, output: Option<&RawValue>, is_error: Option<&RawVa
         end: None,
     };
     result.end = parse_end(&result.text()).filter(|_| result.failed);
-    results(vec![Block::Result(result)])
+    new_results(vec![Block::Result(result)])
 }
 
 /// Returns the end of a command that failed, in the last line of its output.

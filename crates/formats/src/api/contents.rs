@@ -80,7 +80,7 @@ impl<'a> ResultBody<'a> {
     /// truncated.
     pub fn text(&self, needed: usize) -> Cow<'_, str> {
         match &self.content {
-            Body::Json(json) => result_text(*json, needed),
+            Body::Json(json) => read_result_text(*json, needed),
             Body::Text(text) => Cow::Borrowed(text),
         }
     }
@@ -141,10 +141,10 @@ impl<'a> Contents<'a> {
         let failed = EndOfCall::from_raw(record.call_result)
             .and_then(|end| text(end.status))
             .is_some_and(|status| status != "success");
-        let mut results: Vec<ResultBody<'a>> = anthropic::result_bodies(blocks)
+        let mut results: Vec<ResultBody<'a>> = anthropic::read_result_bodies(blocks)
             .map(|(content, failed)| ResultBody::new(content, failed))
             .collect();
-        for body in gemini::result_bodies(message.parts.or(record.parts)) {
+        for body in gemini::read_result_bodies(message.parts.or(record.parts)) {
             let inner = Inner::from_raw(body).unwrap_or_default();
             let has_error = inner.error.is_some() && inner.output.is_none();
             results.push(ResultBody::new(body, failed || has_error));
@@ -162,34 +162,34 @@ impl<'a> Contents<'a> {
             return None;
         };
         let choice = chunk.choices.into_iter().find(|choice| choice.index == 0)?;
-        let mut said: Option<Vec<u8>> = None;
+        let mut bytes: Option<Vec<u8>> = None;
         for delta in choice.deltas {
             if let Delta::Text(text) | Delta::WholeText(text) = delta {
-                said.get_or_insert_default().extend_from_slice(&text);
+                bytes.get_or_insert_default().extend_from_slice(&text);
             }
         }
-        let said = from_wtf8(said?);
+        let text = from_wtf8(bytes?);
         match chunk.extent {
-            Extent::Whole if said.is_empty() => None,
-            Extent::Whole => Some(AssistantText::Whole(said)),
-            _ => Some(AssistantText::Part(said)),
+            Extent::Whole if text.is_empty() => None,
+            Extent::Whole => Some(AssistantText::Whole(text)),
+            _ => Some(AssistantText::Part(text)),
         }
     }
 }
 
 /// Returns the text of a result: the texts of blocks, one per line, or the output of an object. A
 /// text of more than `needed` characters may be truncated.
-fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
+fn read_result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     let Some(raw) = content else {
         return Cow::Borrowed("");
     };
     match raw.get().as_bytes().first() {
-        Some(b'"') => text_prefix(raw, needed).unwrap_or_default(),
+        Some(b'"') => read_text_prefix(raw, needed).unwrap_or_default(),
         Some(b'[') => {
             let blocks = TextBlock::read_list(Some(raw));
             let texts: Vec<Cow<'_, str>> = blocks
                 .iter()
-                .filter_map(|block| text_prefix(block.text?, needed))
+                .filter_map(|block| read_text_prefix(block.text?, needed))
                 .collect();
             Cow::Owned(texts.join("\n"))
         }
@@ -197,7 +197,7 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
             let inner = Inner::from_raw(Some(raw)).unwrap_or_default();
             match inner.output.or(inner.error) {
                 Some(output) => {
-                    text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
+                    read_text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
                 }
                 None => Cow::Borrowed(raw.get()),
             }
@@ -206,8 +206,8 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     }
 }
 
-fn text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
-    match string_prefix(raw.get(), needed) {
+fn read_text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
+    match truncate_json_string(raw.get(), needed) {
         Cow::Borrowed(whole) => unescape(whole),
         Cow::Owned(beginning) => unescape(&beginning).map(|text| Cow::Owned(text.into_owned())),
     }
@@ -215,7 +215,7 @@ fn text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
 
 /// Returns the first `count` characters and escapes of a longer JSON string, as a JSON string; any
 /// other value unchanged.
-pub fn string_prefix(json: &str, count: usize) -> Cow<'_, str> {
+pub fn truncate_json_string(json: &str, count: usize) -> Cow<'_, str> {
     if json.len() <= count || !json.starts_with('"') {
         return Cow::Borrowed(json);
     }
@@ -296,10 +296,10 @@ mod tests {
                 true,
             ),
         ];
-        for (record, said, failed) in table {
+        for (record, text, failed) in table {
             let contents = Contents::parse(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
-            assert_eq!(contents[0].text(9), said, "{record}");
+            assert_eq!(contents[0].text(9), text, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
         }
     }
@@ -308,7 +308,7 @@ mod tests {
     fn an_empty_reply_has_no_text() {
         let text = |record| Contents::parse(record).unwrap().assistant_text();
         let reply = r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#;
-        assert!(matches!(text(reply), Some(AssistantText::Whole(said)) if said == "a"));
+        assert!(matches!(text(reply), Some(AssistantText::Whole(text)) if text == "a"));
         assert!(text(r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#).is_none());
     }
 
@@ -322,7 +322,7 @@ mod tests {
             count in 0..40_usize,
         ) {
             let json = format!("\"{}\"", parts.concat());
-            let beginning = string_prefix(&json, count);
+            let beginning = truncate_json_string(&json, count);
             let whole = unescape(&json).unwrap();
             // A pair of surrogates may be cut in half.
             let kept = unescape(&beginning).unwrap();

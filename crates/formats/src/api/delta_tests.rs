@@ -19,7 +19,7 @@ fn stop_reasons_of_all_apis() {
 }
 
 fn object(arguments: Arguments<'_>) -> String {
-    match arguments.object() {
+    match arguments.into_object() {
         Ok(input) => input.get().to_owned(),
         Err(reason) => reason.to_string(),
     }

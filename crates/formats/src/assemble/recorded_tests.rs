@@ -294,7 +294,7 @@ fn replies_are_sent_back_with_the_same_calls() {
             {
                 sent.extend(messages.take_reply());
             }
-            messages.record(record);
+            messages.push_record(record);
             if events
                 .iter()
                 .any(|event| matches!(event, Event::TurnEnd(_)))

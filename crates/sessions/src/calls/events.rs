@@ -18,7 +18,7 @@ use crate::read::tree::Scope;
 use turnpipe_core::message::{
     Call, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
 };
-use turnpipe_formats::agent::{Detail, Entry, exit_code, timestamp};
+use turnpipe_formats::agent::{Detail, Entry, parse_exit_code, timestamp};
 
 /// Maximum number of sections, steps or calls that wait for results. Later results are shown apart from their calls.
 pub const MAX_WAITING: usize = 1024;
@@ -59,7 +59,7 @@ impl ResultFacts {
         Self {
             time: time.cloned(),
             outcome: result.outcome(),
-            exit_status: result.status().or_else(|| exit_code(&text)),
+            exit_status: result.status().or_else(|| parse_exit_code(&text)),
             bytes: text.len() as u64,
         }
     }

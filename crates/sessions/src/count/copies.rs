@@ -25,7 +25,7 @@ pub(crate) fn is_copy_time(time: Option<Timestamp>, started: Option<Timestamp>) 
 #[derive(Debug, Default)]
 pub(crate) struct CopyKeys {
     ids: IdScope,
-    copies_are_older: bool,
+    has_older_copies: bool,
     /// The file.
     path: String,
     /// The session.
@@ -48,7 +48,7 @@ impl CopyKeys {
         let format = session.format();
         Self {
             ids: format.counting.ids,
-            copies_are_older: format.counting.copies_are_older,
+            has_older_copies: format.counting.has_older_copies,
             path: session.file.path.display().to_string(),
             seen: (!format.is_stream()).then(HashMap::new),
             ..Self::default()
@@ -84,7 +84,7 @@ impl CopyKeys {
 
     /// Whether a record of this time is older than the session.
     pub(crate) fn is_older(&self, time: Option<Timestamp>) -> bool {
-        let pair = time.zip(self.started).filter(|_| self.copies_are_older);
+        let pair = time.zip(self.started).filter(|_| self.has_older_copies);
         pair.is_some_and(|(time, started)| time < started)
     }
 

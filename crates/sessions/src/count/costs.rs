@@ -502,6 +502,6 @@ impl Session {
         tally.finish_file(current.into_inner());
         counts.records += records;
         counts.unanswered += pairs.unanswered_calls().len() as u64;
-        Ok(message_facts.followed_by(facts))
+        Ok(message_facts.merge_later(facts))
     }
 }

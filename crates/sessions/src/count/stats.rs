@@ -112,7 +112,7 @@ impl FileState {
         self.keys.note(entry);
         self.subagents.note(entry);
         self.meter.subagent.clone_from(&self.subagents.last);
-        self.meter.note(entry, &self.keys);
+        self.meter.read_entry(entry, &self.keys);
         if let Some(mut request) = take_side_request(entry) {
             let model = &mut request.cost.model;
             *model = model
@@ -272,7 +272,7 @@ impl Tally {
             cwd: cwd.cloned(),
             home: session
                 .named_roots
-                .home_at(&session.file.path)
+                .find_home(&session.file.path)
                 .map(|home| home.name),
             project: self.projects.get().and_then(|known| known.name(&facts)),
             is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,

@@ -7,7 +7,7 @@ use crate::files::distinct::Key;
 use crate::read::session::Session;
 use crate::read::side_threads::SubagentTask;
 use turnpipe_core::message::{Message, Thread};
-use turnpipe_formats::agent::{Entry, Facts, Part, SubagentFacts, Subagents, subagent_of_file};
+use turnpipe_formats::agent::{Entry, Facts, Part, SubagentFacts, Subagents, find_subagent_id};
 
 /// A subagent. Its requests share it before all of its facts are known.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl CountedSubagents {
             let facts = session.read_identity_facts().ok()?;
             facts.session_id.filter(|_| is_started || facts.is_subagent)
         };
-        let id = subagent_of_file(&session.file.path);
+        let id = find_subagent_id(&session.file.path);
         let id = id.or_else(|| may_be_subagent.then(id_of_name).flatten());
         FileSubagents {
             own: id.map(|id| self.get_or_add(&id)),

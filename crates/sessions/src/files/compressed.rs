@@ -155,7 +155,7 @@ pub(crate) fn split_trajectory(file: &SessionFile) -> io::Result<Option<ScratchF
     let mut source = Positioned { file, at: 0 };
     let mut block = vec![0; READ_SIZE];
     let (mut lines, mut split) = (TrajectoryLines::default(), Vec::new());
-    while !lines.is_over {
+    while !lines.has_ended {
         let read = source.read(&mut block)?;
         if read == 0 {
             break;

@@ -376,7 +376,7 @@ impl Listing {
             homes: self
                 .selection
                 .named_roots
-                .home_at(path)
+                .find_home(path)
                 .into_iter()
                 .collect(),
             size: context.stored_size.unwrap_or(session.file.size),

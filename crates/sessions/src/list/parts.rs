@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::files::listed::{ListedSession, OtherFile, Sessions};
 use crate::read::session::Session;
 use turnpipe_formats::agent::{
-    Agent, CopiedHistory, Facts, IdScope, session_stem, subagent_of_file,
+    Agent, CopiedHistory, Facts, IdScope, find_subagent_id, session_stem,
 };
 
 /// Joins the files of each session.
@@ -108,7 +108,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .filter(|(_, character)| matches!(character, '-' | '_'))
         .map(|(at, _)| stem[at + 1..].to_owned())
         .collect();
-    let subagent = subagent_of_file(path);
+    let subagent = find_subagent_id(path);
     let whole = [
         Some(stem.into_owned()),
         dir.map(Cow::into_owned),

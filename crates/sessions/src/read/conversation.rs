@@ -409,7 +409,7 @@ impl ConversationReader<'_> {
             seen(&mut entry);
         }
         if let Change::Reset(rows) = &mut entry.change {
-            rows.retain(|(_, messages)| !self.has_rows || is_new(messages));
+            rows.retain(|row| !self.has_rows || is_new(&row.messages));
         }
         self.has_rows |= matches!(entry.change, Change::Put(_) | Change::Reset(_));
         self.repeat_index.note_turn(&entry);
@@ -521,9 +521,9 @@ impl Replay {
             Change::Reset(rows) => {
                 let keeps = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                for (row, (id, messages)) in (0..).zip(rows) {
-                    if !keeps || is_new(&messages) {
-                        self.put(id, place, row);
+                for (number, row) in (0..).zip(rows) {
+                    if !keeps || is_new(&row.messages) {
+                        self.put(row.id, place, number);
                     }
                 }
             }

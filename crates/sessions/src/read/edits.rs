@@ -16,7 +16,7 @@ use crate::{CONTENT, file_changes, input_in_full, patch_in, text_edits};
 use turnpipe_core::message::{Block, Call, CallOutcome, Message, ResultPart};
 use turnpipe_core::tool_facts::Purpose;
 use turnpipe_formats::agent::{
-    Detail, EditKind, Facts, FileEdit, Format, new_file, patch_edits, project_hash, unified_hunks,
+    Detail, EditKind, Facts, FileEdit, Format, diff_texts, hash_project, new_file, parse_patch,
 };
 use turnpipe_guard::shell::{CommandPart, PartWord, analyse, parse};
 
@@ -52,7 +52,7 @@ impl SessionEdits {
         let hash = facts.cwd_hash.as_deref().unwrap_or_default();
         let hashed = self.edits.iter().find_map(|edit| {
             let mut parents = Path::new(&edit.path).ancestors();
-            parents.find(|parent| project_hash(parent) == hash)
+            parents.find(|parent| hash_project(parent) == hash)
         });
         let cwd = facts.first_cwd.as_ref().map(Path::new);
         let found = self.directory.as_ref().map(Path::new);
@@ -179,7 +179,7 @@ impl EditReader {
             let files = file_changes(&parse_input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
-        let mut edits = (format.reading.edits)(record, &path_of);
+        let mut edits = (format.reading.read_edits)(record, &path_of);
         // Some agents write a row again.
         edits.retain(|edit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id)));
         for edit in edits {
@@ -187,7 +187,7 @@ impl EditReader {
             let edit = self.make_relative(edit);
             self.add_edit(edit);
         }
-        if let Some((id, text)) = (format.reading.text_read)(record)
+        if let Some((id, text)) = (format.reading.read_whole_file)(record)
             && let Some(path) = self
                 .calls
                 .get(&id)
@@ -268,7 +268,7 @@ impl EditReader {
     /// Takes the changes of a patch from the input of a call.
     fn note_patch(&mut self, call: &Call, patch: &str, input: &Map<String, Value>) {
         let directory = patch_directory(input);
-        for mut edit in patch_edits(&call.id, patch) {
+        for mut edit in parse_patch(&call.id, patch) {
             let paths = std::iter::once(&mut edit.path).chain(&mut edit.moved_to);
             paths.for_each(|path| *path = directory.join(&*path).display().to_string());
             if edit.kind == EditKind::Remove {
@@ -276,7 +276,7 @@ impl EditReader {
                     self.add_unknown(call, edit.path);
                     continue;
                 };
-                edit.hunks = unified_hunks(&content, "");
+                edit.hunks = diff_texts(&content, "");
             }
             self.add_edit(edit);
         }
@@ -299,7 +299,7 @@ impl EditReader {
             } else if let (Some(old), Some(new)) = (old, new) {
                 self.add_edit(FileEdit {
                     kind: EditKind::Change,
-                    hunks: unified_hunks(&old, &new),
+                    hunks: diff_texts(&old, &new),
                     ..new_file(id, file.path, "")
                 });
             } else {

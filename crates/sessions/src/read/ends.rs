@@ -46,7 +46,7 @@ impl Session {
         let mut bytes = self.bytes(mapping);
         let facts = self.read_end_facts(&mut bytes)?;
         Ok(Facts {
-            title: self.title_in(&mut bytes, mapping)?,
+            title: self.find_title_in(&mut bytes, mapping)?,
             written_by: self.written_by().map(str::to_owned),
             ..self.with_directory(facts)
         })
@@ -57,8 +57,8 @@ impl Session {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }
-        let directory = self.agent().directory_beside(&self.file.path);
-        facts.in_directory(directory)
+        let directory = self.agent().find_directory(&self.file.path);
+        facts.with_directory(directory)
     }
 
     /// Returns the facts at the start of the file.
@@ -97,9 +97,9 @@ impl Session {
         if tail.model.is_none() {
             tail = self
                 .find_last_model_facts(bytes, end, &before)?
-                .followed_by(tail);
+                .merge_later(tail);
         }
-        Ok(facts.followed_by(tail))
+        Ok(facts.merge_later(tail))
     }
 
     /// Returns the facts in the last record at or after `from` that names a model.
@@ -131,7 +131,7 @@ impl Session {
     pub(crate) fn facts_beside(&self) -> Facts {
         let entries = self.entries_beside(Detail::Outline);
         entries.fold(Facts::default(), |facts, entry| {
-            facts.followed_by(entry.facts)
+            facts.merge_later(entry.facts)
         })
     }
 
@@ -165,7 +165,7 @@ impl Session {
                 break;
             }
             if is_named(&facts)
-                && (self.format().reading.line_class)(line.text) != LineClass::Anything
+                && (self.format().reading.classify_line)(line.text) != LineClass::Anything
             {
                 skipped = skipped.min(start);
             } else {
@@ -193,7 +193,7 @@ impl Session {
             if let Some(line) = line.filter(|line| is_wanted || may_add_to(&known, line)) {
                 let mut earlier = before.clone();
                 self.add_line(line, detail, &mut earlier);
-                known = earlier.followed_by(std::mem::take(&mut known));
+                known = earlier.merge_later(std::mem::take(&mut known));
             }
             lines += 1;
             let has_all = lines >= LAST_LINES && has_ended(&known);

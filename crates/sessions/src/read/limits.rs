@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::files::discover::Candidate;
 use turnpipe_core::io::open_regular;
 use turnpipe_core::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
-use turnpipe_formats::agent::{Agent, plan_limits, timestamp};
+use turnpipe_formats::agent::{Agent, parse_plan_limits, timestamp};
 use turnpipe_formats::records::PlanLimitRecord;
 
 /// Returns the latest windows of the plan in sessions of Codex, by length. Files that cannot be read have none.
@@ -28,7 +28,7 @@ pub fn codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRe
             let row: Value = serde_json::from_slice(hit.line).unwrap_or_default();
             let time = timestamp(row["timestamp"].as_str()).unwrap_or(Timestamp::MIN);
             let limits = &row["payload"]["rate_limits"];
-            let found = plan_limits(Agent::Codex, limits, time, now);
+            let found = parse_plan_limits(Agent::Codex, limits, time, now);
             if found.is_empty() {
                 return SearchControl::Continue;
             }

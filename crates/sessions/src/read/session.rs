@@ -126,7 +126,7 @@ impl Session {
 
     /// Returns the name of the agent that wrote it, if that uses the format of another one.
     pub fn written_by(&self) -> Option<&str> {
-        self.named_roots.fork_name_at(&self.file.path)
+        self.named_roots.find_fork_name(&self.file.path)
     }
 
     /// Returns the format of its records.
@@ -263,7 +263,7 @@ impl Session {
             return visit(place, skipped_record(place));
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        let class = || (self.format.reading.line_class)(line.text);
+        let class = || (self.format.reading.classify_line)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
             visit_entries_on_line(line.offset, line.text, entries, detail, visit);
         }

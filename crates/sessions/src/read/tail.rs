@@ -11,7 +11,7 @@ use crate::files::recover::visit_records_on;
 use crate::read::session::Session;
 use turnpipe_core::jsonl::{FixedFile, Mapping, visit_lines_backward};
 use turnpipe_core::message::{Message, Origin};
-use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
+use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, detect_format};
 
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
@@ -125,7 +125,7 @@ impl MessageLines {
         let mut messages = Vec::new();
         visit_records_on(line, &mut |record| {
             let known = self.entries.take();
-            self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
+            self.entries = known.or_else(|| detect_format(record).map(EntryReader::new));
             let entries = self.entries.as_mut();
             if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
                 messages.extend(self.convert_entry(entry));

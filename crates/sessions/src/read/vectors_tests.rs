@@ -126,7 +126,7 @@ fn records_on_a_line_match_those_of_the_agent() {
 fn hashes_of_directories_match_those_of_the_agent() {
     for row in rows_of("storage.projectDirName") {
         let directory = decoded(&row["input"]);
-        let hash = crate::project_hash(std::path::Path::new(&directory));
+        let hash = crate::hash_project(std::path::Path::new(&directory));
         assert_eq!(row["expected"]["projectHash"], hash, "{row}");
     }
 }

@@ -225,7 +225,7 @@ impl ParentSession {
             id: id.clone(),
             title,
             resume: match path.unwrap_or(&session.path) {
-                path if named.fork_name_at(path).is_some() => None,
+                path if named.find_fork_name(path).is_some() => None,
                 path => session.agent.resume_command(id, path),
             },
         })

@@ -178,7 +178,7 @@ impl Counter<'_> {
         let mut entries = session.entries();
         let mut lines = RawLines::new(session.reader(), &[])?;
         while let Some(line) = lines.next()? {
-            let is_read = match (session.format().reading.line_class)(line.text) {
+            let is_read = match (session.format().reading.classify_line)(line.text) {
                 LineClass::NoMessage | LineClass::Cost => false,
                 LineClass::Anything => true,
                 LineClass::Results | LineClass::NoText => self.query.may_be_on(line.text),

@@ -180,7 +180,7 @@ impl Session {
         while flow.is_continue()
             && let Some(line) = raw_lines.next()?
         {
-            let class = (self.format().reading.line_class)(line.text);
+            let class = (self.format().reading.classify_line)(line.text);
             if class == LineClass::Anything {
                 known_untitled = known_untitled && title_filter.find(line.text, 0).is_none();
             }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::act::{Act, Verb};
-use crate::agent::{exit_code, has_failed};
+use crate::agent::{has_failed, parse_exit_code};
 use crate::message::CallOutcome;
 use crate::text::{redact, redact_strings};
 use crate::tool_facts::{Parameter, Purpose, parameters, patch_files};
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
             input,
             text: redact(call.text),
             outcome: CallOutcome::from_result(call.text, has_failed),
-            status: call.status.or_else(|| exit_code(call.text)),
+            status: call.status.or_else(|| parse_exit_code(call.text)),
             cwd,
         }
     }
