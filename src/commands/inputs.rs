@@ -102,7 +102,8 @@ pub(super) fn working_directory() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// It is unreadable, or not UTF-8.
 pub(super) fn option_file(option: &str, path: &Path) -> Result<String, UsageError> {
-    std::fs::read_to_string(path).map_err(|error| UsageError::reason(error).in_option(option, path))
+    std::fs::read_to_string(path)
+        .map_err(|error| UsageError::reason(error).with_option(option, path))
 }
 
 /// Whether `path` names standard input or output.
@@ -120,7 +121,7 @@ pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError
         Ok(_) => UsageError::new("is not a directory"),
         Err(error) => UsageError::reason(error),
     };
-    Err(error.in_option(option, path))
+    Err(error.with_option(option, path))
 }
 
 /// Opens a session file for appending.

@@ -299,7 +299,7 @@ impl SideArguments {
 fn read_prompt(option: &str, path: &Path) -> Result<String, UsageError> {
     let text = option_file(option, path)?;
     if text.trim().is_empty() {
-        let error = UsageError::new("is empty").in_option(option, path);
+        let error = UsageError::new("is empty").with_option(option, path);
         return Err(error.with_hint("`--print-prompt` shows the usual one"));
     }
     Ok(text)

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::guards::{call_decisions, read_and_check_permissions};
+use super::guards::{new_call_decisions, read_and_check_permissions};
 use crate::agent::Agent;
 use crate::commands::inputs::take_stdin;
 use crate::commands::{Globals, Run, Status, UsageError, output};
@@ -161,7 +161,7 @@ impl Run for HookArguments {
                 WriteProtection::Absent
             })
         };
-        let mut decisions = call_decisions(registry, settings, project, shell, io)?;
+        let mut decisions = new_call_decisions(registry, settings, project, shell, io)?;
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = own_directory;
         let context = decisions.context.with_directory(&input.cwd);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::network::workspace_network;
+use super::network::resolve_network;
 use super::sandbox_files::{OptionPaths, SandboxFiles};
 use crate::commands::inputs::working_directory;
 use crate::commands::{Globals, Run, Status, UsageError};
@@ -236,7 +236,7 @@ impl SandboxArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Workspace, UsageError> {
-        let (network, domains) = workspace_network(self.network, &self.allow_domain, permissions)?;
+        let (network, domains) = resolve_network(self.network, &self.allow_domain, permissions)?;
         let settings = globals.config(io)?.settings(Overrides::default());
         let parent = settings.state_root.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)

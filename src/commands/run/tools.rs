@@ -49,9 +49,11 @@ enum OutputForm {
 
 impl Run for ToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let settings = self.manifests.settings(globals, io)?;
+        let settings = self.manifests.load_settings(globals, io)?;
         let here = working_directory()?;
-        let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;
+        let registry = self
+            .advisor
+            .declare(load_registry(&settings)?, globals, io)?;
         let registry = self
             .mcp
             .add_servers(registry, &here, None, None, globals, io)?;

@@ -109,7 +109,7 @@ impl Run for SessionArchiveArguments {
             },
         )?;
         drop(progress);
-        for record in selected.failures() {
+        for record in selected.to_failure_records() {
             write_archived(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
         if let Err(problem) = dir.write_names(selected.with_bases()) {
@@ -144,10 +144,8 @@ impl Run for SessionRemoveArguments {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
         let is_dry_run = self.dry_run || !self.yes;
-        let archive = self.archive.as_deref();
-        let archive = archive
-            .map(|dir| open_archive(dir, &self.matching, is_dry_run, io))
-            .transpose()?;
+        let open = |dir: &PathBuf| open_archive(dir, &self.matching, is_dry_run, io);
+        let archive = self.archive.as_ref().map(open).transpose()?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
             if !matches!(error, SessionError::Unknown(_)) {

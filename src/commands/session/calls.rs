@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::commands::session::names::display_path_of;
+use crate::commands::session::names::find_display_path;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
@@ -102,7 +102,7 @@ impl Run for SessionCallsArguments {
         visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    let path = display_path_of(listed.path, &named);
+                    let path = find_display_path(listed.path, &named);
                     about = session_description(path, listed.agent, listed.facts);
                     heading = Some(calls_heading(&about, style, columns));
                 }

@@ -26,7 +26,7 @@ const FILE: &str = "plan-limits.json";
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn store(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
+pub(super) fn store_windows(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
     let limits = &input["rate_limits"];
     if parse_plan_limits(Agent::Claude, limits, now, now).is_empty() {
         return Ok(());

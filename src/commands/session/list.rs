@@ -106,18 +106,18 @@ impl Run for SessionListArguments {
             zone: io.clock.time_zone(),
             colored: globals.colors_output(io),
         };
-        let records = listed.into_iter().map(|session| {
+        let with_resume = listed.into_iter().map(|session| {
             // The table also has the commands of subagents.
             let resume = session.resume_command();
             let mut record = session.into_record();
             record.about.resume = resume;
             record
         });
-        let records: Vec<SessionRecord> = records.collect();
-        let ids = records.iter().map(|record| &record.about.session_id);
-        let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
+        let records: Vec<SessionRecord> = with_resume.collect();
+        let session_ids = records.iter().map(|record| &record.about.session_id);
+        let full_ids = session_ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
         let other_ids = source.all_ids(&io.environment);
-        let ids = shorten_ids(&ids.collect::<Vec<_>>(), &other_ids);
+        let ids = shorten_ids(&full_ids.collect::<Vec<_>>(), &other_ids);
         output::page(&session_table(&records, &ids, &look), globals, io)?;
         Ok(errors.outcome(Status::Done))
     }

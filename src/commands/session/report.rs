@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use globset::{Glob, GlobBuilder};
 
 use crate::commands::session::gates::{parse_amount, report_failed_gates};
-use crate::commands::session::names::display_path_of;
+use crate::commands::session::names::find_display_path;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -136,7 +136,7 @@ impl Run for SessionReportArguments {
         }
         let (mut report, costs) = builder.finish(&prices);
         for about in report.sessions.iter_mut().map(|session| &mut session.about) {
-            let path = display_path_of(mem::take(&mut about.path).into(), &named);
+            let path = find_display_path(mem::take(&mut about.path).into(), &named);
             about.path = path.display().to_string();
         }
         if report.sessions.is_empty() && !self.sessions.is_empty() {

@@ -8,7 +8,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, print_ranked};
-use super::names::{NamedSession, display_path_of, usable_paths};
+use super::names::{NamedSession, find_display_path, list_usable_paths};
 use super::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -176,7 +176,7 @@ impl Run for SessionSearchArguments {
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
-                    listed.path = display_path_of(listed.path, &sessions);
+                    listed.path = find_display_path(listed.path, &sessions);
                     let parent = ParentSession::find(&listed, &candidates, &source.named_roots);
                     printer.start_session(*listed, parent)
                 }
@@ -240,7 +240,7 @@ impl SessionSearchArguments {
             let places = self.places.iter().flat_map(|name| name.places());
             query.places = places.copied().collect();
         }
-        query.most = if self.files_with_matches {
+        query.max_hits = if self.files_with_matches {
             Some(NonZeroUsize::MIN)
         } else {
             self.max_count
@@ -268,7 +268,7 @@ impl SessionSearchArguments {
             }
             return candidates;
         }
-        let paths = usable_paths(sessions, errors).into_iter();
+        let paths = list_usable_paths(sessions, errors).into_iter();
         let found = paths.flat_map(|path| {
             let mut session = discover_paths(std::iter::once(path));
             if self.subagents {

@@ -150,7 +150,7 @@ impl Run for SessionShowArguments {
         }
         printer.print_head(&about, head, Vec::new())?;
         let omitted = print_dialog(&parts, scope, range, about.session_id, &mut printer)
-            .map_err(UsageError::of_print_error)?;
+            .map_err(UsageError::from_print_error)?;
         let number = printer.number;
         // Waits for the pager.
         drop(printer);

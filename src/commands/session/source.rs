@@ -215,7 +215,7 @@ impl SourceArguments {
                 written_by: self
                     .agent
                     .as_ref()
-                    .and_then(|agent| agent.fork().map(str::to_owned)),
+                    .and_then(|agent| agent.fork_name().map(str::to_owned)),
                 cwd: self.cwd.as_deref().map(absolute),
                 named_roots: self.named_roots.clone(),
                 home: self.home.clone(),
@@ -300,7 +300,9 @@ impl FilterArguments {
         let (since, until) = self.period(clock.now(), &zone);
         selection.since = since;
         selection.until = until;
-        let before = self.before.map(|moment| moment.time(clock.now(), &zone));
+        let before = self
+            .before
+            .map(|moment| moment.to_timestamp(clock.now(), &zone));
         selection.before = before;
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
@@ -315,8 +317,11 @@ impl FilterArguments {
         now: Timestamp,
         zone: &TimeZone,
     ) -> (Option<Timestamp>, Option<Timestamp>) {
-        let since = self.since.map(|moment| moment.time(now, zone));
-        (since, self.until.map(|moment| moment.end(now, zone)))
+        let since = self.since.map(|moment| moment.to_timestamp(now, zone));
+        (
+            since,
+            self.until.map(|moment| moment.to_period_end(now, zone)),
+        )
     }
 
     /// Whether sessions that continued later are selected too.

@@ -322,7 +322,7 @@ fn format_statusline(
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
     let state = state_root(globals, io)?;
-    if let Err(error) = limits::store(&input, &state, now) {
+    if let Err(error) = limits::store_windows(&input, &state, now) {
         let state = state.display();
         io.messages
             .warn(&format!("cannot write to {state}: {error}"));

@@ -98,8 +98,8 @@ impl Run for SessionTailArguments {
         let named = self
             .source
             .resolve_one(self.session.as_deref().unwrap_or(LATEST), io)?
-            .for_reading()?;
-        let path = named.path().map_err(|error| named.explain(&error))?;
+            .prepare_for_reading()?;
+        let path = named.path().map_err(|error| named.name_error(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = if self.follow {
             open_to_follow(path)
@@ -244,7 +244,7 @@ impl SessionTailArguments {
         let newer = || NewerSessions::new(&candidates, &self.source.named_roots);
         let newer = self.latest.then(newer);
         let session = FollowedSession::new(file, start, format, about, &options)?;
-        let failed = UsageError::of_print_error;
+        let failed = UsageError::from_print_error;
         if !self.follow {
             session.read_to_end(&mut printer).map_err(failed)?;
             return Ok(Status::Done);

@@ -143,7 +143,7 @@ impl RecapArguments {
         let session = self.common.source.resolve_one(name, io)?;
         let path = session
             .permanent_path()
-            .map_err(|error| session.explain(&error))?;
+            .map_err(|error| session.name_error(&error))?;
         let mut writer = output::writer(runner.form, io)?;
         let read =
             || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();

@@ -48,7 +48,7 @@ pub(crate) fn status_line(
                 &Tally::from_session(&session, prices).ok()?.total(),
             ))
         });
-    let block = tally.block_at(now).map(|block| {
+    let block = tally.find_block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(
             "{} block (until {}, {left} left)",

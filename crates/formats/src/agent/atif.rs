@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::agent::Agent;
 use super::content::{
     input_of, is_in, is_true, new_call, new_message, new_results, read_count, read_decimal,
-    split_user_messages, string,
+    split_user, string,
 };
 use super::counting::SideCost;
 use super::entry::{Entry, Part};
@@ -201,7 +201,7 @@ fn read_message(step: &Step<'_>, source: &str) -> Vec<Message> {
                 ..new_message(Role::Assistant, origin.unwrap_or(Origin::Reply), blocks)
             }]
         }
-        ("user", None) => split_user_messages(Origin::Prompt, blocks),
+        ("user", None) => split_user(Origin::Prompt, blocks),
         ("user", Some(origin)) => vec![new_message(Role::User, origin, blocks)],
         _ if is_object(extra.context) => {
             vec![new_message(Role::System, Origin::Compaction, blocks)]

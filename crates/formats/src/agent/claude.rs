@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::claude_edits::{read_change, result_id};
-use super::claude_lines::classify_line;
+use super::claude_lines::classify;
 use super::content::{
-    is_in, is_true, is_unique_id, new_text_message, read_decimal, read_uuid_link, session_stem,
-    sibling_path, split_user_messages, string,
+    is_in, is_true, is_unique_id, new_text, read_decimal, read_uuid_link, session_stem,
+    sibling_path, split_user, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part, Summary, WebSearches};
@@ -21,7 +21,7 @@ use super::format::Format;
 use super::hook_settings::HookSettings;
 use super::layout::{Layout, SubagentFiles, Subagents, has_name_prefix, parse_subagent_id};
 use super::own_record::{
-    new_recap, new_title_record, read_origin, read_side_cost, read_title_source,
+    new_claude_title, new_recap, read_origin, read_side_cost, read_title_source,
 };
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
@@ -43,7 +43,7 @@ pub(super) static CLAUDE: Format = Format {
             "\"cost-state\"",
         ],
         activity_words: &["\"user\"", "\"queued_command\""],
-        classify_line,
+        classify,
         read_link: read_uuid_link,
         read_edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
@@ -95,7 +95,7 @@ pub(super) static CLAUDE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
-        new_title: Some(new_title_record),
+        new_title: Some(new_claude_title),
         new_recap: Some(|at, text| new_recap(at, text.into())),
         ..TitleFormat::NONE
     },
@@ -320,15 +320,15 @@ fn read_messages(
 ) -> Vec<Message> {
     let into_list = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => fields.map_or_else(Vec::new, |fields| read_user_messages(row, &fields, detail)),
+        "user" => fields.map_or_else(Vec::new, |fields| read_user(row, &fields, detail)),
         "assistant" => into_list(fields.map(|fields| read_reply(row, &fields, detail))),
-        "system" => into_list(read_system_message(row, entry.subtype.as_deref())),
+        "system" => into_list(read_system(row, entry.subtype.as_deref())),
         "attachment" => read_attachment(row, detail),
         "tool_use_summary" => into_list(string(row.summary).map(|label| {
             let calls = elements(row.labelled_calls).into_iter();
             Message {
                 labelled_calls: calls.filter_map(|call| string(Some(call))).collect(),
-                ..new_text_message(Role::System, Origin::Label, label)
+                ..new_text(Role::System, Origin::Label, label)
             }
         })),
         _ => Vec::new(),
@@ -357,7 +357,7 @@ fn read_searches(row: &Row<'_>) -> Option<WebSearches> {
     })
 }
 
-fn read_user_messages(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
+fn read_user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta)
@@ -368,7 +368,7 @@ fn read_user_messages(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail)
     } else {
         Origin::Prompt
     };
-    split_user_messages(
+    split_user(
         origin,
         read_anthropic_blocks(fields.content, detail.block_detail()),
     )
@@ -417,7 +417,7 @@ fn read_reply(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Mess
     }
 }
 
-fn read_system_message(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
+fn read_system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
     let content = string(row.content);
     let (origin, content) = match subtype? {
         "compact_boundary" => (Origin::Compaction, content.unwrap_or_default()),
@@ -428,7 +428,7 @@ fn read_system_message(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> 
         ),
         _ => return None,
     };
-    Some(new_text_message(Role::System, origin, content))
+    Some(new_text(Role::System, origin, content))
 }
 
 /// Returns the text of an API error, at any level of nesting.
@@ -460,5 +460,5 @@ fn read_attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     } else {
         Origin::Injected
     };
-    split_user_messages(origin, content)
+    split_user(origin, content)
 }

@@ -12,7 +12,7 @@ use super::reading::LineClass;
 use turnpipe_core::jsonl::Prefilter;
 
 /// Classifies a line by the members before the first nested object and a few words after them.
-pub(super) fn classify_line(line: &[u8]) -> LineClass {
+pub(super) fn classify(line: &[u8]) -> LineClass {
     let Some(head) = memchr(b'{', line.get(1..).unwrap_or_default()) else {
         return LineClass::Anything;
     };
@@ -125,7 +125,7 @@ mod tests {
 
     /// Checks that the class of a line agrees with its messages, and returns it.
     fn compare_classes(line: &str) -> LineClass {
-        let seen = classify_line(line.as_bytes());
+        let seen = classify(line.as_bytes());
         let messages = Agent::Claude.format().messages(line);
         let all =
             |fits: fn(&Block) -> bool| messages.iter().flat_map(|said| &said.blocks).all(fits);
@@ -197,22 +197,14 @@ mod tests {
         let typed = message_line("user", r#""typed""#);
         for end in 0..=results.len() {
             let line = format!("{}{typed}", &results[..end]);
-            assert_eq!(
-                classify_line(line.as_bytes()),
-                LineClass::Anything,
-                "{line}"
-            );
+            assert_eq!(classify(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
     #[test]
     fn damaged_lines_are_parsed() {
         for line in ["", "{", "}", "{}", "{{", "\n", "{\"sessionId\":\"s\"}"] {
-            assert_eq!(
-                classify_line(line.as_bytes()),
-                LineClass::Anything,
-                "{line}"
-            );
+            assert_eq!(classify(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
@@ -273,7 +265,7 @@ mod tests {
                     compare_classes(record);
                 }
                 records if records.iter().all(|record| record.contains(NAMED)) => {
-                    assert_eq!(classify_line(records.concat().as_bytes()), LineClass::Anything);
+                    assert_eq!(classify(records.concat().as_bytes()), LineClass::Anything);
                 }
                 _ => {}
             }

@@ -7,10 +7,7 @@ use serde_json::value::RawValue;
 use super::Agent;
 use super::codex_item::{Payload, read_content, read_edits, read_hosted_call, read_item};
 use super::codex_names::{NAMES, SESSION_DIRS};
-use super::content::{
-    is_in, new_message, new_text_message, read_tokens_with_cached_input, split_user_messages,
-    string,
-};
+use super::content::{is_in, new_message, new_text, read_inclusive_tokens, split_user, string};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
 use super::facts::{CopiedHistory, Facts, SubagentFacts};
@@ -159,7 +156,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.with_messages([new_text_message(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([new_text(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
             meters: read_request(&payload).into_iter().collect(),
@@ -253,11 +250,11 @@ fn read_event(payload: &Payload<'_>) -> Option<Message> {
         // The turn failed.
         "task_complete" => {
             let reason = string(Failure::from_raw(payload.error)?.message)?;
-            Some(new_text_message(Role::System, Origin::Error, reason))
+            Some(new_text(Role::System, Origin::Error, reason))
         }
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
-            Some(new_text_message(
+            Some(new_text(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -283,7 +280,7 @@ fn read_repeated_messages(
             vec![new_message(Role::System, Origin::Compaction, content)]
         }
         Some("user_message" | "UserMessage") if !content.is_empty() => {
-            split_user_messages(Origin::Prompt, content)
+            split_user(Origin::Prompt, content)
         }
         Some("agent_message" | "AgentMessage") if !content.is_empty() => {
             vec![new_message(Role::Assistant, Origin::Reply, content)]
@@ -338,7 +335,7 @@ fn read_meter(payload: &Payload<'_>) -> Option<Meter> {
 /// Reads token counts. The input includes tokens read from the cache or written to it.
 pub(super) fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::from_raw(non_null(raw))?;
-    Some(read_tokens_with_cached_input([
+    Some(read_inclusive_tokens([
         tokens.input,
         tokens.output,
         tokens.cached,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::content::{
-    has_shell_failed, new_call, new_reply, new_results, split_user_messages, string, wrap_member,
+    has_shell_failed, new_call, new_reply, new_result, split_user, string, wrap_member,
 };
 use super::edits::{EditKind, FileEdit, diff_texts, new_file};
 use crate::api::read_responses_parts;
@@ -41,8 +41,8 @@ pub(super) fn read_item(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> 
     let blocks = blocks();
     match text(item.role).as_deref() {
         Some("assistant") => vec![new_reply(blocks)],
-        Some("user") => split_user_messages(Origin::Prompt, blocks),
-        Some("developer" | "system") => split_user_messages(Origin::Injected, blocks),
+        Some("user") => split_user(Origin::Prompt, blocks),
+        Some("developer" | "system") => split_user(Origin::Injected, blocks),
         _ => Vec::new(),
     }
 }
@@ -67,7 +67,7 @@ fn read_agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message
     } else {
         Origin::Injected
     };
-    split_user_messages(origin, blocks)
+    split_user(origin, blocks)
 }
 
 /// Returns thinking, a call or a result.
@@ -107,15 +107,15 @@ fn read_step(item: &Payload<'_>) -> Option<Message> {
         )),
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             let result = read_output(string(item.call_id)?, item.output);
-            Some(new_results(vec![Block::Result(result)]))
+            Some(new_result(result))
         }
         "tool_search_output" => {
             let found = item.tools.map_or("", RawValue::get).to_owned();
-            Some(new_results(vec![Block::Result(ToolResult {
+            Some(new_result(ToolResult {
                 id: string(item.call_id)?,
                 parts: vec![ResultPart::Text(found)],
                 ..ToolResult::default()
-            })]))
+            }))
         }
         _ => None,
     }
@@ -151,12 +151,12 @@ pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Me
         input,
     )])];
     if text(item.status).is_none_or(|status| status != "in_progress") {
-        messages.push(new_results(vec![Block::Result(ToolResult {
+        messages.push(new_result(ToolResult {
             id,
             parts: output.map(ResultPart::Media).into_iter().collect(),
             failed: has_text(item.status, "failed"),
             end: None,
-        })]));
+        }));
     }
     messages
 }

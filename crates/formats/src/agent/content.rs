@@ -13,7 +13,7 @@ use turnpipe_core::io::Environment;
 pub(super) use turnpipe_core::json::{is_true, string};
 use turnpipe_core::json::{number, object, text};
 use turnpipe_core::message::{
-    Block, Call, CallEnd, Message, Origin, ResultPart, Role, Usage, split_blocks,
+    Block, Call, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage, split_blocks,
 };
 pub(super) use turnpipe_core::message::{input_of, result_parts};
 
@@ -58,7 +58,7 @@ pub(super) fn read_tokens(counts: [Option<&RawValue>; 4]) -> Usage {
 }
 
 /// Like [`read_tokens`], if the input includes what is cached.
-pub(super) fn read_tokens_with_cached_input(counts: [Option<&RawValue>; 4]) -> Usage {
+pub(super) fn read_inclusive_tokens(counts: [Option<&RawValue>; 4]) -> Usage {
     let usage = read_tokens(counts);
     Usage {
         input: usage
@@ -80,22 +80,27 @@ pub(super) fn read_gemini_blocks(content: Option<&RawValue>, signed: Signed) -> 
     checked.collect()
 }
 
-/// Returns a message with a single text block.
-pub(super) fn new_text_message(role: Role, origin: Origin, text: String) -> Message {
+/// Creates a message with a single text block.
+pub(super) fn new_text(role: Role, origin: Origin, text: String) -> Message {
     new_message(role, origin, vec![Block::Text(text)])
 }
 
-/// Returns a message with results of calls.
+/// Creates a message with the result of a call.
+pub(super) fn new_result(result: ToolResult) -> Message {
+    new_results(vec![Block::Result(result)])
+}
+
+/// Creates a message with results of calls.
 pub(super) fn new_results(results: Vec<Block>) -> Message {
     new_message(Role::User, Origin::Results, results)
 }
 
-/// Returns a reply of the model.
+/// Creates a reply of the model.
 pub(super) fn new_reply(blocks: Vec<Block>) -> Message {
     new_message(Role::Assistant, Origin::Reply, blocks)
 }
 
-/// Returns a call.
+/// Creates a call.
 pub(super) fn new_call(id: String, name: String, input: Box<RawValue>) -> Block {
     Block::Call(Call {
         id,
@@ -105,7 +110,7 @@ pub(super) fn new_call(id: String, name: String, input: Box<RawValue>) -> Block 
     })
 }
 
-/// Returns a message with these blocks.
+/// Creates a message.
 pub(super) fn new_message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
     Message {
         blocks,
@@ -115,7 +120,7 @@ pub(super) fn new_message(role: Role, origin: Origin, blocks: Vec<Block>) -> Mes
 
 /// Splits a user row into messages of one origin each: results, text that the agent injected, and text that
 /// the user typed.
-pub(super) fn split_user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
+pub(super) fn split_user(origin: Origin, content: Vec<Block>) -> Vec<Message> {
     if content.is_empty() {
         return vec![new_message(Role::User, origin, content)];
     }

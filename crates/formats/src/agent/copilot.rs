@@ -11,9 +11,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    has_shell_failed, input_of, is_true, is_unique_id, new_call, new_reply, new_results,
-    new_text_message, read_decimal, read_exit, read_tokens_with_cached_input, session_stem, string,
-    wrap_member,
+    has_shell_failed, input_of, is_true, is_unique_id, new_call, new_reply, new_result, new_text,
+    read_decimal, read_exit, read_inclusive_tokens, session_stem, string, wrap_member,
 };
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
 use super::edits::{FileEdit, new_edit, new_file, remove_end_line};
@@ -284,7 +283,7 @@ fn read_meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
 }
 
 fn read_usage(tokens: Tokens<'_>) -> Usage {
-    read_tokens_with_cached_input([
+    read_inclusive_tokens([
         tokens.input,
         tokens.output,
         tokens.cache_read,
@@ -307,27 +306,23 @@ fn read_message(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> O
             } else {
                 Origin::Injected
             };
-            Some(new_text_message(Role::User, origin, string(data.content)?))
+            Some(new_text(Role::User, origin, string(data.content)?))
         }
         "assistant.message" => Some(read_reply(row, data, detail)),
-        "tool.execution_complete" => Some(new_results(vec![Block::Result(read_result(data)?)])),
+        "tool.execution_complete" => Some(new_result(read_result(data)?)),
         "abort" => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(new_text_message(Role::User, Origin::Injected, notice))
+            Some(new_text(Role::User, Origin::Injected, notice))
         }
-        "system.notification" => Some(new_text_message(
+        "system.notification" => Some(new_text(
             Role::User,
             Origin::Injected,
             string(data.content)?,
         )),
-        "session.error" => Some(new_text_message(
-            Role::System,
-            Origin::Error,
-            string(data.text)?,
-        )),
+        "session.error" => Some(new_text(Role::System, Origin::Error, string(data.text)?)),
         "session.compaction_complete" => {
             let summary = string(data.summary).unwrap_or_default();
-            Some(new_text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     }

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{
-    is_in, is_unique_id, new_reply, new_text_message, parse_time, session_stem, sibling_path,
-    split_user_messages, string,
+    is_in, is_unique_id, new_reply, new_text, parse_time, session_stem, sibling_path, split_user,
+    string,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -106,7 +106,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         let fields = row.message.unwrap_or_default();
         let blocks = read_anthropic_blocks(fields.content, detail.block_detail());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
-            Some("user") => split_user_messages(
+            Some("user") => split_user(
                 Origin::Prompt,
                 blocks.into_iter().map(strip_query_tags).collect(),
             ),
@@ -114,7 +114,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ if entry.kind == "turn_ended" => {
                 let error = string(row.error).into_iter();
                 error
-                    .map(|error| new_text_message(Role::System, Origin::Error, error))
+                    .map(|error| new_text(Role::System, Origin::Error, error))
                     .collect()
             }
             _ => Vec::new(),

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{
-    is_in, is_true, new_reply, read_tokens, sibling_path, split_user_messages, string,
-};
+use super::content::{is_in, is_true, new_reply, read_tokens, sibling_path, split_user, string};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::edits::{FileEdit, convert_numbered_diff, new_edit};
 use super::entry::{Entry, Part};
@@ -191,7 +189,7 @@ fn read_messages(fields: &MessageFields<'_>, detail: Detail, id: Option<String>)
         }
     }
     match text(fields.role).as_deref() {
-        Some("user") => split_user_messages(Origin::Prompt, blocks),
+        Some("user") => split_user(Origin::Prompt, blocks),
         Some("assistant") => vec![Message {
             id,
             ..new_reply(blocks)

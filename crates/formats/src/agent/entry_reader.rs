@@ -3,7 +3,7 @@
 
 use std::iter;
 
-use super::content::{new_text_message, string, timestamp};
+use super::content::{new_text, string, timestamp};
 use super::counting::SideCost;
 use super::entry::{Entry, ReportedEnd};
 use super::facts::Facts;
@@ -94,11 +94,7 @@ impl EntryReader {
         let is_cut = !run.has_ended;
         if is_cut {
             let notice = "the stream has no end: the run was interrupted, or it continues";
-            messages.push(new_text_message(
-                Role::System,
-                Origin::Error,
-                notice.to_owned(),
-            ));
+            messages.push(new_text(Role::System, Origin::Error, notice.to_owned()));
         }
         Some(Entry {
             is_known: true,

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::content::{
     has_shell_failed, input_of, is_in, is_unique_id, new_call, new_message, new_reply, new_results,
-    new_text_message, read_count, read_gemini_blocks, read_tokens_with_cached_input, session_stem,
-    split_user_messages, string,
+    new_text, read_count, read_gemini_blocks, read_inclusive_tokens, session_stem, split_user,
+    string,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Change, Entry, LoggedRow};
@@ -322,17 +322,17 @@ fn read_title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") if detail == Detail::Costs && !may_be_summary(row) => Vec::new(),
-        Some("user") => read_user_messages(row, is_alone),
+        Some("user") => read_user(row, is_alone),
         Some("gemini") => read_reply(row, detail),
         Some("error") => {
-            vec![new_text_message(
+            vec![new_text(
                 Role::System,
                 Origin::Error,
                 read_plain_text(row.content),
             )]
         }
         Some("info" | "warning") => {
-            vec![new_text_message(
+            vec![new_text(
                 Role::System,
                 Origin::Injected,
                 read_plain_text(row.content),
@@ -363,10 +363,10 @@ fn may_be_summary(row: &Row<'_>) -> bool {
     row.content.is_some_and(|raw| raw.get().contains(SNAPSHOT))
 }
 
-fn read_user_messages(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+fn read_user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let text = read_plain_text(row.content);
     if text.starts_with(SNAPSHOT) {
-        return vec![new_text_message(Role::System, Origin::Compaction, text)];
+        return vec![new_text(Role::System, Origin::Compaction, text)];
     }
     let mut content = read_gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
@@ -374,7 +374,7 @@ fn read_user_messages(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Mes
     if content.is_empty() && had_blocks {
         return Vec::new();
     }
-    split_user_messages(Origin::Prompt, content)
+    split_user(Origin::Prompt, content)
 }
 
 fn read_reply(row: &Row<'_>, detail: Detail) -> Vec<Message> {
@@ -446,7 +446,7 @@ fn read_result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
 fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::from_raw(raw)?;
     let counts = [tokens.input, tokens.output, tokens.cached, None];
-    let usage = read_tokens_with_cached_input(counts);
+    let usage = read_inclusive_tokens(counts);
     Some(Usage {
         output: usage.output + read_count(tokens.thoughts),
         ..usage
@@ -580,6 +580,6 @@ fn read_stream_usage(tokens: &StreamTokens<'_>, is_sum: bool) -> Usage {
         is_sum,
         // Only the total includes thinking.
         output: read_count(tokens.total).saturating_sub(read_count(tokens.input)),
-        ..read_tokens_with_cached_input([tokens.input, None, tokens.cached, None])
+        ..read_inclusive_tokens([tokens.input, None, tokens.cached, None])
     }
 }

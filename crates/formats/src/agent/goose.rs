@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    input_of, is_in, is_true, new_call, new_message, new_text_message, read_decimal, read_exit,
-    read_tokens_with_cached_input, session_stem, split_user_messages, string, timestamp,
+    input_of, is_in, is_true, new_call, new_message, new_text, read_decimal, read_exit,
+    read_inclusive_tokens, session_stem, split_user, string, timestamp,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Entry, Part};
@@ -220,7 +220,7 @@ fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
 fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
     let with_cost = |counts, cost| Usage {
         cost: read_decimal(cost),
-        ..read_tokens_with_cached_input(counts)
+        ..read_inclusive_tokens(counts)
     };
     let sum = row.sum.unwrap_or_default();
     let sums = [
@@ -266,8 +266,8 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
                 .and_then(|inference| string(inference.model)),
             ..new_message(Role::Assistant, Origin::Reply, blocks)
         }],
-        "user" if is_hidden => split_user_messages(Origin::Injected, blocks),
-        "user" => split_user_messages(Origin::Prompt, blocks),
+        "user" if is_hidden => split_user(Origin::Injected, blocks),
+        "user" => split_user(Origin::Prompt, blocks),
         _ => Vec::new(),
     };
     for message in &mut messages {
@@ -279,7 +279,7 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
         .filter(|piece| has_text(piece.kind, "conversationCompacted"));
     messages.extend(compactions.map(|piece| {
         let note = string(piece.message).unwrap_or_default();
-        new_text_message(Role::System, Origin::Compaction, note)
+        new_text(Role::System, Origin::Compaction, note)
     }));
     messages
 }

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    input_of, is_in, is_true, is_unique_id, new_call, new_message, new_reply, new_results,
-    new_text_message, parse_time, read_tokens, result_parts, session_stem, split_user_messages,
-    string,
+    input_of, is_in, is_true, is_unique_id, new_call, new_message, new_reply, new_result, new_text,
+    parse_time, read_tokens, result_parts, session_stem, split_user, string,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Change, Entry, Part};
@@ -307,15 +306,15 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
         "context.append_loop_event" => read_event(event),
         "context.apply_compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(new_text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
         "turn.ended" if has_text(row.reason, "cancelled") => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(new_text_message(Role::User, Origin::Injected, notice))
+            Some(new_text(Role::User, Origin::Injected, notice))
         }
         "turn.ended" if has_text(row.reason, "failed") => {
             let reason = row.error.and_then(|error| string(error.message));
-            Some(new_text_message(
+            Some(new_text(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -366,7 +365,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
         Some("user") => {
             let command = typed_command(&source);
             let messages = match text(source.kind).as_deref() {
-                None | Some("user") => split_user_messages(Origin::Prompt, blocks),
+                None | Some("user") => split_user(Origin::Prompt, blocks),
                 Some("system_trigger") if has_text(source.name, "subagent") => {
                     vec![new_message(Role::User, Origin::Prompt, blocks)]
                 }
@@ -375,8 +374,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
                 }
                 Some(_) => vec![new_message(Role::User, Origin::Injected, blocks)],
             };
-            let prompt =
-                command.map(|command| new_text_message(Role::User, Origin::Prompt, command));
+            let prompt = command.map(|command| new_text(Role::User, Origin::Prompt, command));
             let all = prompt.into_iter().chain(messages);
             all.map(|message| Message {
                 id: string(fields.id),
@@ -450,7 +448,7 @@ fn result_message(id: String, output: Option<&RawValue>, is_error: Option<&RawVa
         end: None,
     };
     result.end = parse_end(&result.text()).filter(|_| result.failed);
-    new_results(vec![Block::Result(result)])
+    new_result(result)
 }
 
 /// Returns the end of a command that failed, in the last line of its output.

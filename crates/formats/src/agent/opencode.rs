@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    input_of, is_in, is_true, new_call, new_message, new_results, new_text_message, parse_time,
-    read_count, read_decimal, read_exit, read_tokens, session_stem, string,
+    input_of, is_in, is_true, new_call, new_message, new_results, new_text, parse_time, read_count,
+    read_decimal, read_exit, read_tokens, session_stem, string,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -166,7 +166,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail != Detail::Outline {
         let pieces = Piece::read_list(row.parts);
         let messages = match role.as_deref() {
-            Some("user") => read_user_messages(&info, &pieces),
+            Some("user") => read_user(&info, &pieces),
             Some("assistant") => read_reply(&info, &pieces),
             _ => Vec::new(),
         };
@@ -223,7 +223,7 @@ fn build_copy_key(info: &Info<'_>) -> Option<String> {
     Some(key.join("-"))
 }
 
-fn read_user_messages(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
+fn read_user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let (injected, typed): (Vec<_>, Vec<_>) = pieces
         .iter()
         .partition(|piece| is_true(piece.synthetic) || is_true(piece.ignored));
@@ -266,7 +266,7 @@ fn read_reply(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     }
     if let Some(error) = &info.error {
         let reason = read_failure_reason(error).unwrap_or_default();
-        messages.push(new_text_message(Role::System, Origin::Error, reason));
+        messages.push(new_text(Role::System, Origin::Error, reason));
     }
     messages
 }

@@ -131,7 +131,7 @@ pub fn into_side_record(at: &NewRecord<'_>, mut record: Value) -> Value {
 }
 
 /// Returns a title record of Claude Code.
-pub(super) fn new_title_record(
+pub(super) fn new_claude_title(
     at: &NewRecord<'_>,
     title: &Title,
     manual_title: ManualTitle,

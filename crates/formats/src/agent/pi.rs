@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, input_of, is_in, is_true, new_call, new_message, new_results, new_text_message,
-    read_count, read_decimal, read_tokens, result_parts, string,
+    COMPRESSED, input_of, is_in, is_true, new_call, new_message, new_result, new_text, read_count,
+    read_decimal, read_tokens, result_parts, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::edits::{FileEdit, PathOfCall, convert_numbered_diff, new_edit};
@@ -162,18 +162,17 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         "message" => read_message(&fields),
         "compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(new_text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     };
     let mut entry = entry.with_messages(message);
-    entry.side_cost =
-        read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_summary_cost(&row));
+    entry.side_cost = read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_cost(&row));
     Some(entry)
 }
 
 /// Returns the cost of a summary of the conversation or of a branch.
-fn read_summary_cost(row: &Row<'_>) -> Option<SideCost> {
+fn read_cost(row: &Row<'_>) -> Option<SideCost> {
     Some(SideCost {
         id: Some(format!("{} {}", text(row.id)?, text(row.time)?)),
         repeats: Repeats::Nothing,
@@ -245,12 +244,12 @@ fn read_message(fields: &MessageFields<'_>) -> Option<Message> {
             read_blocks(fields.content),
         )),
         "assistant" => read_reply_message(fields),
-        "toolResult" => Some(new_results(vec![Block::Result(read_result(fields)?)])),
+        "toolResult" => Some(new_result(read_result(fields)?)),
         "bashExecution" => {
             let command = text(fields.command).unwrap_or_default();
             let output = text(fields.output).unwrap_or_default();
             let text = format!("$ {command}\n{output}");
-            Some(new_text_message(Role::User, Origin::Injected, text))
+            Some(new_text(Role::User, Origin::Injected, text))
         }
         _ => None,
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    is_in, is_true, new_reply, new_results, new_text_message, read_gemini_blocks, read_uuid_link,
-    session_stem, sibling_path, split_user_messages, string,
+    is_in, is_true, new_reply, new_results, new_text, read_gemini_blocks, read_uuid_link,
+    session_stem, sibling_path, split_user, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part};
@@ -216,13 +216,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     }
     let message = read_messages(&row, &entry, &payload, detail);
     let mut entry = entry.with_messages(message);
-    entry.side_cost =
-        read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_response_cost(&payload));
+    entry.side_cost = read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_cost(&payload));
     Some(entry)
 }
 
 /// Returns the tokens of a response. Replies repeat all of them but those of requests that the agent makes for itself.
-fn read_response_cost(payload: &Payload<'_>) -> Option<SideCost> {
+fn read_cost(payload: &Payload<'_>) -> Option<SideCost> {
     let event = payload
         .event
         .filter(|event| has_text(event.name, "qwen-code.api_response"))?;
@@ -296,7 +295,7 @@ fn read_messages(
 ) -> Vec<Message> {
     let subtype = entry.subtype.as_deref();
     if entry.kind == "system" {
-        return read_system_message(subtype, payload).into_iter().collect();
+        return read_system(subtype, payload).into_iter().collect();
     }
     if row.message.is_none() {
         return Vec::new();
@@ -305,7 +304,7 @@ fn read_messages(
     let parts = fields.parts.filter(|_| detail != Detail::Costs);
     let content = read_gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
-        "user" => read_user_messages(subtype, payload, content),
+        "user" => read_user(subtype, payload, content),
         "assistant" => vec![Message {
             // A streamed reply may be recorded again with the same id.
             id: string(row.uuid),
@@ -318,7 +317,7 @@ fn read_messages(
     }
 }
 
-fn read_user_messages(
+fn read_user(
     subtype: Option<&str>,
     payload: &Payload<'_>,
     mut content: Vec<Block>,
@@ -338,7 +337,7 @@ fn read_user_messages(
         }
         _ => {}
     }
-    split_user_messages(origin, content)
+    split_user(origin, content)
 }
 
 fn read_results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
@@ -351,18 +350,10 @@ fn read_results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
     new_results(content)
 }
 
-fn read_system_message(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
+fn read_system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     match subtype? {
-        "chat_compression" => Some(new_text_message(
-            Role::System,
-            Origin::Compaction,
-            String::new(),
-        )),
-        "slash_command" => Some(new_text_message(
-            Role::System,
-            Origin::Recap,
-            find_recap(payload)?,
-        )),
+        "chat_compression" => Some(new_text(Role::System, Origin::Compaction, String::new())),
+        "slash_command" => Some(new_text(Role::System, Origin::Recap, find_recap(payload)?)),
         _ => None,
     }
 }

@@ -70,7 +70,7 @@ pub struct Reading {
     /// The databases with many sessions.
     pub(super) database: Option<&'static DatabaseFormat>,
     /// Classifies a line in much less time than parsing it takes.
-    pub classify_line: fn(&[u8]) -> LineClass,
+    pub classify: fn(&[u8]) -> LineClass,
     /// Every record that costs depend on contains one of these words.
     pub cost_words: &'static [&'static str],
     /// Every other record about a prompt or a call contains one of these words.
@@ -89,7 +89,7 @@ impl Reading {
         shape: Shape::Sequence,
         document: None,
         database: None,
-        classify_line: |_| LineClass::Anything,
+        classify: |_| LineClass::Anything,
         cost_words: &[],
         activity_words: &[],
         read_link: |_| None,

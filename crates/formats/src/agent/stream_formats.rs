@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
-use super::content::{is_true, new_text_message, read_count, read_decimal, string};
+use super::content::{is_true, new_text, read_count, read_decimal, string};
 use super::counting::{IdScope, SideCost, TokenCounting, TokenSource};
 use super::entry::{Entry, Part, ReportedEnd};
 use super::entry_reader::read_row;
@@ -77,7 +77,7 @@ const fn new_stream(
 ) -> Format {
     Format {
         reading: Reading {
-            classify_line: |line| {
+            classify: |line| {
                 if line.starts_with(DELTA) {
                     LineClass::NoMessage
                 } else {
@@ -188,11 +188,9 @@ fn add_result(row: &ResultRow<'_>, entry: &mut Entry) {
         ..SideCost::from_run(usage)
     });
     if is_true(row.is_error) {
-        entry.messages.push(new_text_message(
-            Role::System,
-            Origin::Error,
-            read_failure(row),
-        ));
+        entry
+            .messages
+            .push(new_text(Role::System, Origin::Error, read_failure(row)));
     }
 }
 

@@ -4,12 +4,12 @@
 use super::Agent;
 use super::claude::read;
 use super::claude_edits::read_change;
-use super::claude_lines::classify_line;
+use super::claude_lines::classify;
 use super::content::{COMPRESSED, read_uuid_link};
 use super::counting::{IdScope, TokenCounting};
 use super::format::Format;
 use super::layout::Layout;
-use super::own_record::{new_recap, new_title_record};
+use super::own_record::{new_claude_title, new_recap};
 use super::reading::{Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::Precedence;
@@ -20,7 +20,7 @@ use turnpipe_core::json::{is_object, text};
 pub(super) static TURNPIPE: Format = Format {
     reading: Reading {
         shape: Shape::Tree,
-        classify_line,
+        classify,
         read_link: read_uuid_link,
         read_edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
@@ -42,7 +42,7 @@ pub(super) static TURNPIPE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
-        new_title: Some(new_title_record),
+        new_title: Some(new_claude_title),
         new_recap: Some(|at, text| new_recap(at, text.into())),
         ..TitleFormat::NONE
     },

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::copy::{Problem, parent};
+use super::copy::{Problem, parent_dir};
 use crate::files::compressed::MAX_UNPACKED;
 use crate::files::listed::ListedSession;
 use crate::files::open::session_at;
@@ -58,13 +58,19 @@ impl Bundle {
         let mut own = (format.layout.belongings)(&path, id);
         own.push(side_file_path(&path));
         let shared = (format.layout.shared_files)(&path).into_iter();
-        let root_dir = if root.is_dir() { root } else { parent(root) };
+        let root_dir = if root.is_dir() {
+            root
+        } else {
+            parent_dir(root)
+        };
         // The index of names has a fixed place relative to sessions.
         let index_dir = match format.titles.store {
             TitleStore::Index(index) => (index.path)(&path),
             TitleStore::SessionFile | TitleStore::None => None,
         };
-        let base = index_dir.as_deref().map_or_else(|| parent(root), parent);
+        let base = index_dir
+            .as_deref()
+            .map_or_else(|| parent_dir(root), parent_dir);
         let mut bundle = Self {
             base: base.to_owned(),
             agent: listed.agent,
@@ -95,7 +101,7 @@ impl Bundle {
             Ok(found) if found != path => self
                 .problems
                 .push(Problem::new(path, "is reached by a symbolic link")),
-            Ok(_) if path != root && path.starts_with(root) => self.add(path, MAX_DEPTH),
+            Ok(_) if path != root && path.starts_with(root) => self.add_files(path, MAX_DEPTH),
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 self.problems.push(Problem::new(path, error));
             }
@@ -104,7 +110,7 @@ impl Bundle {
     }
 
     /// Adds a file, or the files in a directory. Follows no links.
-    fn add(&mut self, path: &Path, depth: u32) {
+    fn add_files(&mut self, path: &Path, depth: u32) {
         let kind = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) => return self.problems.push(Problem::new(path, error)),
@@ -116,7 +122,7 @@ impl Bundle {
             match fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
                 Ok(entries) => entries
                     .iter()
-                    .for_each(|entry| self.add(&entry.path(), depth - 1)),
+                    .for_each(|entry| self.add_files(&entry.path(), depth - 1)),
                 Err(error) => self.problems.push(Problem::new(path, error)),
             }
         } else {

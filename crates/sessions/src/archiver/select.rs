@@ -35,7 +35,7 @@ impl Selected {
     }
 
     /// Returns the records of the files that could not be read.
-    pub fn failures(&self) -> impl Iterator<Item = SessionArchivedRecord> {
+    pub fn to_failure_records(&self) -> impl Iterator<Item = SessionArchivedRecord> {
         self.failed
             .iter()
             .map(|(path, error)| SessionArchivedRecord {
@@ -82,10 +82,12 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     }
     let stored = collect_stored(&listed);
     let continued = collect_continued(&listed);
-    add_parts(&listed, &stored, &continued, &mut is_selected);
+    select_parts(&listed, &stored, &continued, &mut is_selected);
     let paths = listed.iter().zip(&is_selected);
     let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
-    let required: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, &continued)).collect();
+    let required: HashSet<PathBuf> = paths
+        .flat_map(|path| collect_ancestors(path, &continued))
+        .collect();
     let (mut bundles, mut bases) = (Vec::new(), Vec::new());
     for (session, is_selected) in listed.into_iter().zip(is_selected) {
         if !is_selected && !required.contains(&session.path) {
@@ -98,7 +100,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         let mut bundle = Bundle::new(*session, root);
         bundle.stored = stored.map(|session| (session.size, session.changed));
         bundle.parent = stored.and_then(|session| session.parent.clone());
-        bundle.ancestors = ancestors(&bundle.path, &continued);
+        bundle.ancestors = collect_ancestors(&bundle.path, &continued);
         let continuations = continued
             .iter()
             .filter(|(_, bases)| bases.contains(&bundle.path));
@@ -163,7 +165,7 @@ fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
 }
 
 /// Returns the sessions that `path` continues, directly or through others.
-fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
+fn collect_ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut pending = vec![path];
     while let Some(path) = pending.pop() {
@@ -178,7 +180,7 @@ fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
 }
 
 /// Selects the subagents of selected sessions, recursively, and the earlier files of their threads.
-fn add_parts(
+fn select_parts(
     listed: &[Box<ListedSession>],
     stored: &Stored,
     continued: &Continued,
@@ -198,17 +200,19 @@ fn add_parts(
             return;
         }
         let paths = selected.iter().map(|session| &session.path);
-        let bases: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, continued)).collect();
+        let bases: HashSet<PathBuf> = paths
+            .flat_map(|path| collect_ancestors(path, continued))
+            .collect();
         for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
             let is_known = |id: &String| parents.contains(id);
-            *is_selected |= parent_of(session, stored).is_some_and(is_known)
+            *is_selected |= find_parent(session, stored).is_some_and(is_known)
                 || bases.contains(&session.path) && id(session).as_ref().is_some_and(is_known);
         }
     }
 }
 
 /// Returns the session that started a subagent.
-fn parent_of<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a String> {
+fn find_parent<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a String> {
     match stored.get(&session.path) {
         Some(stored) => stored.parent.as_ref().filter(|_| session.facts.is_subagent),
         None => session.facts.parent(),

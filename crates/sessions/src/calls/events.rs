@@ -80,7 +80,7 @@ impl Waiting {
             is_subagent: message.thread == Thread::Subagent,
             result: None,
             is_interrupted: false,
-            key: keys.call_key(message, call, time),
+            key: keys.make_call_key(message, call, time),
         }));
         for result in message.results() {
             let mut waiting = self.0.iter_mut();
@@ -131,7 +131,7 @@ impl Session {
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let keys = RefCell::new(CopyKeys::for_session(self));
-        let mut note_entry = |entry: &mut Entry| keys.borrow_mut().note(entry);
+        let mut note_entry = |entry: &mut Entry| keys.borrow_mut().read_entry(entry);
         let mut waiting = Waiting::default();
         for message in
             self.messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?

@@ -165,7 +165,7 @@ impl Session {
                 break;
             }
             if is_named(&facts)
-                && (self.format().reading.classify_line)(line.text) != LineClass::Anything
+                && (self.format().reading.classify)(line.text) != LineClass::Anything
             {
                 skipped = skipped.min(start);
             } else {

@@ -263,7 +263,7 @@ impl Session {
             return visit(place, skipped_record(place));
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        let class = || (self.format.reading.classify_line)(line.text);
+        let class = || (self.format.reading.classify)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
             visit_entries_on_line(line.offset, line.text, entries, detail, visit);
         }

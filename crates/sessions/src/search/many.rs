@@ -58,7 +58,7 @@ struct CopyFilter<'a, 'b> {
 }
 
 impl CopyFilter<'_, '_> {
-    fn take(&mut self, event: SearchEvent) -> ControlFlow<()> {
+    fn report(&mut self, event: SearchEvent) -> ControlFlow<()> {
         match &event {
             SearchEvent::Session(_) => {
                 self.sessions += 1;
@@ -67,7 +67,7 @@ impl CopyFilter<'_, '_> {
             }
             SearchEvent::Found(found) => {
                 let session = self.sessions;
-                let record = found.record_key().map(|record| Key::from_id(&record));
+                let record = found.make_record_key().map(|record| Key::from_id(&record));
                 let first = record.map(|record| *self.seen.entry(record).or_insert(session));
                 if first.is_some_and(|first| first != session) {
                     return ControlFlow::Continue(());
@@ -100,7 +100,9 @@ pub fn search_all(
             sessions: 0,
             session: None,
         };
-        search_files(candidates, listing, query, &mut |event| filter.take(event));
+        search_files(candidates, listing, query, &mut |event| {
+            filter.report(event)
+        });
     } else {
         search_files(candidates, listing, query, visit);
     }
@@ -160,9 +162,9 @@ fn search_candidate(
         && let Some(listed) = listing.examine(&session, candidate.context, names)?
         && let Some(title) = &listed.facts.title
     {
-        hits.extend(SearchHit::in_title(query, &title.text));
+        hits.extend(SearchHit::from_title(query, &title.text));
     }
-    let mut remaining = query.most.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
+    let mut remaining = query.max_hits.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
     let mut held = Some(hits);
     let searched = session.search(query, &mut |found| {
         if remaining == 0 {

@@ -70,7 +70,7 @@ impl SearchHit {
             origin: message.origin,
             thread: message.thread,
             time: message.time.clone(),
-            place: block_kind(block)?,
+            place: find_block_kind(block)?,
             tool,
             excerpt: found.first,
             matches: found.count,
@@ -78,7 +78,7 @@ impl SearchHit {
     }
 
     /// Returns the hit in the title of a session, if `query` matches it.
-    pub(super) fn in_title(query: &Query, title: &str) -> Option<Self> {
+    pub(super) fn from_title(query: &Query, title: &str) -> Option<Self> {
         let found = query.find_first(&[title])?;
         Some(Self {
             line: None,
@@ -95,20 +95,20 @@ impl SearchHit {
     }
 
     /// Returns a key of the record and the hit in it, which copies of the record share.
-    pub(super) fn record_key(&self) -> Option<String> {
+    pub(super) fn make_record_key(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
-        Some(format!("{record} {}", self.content_key()))
+        Some(format!("{record} {}", self.make_content_key()))
     }
 
     /// Returns a key of the hit without its record.
-    fn content_key(&self) -> String {
+    fn make_content_key(&self) -> String {
         let (role, place, matches) = (self.role, self.place, self.matches);
         format!("{role:?} {place:?} {matches} {}", self.excerpt.text())
     }
 }
 
 /// Returns the kind of a block, if it is searched.
-fn block_kind(block: &Block) -> Option<HitBlock> {
+fn find_block_kind(block: &Block) -> Option<HitBlock> {
     match block {
         Block::Text(_) => Some(HitBlock::Text),
         Block::Thinking(_) => Some(HitBlock::Thinking),
@@ -143,7 +143,7 @@ impl Session {
         let mut search = Search {
             query,
             visit,
-            remaining: query.most.map_or(usize::MAX, NonZeroUsize::get),
+            remaining: query.max_hits.map_or(usize::MAX, NonZeroUsize::get),
             reported: HashSet::new(),
             deferred_hits: Vec::new(),
         };
@@ -180,11 +180,11 @@ impl Session {
         while flow.is_continue()
             && let Some(line) = raw_lines.next()?
         {
-            let class = (self.format().reading.classify_line)(line.text);
+            let class = (self.format().reading.classify)(line.text);
             if class == LineClass::Anything {
                 known_untitled = known_untitled && title_filter.find(line.text, 0).is_none();
             }
-            if !query.places.iter().any(|place| may_hold(class, *place)) {
+            if !query.places.iter().any(|place| may_contain(class, *place)) {
                 continue;
             }
             let (at, text) = (line.offset, line.text);
@@ -200,8 +200,10 @@ impl Session {
         let held = search.take_deferred_hits();
         if reached_end && !held.is_empty() {
             let unrepeated = self.find_unrepeated_records(query)?;
-            let is_unrepeated =
-                |hit: &SearchHit| hit.record_key().is_none_or(|key| unrepeated.contains(&key));
+            let is_unrepeated = |hit: &SearchHit| {
+                hit.make_record_key()
+                    .is_none_or(|key| unrepeated.contains(&key))
+            };
             let mut held = held.into_iter().filter(is_unrepeated);
             // A break means that no more hits are wanted.
             let _ = held.try_for_each(|hit| search.report(hit));
@@ -216,15 +218,15 @@ impl Session {
     fn find_unrepeated_records(&self, query: &Query) -> io::Result<HashSet<String>> {
         let mut unrepeated = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
-            let hits = query.find(None, &message?).into_iter();
-            unrepeated.extend(hits.filter_map(|hit| hit.record_key()));
+            let hits = query.find_hits(None, &message?).into_iter();
+            unrepeated.extend(hits.filter_map(|hit| hit.make_record_key()));
         }
         Ok(unrepeated)
     }
 }
 
 /// Whether a line may contain such a part of a message.
-fn may_hold(line: LineClass, place: HitBlock) -> bool {
+fn may_contain(line: LineClass, place: HitBlock) -> bool {
     match line {
         LineClass::NoMessage | LineClass::Cost => false,
         LineClass::Results => place == HitBlock::Result,
@@ -255,7 +257,7 @@ impl Search<'_> {
             self.search_message(Some(line), message)?;
         }
         for repeat in repeats {
-            let hits = self.query.find(Some(line), repeat);
+            let hits = self.query.find_hits(Some(line), repeat);
             self.deferred_hits.extend(hits);
         }
         if self.deferred_hits.len() > MAX_DEFERRED_HITS {
@@ -266,8 +268,9 @@ impl Search<'_> {
     }
 
     fn search_message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
-        for found in self.query.find(line, message) {
-            self.reported.insert(Key::from_id(&found.content_key()));
+        for found in self.query.find_hits(line, message) {
+            self.reported
+                .insert(Key::from_id(&found.make_content_key()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
@@ -276,7 +279,11 @@ impl Search<'_> {
     /// Takes the deferred hits, without those whose content was reported.
     fn take_deferred_hits(&mut self) -> Vec<SearchHit> {
         let mut held = std::mem::take(&mut self.deferred_hits);
-        held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.content_key())));
+        held.retain(|hit| {
+            !self
+                .reported
+                .contains(&Key::from_id(&hit.make_content_key()))
+        });
         held
     }
 
@@ -292,12 +299,12 @@ impl Search<'_> {
 
 impl Query {
     /// Returns the parts of a message that match.
-    fn find(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
+    fn find_hits(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
         }
         let parts = message.blocks.iter().filter_map(|block| {
-            if !self.places.contains(&block_kind(block)?) {
+            if !self.places.contains(&find_block_kind(block)?) {
                 return None;
             }
             let found = match block {
