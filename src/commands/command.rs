@@ -84,7 +84,7 @@ pub(super) enum Definitions<'a> {
 }
 
 impl Definitions<'_> {
-    fn includes(self, command: &Command) -> bool {
+    fn defines(self, command: &Command) -> bool {
         match self {
             Self::Eager => true,
             Self::Named(arguments) => arguments.iter().any(|word| *word == *command.name),
@@ -98,7 +98,7 @@ impl Definitions<'_> {
     ) -> impl Iterator<Item = clap::Command> {
         let defined = commands
             .iter()
-            .filter(move |command| self.includes(command));
+            .filter(move |command| self.defines(command));
         defined.map(move |command| command.parser(self))
     }
 }

@@ -119,7 +119,7 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
             let complete = move |typed: &OsStr| {
                 let files = PathCompleter::any().complete(typed).into_iter();
                 let files = files.map(|file| file.display_order(Some(usize::MAX)));
-                list_sessions(typed, &environment).chain(files).collect()
+                complete(typed, &environment).chain(files).collect()
             };
             argument.add(ArgValueCompleter::new(complete))
         }
@@ -147,7 +147,7 @@ fn filter_candidates<Value: Into<String>>(
 }
 
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
-fn list_sessions(
+fn complete(
     typed: &OsStr,
     environment: &Environment,
 ) -> impl Iterator<Item = CompletionCandidate> {

@@ -175,12 +175,11 @@ impl McpArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        Ok(
-            match self.load_servers(directory, sandbox, user, globals, io)? {
-                Some(servers) => registry.with_source(Arc::new(servers)),
-                None => registry,
-            },
-        )
+        let loaded = self.load_servers(directory, sandbox, user, globals, io)?;
+        Ok(match loaded {
+            Some(servers) => registry.with_source(Arc::new(servers)),
+            None => registry,
+        })
     }
 
     /// Returns the servers of the files, if there are files.

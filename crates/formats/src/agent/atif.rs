@@ -233,7 +233,7 @@ fn read_observations(step: &Step<'_>) -> Vec<Message> {
             let extra = result.extra.unwrap_or_default();
             let blocks = read_content(result.content);
             let id = text(result.call).or_else(|| text(extra.call));
-            let said = match id {
+            let message = match id {
                 Some(id) => {
                     let result = Block::Result(ToolResult {
                         id: id.into_owned(),
@@ -248,7 +248,7 @@ fn read_observations(step: &Step<'_>) -> Vec<Message> {
             };
             Some(Message {
                 time: string(extra.time),
-                ..said
+                ..message
             })
         });
     observed.collect()

@@ -368,10 +368,8 @@ fn read_user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<M
     } else {
         Origin::Prompt
     };
-    split_user(
-        origin,
-        read_anthropic_blocks(fields.content, detail.block_detail()),
-    )
+    let blocks = read_anthropic_blocks(fields.content, detail.block_detail());
+    split_user(origin, blocks)
 }
 
 /// Whether the sender is absent or the user.

@@ -163,7 +163,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             ..entry.with_messages(read_meter_message(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.with_messages(read_repeated_messages(&payload, completed));
+            let entry = entry.with_messages(read_repeats(&payload, completed));
             Entry {
                 tier: read_tier(&payload),
                 repeats: entry.messages.clone(),
@@ -265,10 +265,7 @@ fn read_event(payload: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns event messages that most files repeat as `response_item` rows.
-fn read_repeated_messages(
-    payload: &Payload<'_>,
-    completed: Option<CompletedItem<'_>>,
-) -> Vec<Message> {
+fn read_repeats(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
         (text(item.kind), read_content(item.content))
     } else {

@@ -145,11 +145,8 @@ pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Me
     };
     let id = string(item.id).or_else(|| string(item.call_id));
     let id = id.unwrap_or_else(|| format!("{name} {}", time.unwrap_or_default()));
-    let mut messages = vec![new_reply(vec![new_call(
-        id.clone(),
-        name.to_owned(),
-        input,
-    )])];
+    let call = new_call(id.clone(), name.to_owned(), input);
+    let mut messages = vec![new_reply(vec![call])];
     if text(item.status).is_none_or(|status| status != "in_progress") {
         messages.push(new_result(ToolResult {
             id,
@@ -163,10 +160,8 @@ pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Me
 
 /// Returns the blocks of `content`, which is a string or a list.
 pub(super) fn read_content(raw: Option<&RawValue>) -> Vec<Block> {
-    read_responses_parts(raw)
-        .into_iter()
-        .map(Block::from)
-        .collect()
+    let parts = read_responses_parts(raw).into_iter();
+    parts.map(Block::from).collect()
 }
 
 /// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.

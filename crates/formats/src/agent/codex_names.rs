@@ -119,25 +119,23 @@ fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str>
     if !metadata.is_file() {
         return Err("the database of Codex is not a regular file");
     }
-    let describe_failure = |_| "the database of Codex cannot be written to";
-    let mut database = open_writable(&path).map_err(describe_failure)?;
+    let to_reason = |_| "the database of Codex cannot be written to";
+    let mut database = open_writable(&path).map_err(to_reason)?;
     if !has_columns(&database, "threads", &COLUMNS) {
         return Err("the database of Codex has an unknown schema");
     }
-    let change = database.transaction().map_err(describe_failure)?;
+    let change = database.transaction().map_err(to_reason)?;
     let mut changed = 0;
     for update in [
         "UPDATE threads SET name = ?1 WHERE id = ?2 AND history_mode = 'paginated'",
         "UPDATE threads SET title = ?1 WHERE id = ?2 AND history_mode = 'legacy'",
     ] {
-        changed += change
-            .execute(update, [name, thread])
-            .map_err(describe_failure)?;
+        changed += change.execute(update, [name, thread]).map_err(to_reason)?;
     }
     if changed != 1 {
         return Err("Codex does not list this session");
     }
-    change.commit().map_err(describe_failure)
+    change.commit().map_err(to_reason)
 }
 
 /// Whether there is a database of a newer schema than the known one.

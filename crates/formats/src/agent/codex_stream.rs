@@ -127,10 +127,10 @@ impl Rows {
 /// Returns an item as a call of a common tool.
 fn read_call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
-        "command_execution" => (
-            "Bash",
-            json!({"command": parse_script(&text(item.command)?)}),
-        ),
+        "command_execution" => {
+            let script = parse_script(&text(item.command)?);
+            ("Bash", json!({"command": script}))
+        }
         "file_change" => {
             let changes = Change::read_list(item.changes);
             let path = text(changes.first()?.path)?;

@@ -141,10 +141,8 @@ object! { Numbers { old, new } }
 /// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
 fn read_edits(record: &str) -> Vec<FileEdit> {
     let fields = Row::read(record).and_then(|row| row.message);
-    let blocks = read_anthropic_blocks(
-        fields.unwrap_or_default().content,
-        Detail::Full.block_detail(),
-    );
+    let content = fields.unwrap_or_default().content;
+    let blocks = read_anthropic_blocks(content, Detail::Full.block_detail());
     let results = blocks.iter().filter_map(Block::as_result);
     let edits = results.filter_map(|result| {
         let fields = result.text();

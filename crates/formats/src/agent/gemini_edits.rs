@@ -25,11 +25,8 @@ fn read_edit(call: &Call<'_>, fields: &MessageFields<'_>) -> Option<FileEdit> {
         .display
         .filter(|_| text(call.status).as_deref() == Some("success"))?;
     let id = string(call.call).or_else(|| string(call.id));
-    let mut edit = new_edit(
-        id,
-        string(display.path)?,
-        strip_diff_head(&text(display.diff)?),
-    )?;
+    let hunks = strip_diff_head(&text(display.diff)?);
+    let mut edit = new_edit(id, string(display.path)?, hunks)?;
     // An empty file has the same diff as none.
     let outputs = ResponsePart::read_list(fields.parts).into_iter();
     let mut outputs = outputs.filter_map(|part| text(part.result?.response?.output));

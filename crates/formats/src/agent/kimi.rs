@@ -400,11 +400,8 @@ fn read_call(called: &Called<'_>) -> Option<Block> {
     let arguments = text(called.arguments.or(function.arguments));
     let input = arguments.and_then(|json| RawValue::from_string(json.into_owned()).ok());
     let name = string(called.name.or(function.name)).unwrap_or_default();
-    Some(new_call(
-        string(called.id)?,
-        name,
-        input_of(input.as_deref()),
-    ))
+    let input = input_of(input.as_deref());
+    Some(new_call(string(called.id)?, name, input))
 }
 
 /// Returns the blocks of content, which is a text or a list of parts.

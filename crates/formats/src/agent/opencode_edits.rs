@@ -16,11 +16,11 @@ pub(super) fn read_edits(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
     Part::read_list(row.parts)
         .iter()
-        .flat_map(read_part_edits)
+        .flat_map(read_part)
         .collect()
 }
 
-fn read_part_edits(part: &Part<'_>) -> Vec<FileEdit> {
+fn read_part(part: &Part<'_>) -> Vec<FileEdit> {
     let is_done = |state: &State<'_>| text(state.status).as_deref() == Some("completed");
     let Some(state) = part.state.filter(is_done) else {
         return Vec::new();
@@ -28,17 +28,13 @@ fn read_part_edits(part: &Part<'_>) -> Vec<FileEdit> {
     let metadata = state.metadata.unwrap_or_default();
     if metadata.files.is_some() {
         let files = Patched::read_list(metadata.files).into_iter();
-        return files
-            .filter_map(|file| read_patched_file(part, &file))
-            .collect();
+        return files.filter_map(|file| read_file(part, &file)).collect();
     }
-    read_call_edit(part, &state, &metadata)
-        .into_iter()
-        .collect()
+    read_call(part, &state, &metadata).into_iter().collect()
 }
 
 /// Returns a file of a patch.
-fn read_patched_file(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
+fn read_file(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
     Some(FileEdit {
         call: string(part.call),
         path: string(file.path)?,
@@ -52,7 +48,7 @@ fn read_patched_file(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
     })
 }
 
-fn read_call_edit(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
+fn read_call(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
     let (call, path) = (string(part.call), string(state.input?.path)?);
     if let Some(diff) = text(metadata.diff) {
         return new_edit(call, path, strip_diff_head(&diff));

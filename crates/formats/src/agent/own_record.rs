@@ -41,14 +41,11 @@ pub(super) fn read_origin(turnpipe: Option<&RawValue>) -> Option<String> {
 }
 
 /// Returns the cost of a request of turnpipe itself, unless a message in the record states it.
-pub(super) fn read_side_cost(
-    turnpipe: Option<&RawValue>,
-    messages: &[Message],
-) -> Option<SideCost> {
+pub(super) fn read_side_cost(ours: Option<&RawValue>, messages: &[Message]) -> Option<SideCost> {
     if messages.iter().any(|message| message.usage.is_some()) {
         return None;
     }
-    let extension = Extension::from_raw(turnpipe)?;
+    let extension = Extension::from_raw(ours)?;
     Some(SideCost {
         id: None,
         repeats: Repeats::Nothing,
@@ -131,12 +128,8 @@ pub fn into_side_record(at: &NewRecord<'_>, mut record: Value) -> Value {
 }
 
 /// Returns a title record of Claude Code.
-pub(super) fn new_claude_title(
-    at: &NewRecord<'_>,
-    title: &Title,
-    manual_title: ManualTitle,
-) -> Value {
-    let mut record = new_title(title, manual_title);
+pub(super) fn new_claude_title(at: &NewRecord<'_>, title: &Title, manual: ManualTitle) -> Value {
+    let mut record = new_title(title, manual);
     record["sessionId"] = at.session_id.into();
     record
 }

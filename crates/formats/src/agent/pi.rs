@@ -338,12 +338,8 @@ pub(super) fn read_stream_row(
             let (content, origin) = read_reply(&fields);
             conversation.model = string(fields.model);
             let stop_reason = text(fields.stop_reason);
-            conversation.push_message(
-                content,
-                read_usage(fields.usage),
-                stop_reason.as_deref(),
-                origin,
-            );
+            let usage = read_usage(fields.usage);
+            conversation.push_message(content, usage, stop_reason.as_deref(), origin);
         }
         ("message_end", "user") => conversation.push_prompt(read_blocks(fields.content)),
         ("message_end", "toolResult") => {

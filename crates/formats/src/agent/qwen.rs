@@ -214,7 +214,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let message = read_messages(&row, &entry, &payload, detail);
+    let message = read_turn(&row, &entry, &payload, detail);
     let mut entry = entry.with_messages(message);
     entry.side_cost = read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_cost(&payload));
     Some(entry)
@@ -287,12 +287,7 @@ fn read_title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<Stored
     ))
 }
 
-fn read_messages(
-    row: &Row<'_>,
-    entry: &Entry,
-    payload: &Payload<'_>,
-    detail: Detail,
-) -> Vec<Message> {
+fn read_turn(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail) -> Vec<Message> {
     let subtype = entry.subtype.as_deref();
     if entry.kind == "system" {
         return read_system(subtype, payload).into_iter().collect();

@@ -14,7 +14,7 @@ const BACKGROUND_NOTICES: [&str; 6] = [
 ];
 
 /// Beginnings of results with a labelled part for each fact about an ended process.
-const PART_LABELS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
+const LABELS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
 
 /// Whether the text reports that the command still runs in the background.
 pub fn is_running(text: &str) -> bool {
@@ -35,7 +35,7 @@ fn is_broken(text: &str) -> bool {
             || line.starts_with("Error: spawn ")
             || line.strip_prefix("Signal: ").is_some_and(is_signal)
     };
-    let names_parts = PART_LABELS
+    let names_parts = LABELS
         .iter()
         .any(|part| text.trim_start().starts_with(part));
     names_parts && text.lines().rev().take(LINES).any(is_failure)

@@ -171,10 +171,7 @@ fn read_messages(rows: &[String]) -> Vec<String> {
     for row in rows {
         decoder.decode(row, |decoded| hear(decoded.source));
     }
-    decoder
-        .take_unfinished_text()
-        .into_iter()
-        .for_each(&mut hear);
+    decoder.take_unfinished().into_iter().for_each(&mut hear);
     heard
 }
 

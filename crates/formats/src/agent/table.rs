@@ -96,10 +96,7 @@ pub fn trajectory_format() -> &'static Format {
 /// Returns the format of the file or stream that a record belongs to, if the record shows it.
 pub fn detect_format(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
-    let format = FORMATS
-        .iter()
-        .find(|format| (format.has_marks)(&row))
-        .copied();
+    let format = FORMATS.iter().find(|one| (one.has_marks)(&row)).copied();
     let printed = || {
         let agent = read_printed_agent(record)?;
         PRINTED.iter().find(|format| format.agent == agent)

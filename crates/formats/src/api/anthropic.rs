@@ -278,12 +278,8 @@ pub(crate) fn read_blocks(content: Option<&RawValue>, detail: BlockDetail) -> Ve
 /// Returns the ids of the results in a user's message.
 pub(super) fn read_result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
     let results = blocks.iter().filter(|block| block.is_kind("tool_result"));
-    results
-        .map(|block| ResultId {
-            id: text(block.tool_use_id),
-            name: None,
-        })
-        .collect()
+    let ids = results.map(|block| ResultId::new(block.tool_use_id));
+    ids.collect()
 }
 
 /// Returns the contents of the results in a user's message, each with a flag for a failed call.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use turnpipe_core::json::{bytes, from_wtf8};
+use turnpipe_core::json::{bytes, from_wtf8, text};
 use turnpipe_core::message::Usage;
 
 /// A whole reply, or a part of one.
@@ -178,6 +178,14 @@ pub(crate) struct ResultId<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     /// The name of the tool.
     pub(crate) name: Option<Cow<'a, str>>,
+}
+
+impl<'a> ResultId<'a> {
+    /// Reads the id of a call.
+    pub(crate) fn new(id: Option<&'a RawValue>) -> Self {
+        let (id, name) = (text(id), None);
+        Self { id, name }
+    }
 }
 
 /// The argument with the free text of a custom tool.

@@ -132,13 +132,9 @@ impl Api {
     }
 
     /// Builds the message from the model's parts, or members and calls, that [`Api::raw`] returned.
-    pub(crate) fn build_message(
-        self,
-        members: Map<String, Value>,
-        parts: Vec<Value>,
-    ) -> Vec<Value> {
+    pub(crate) fn to_message(self, members: Map<String, Value>, parts: Vec<Value>) -> Vec<Value> {
         match self {
-            Self::OpenaiChat | Self::Ollama => openai_chat::build_message(members, parts),
+            Self::OpenaiChat | Self::Ollama => openai_chat::to_message(members, parts),
             _ if parts.is_empty() => parts,
             Self::Anthropic => vec![serde_json::json!({"role": "assistant", "content": parts})],
             Self::Gemini => vec![serde_json::json!({"role": "model", "parts": parts})],

@@ -407,10 +407,8 @@ pub(crate) fn to_call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> V
 
 /// Reads a list of calls.
 pub(crate) fn read_calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
-    ToolCall::read_list(raw)
-        .iter()
-        .map(ToolCall::to_delta)
-        .collect()
+    let calls = ToolCall::read_list(raw);
+    calls.iter().map(ToolCall::to_delta).collect()
 }
 
 fn read_end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
@@ -483,7 +481,7 @@ pub(super) fn take_output(mut record: Value) -> Option<Verbatim> {
 pub const CALLS: &str = "tool_calls";
 
 /// Builds a message from its merged members and calls.
-pub(super) fn build_message(mut members: Map<String, Value>, calls: Vec<Value>) -> Vec<Value> {
+pub(super) fn to_message(mut members: Map<String, Value>, calls: Vec<Value>) -> Vec<Value> {
     if members.is_empty() && calls.is_empty() {
         return calls;
     }

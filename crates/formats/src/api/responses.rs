@@ -73,10 +73,8 @@ pub(super) fn declare(function: &Function) -> Value {
 
 /// Returns the items of a turn. Results come first: they belong to the calls before.
 fn encode_turn(turn: &MergedTurn<'_>) -> Vec<Value> {
-    let results = turn
-        .results()
-        .map(|result| encode_output(CALL_OUTPUT, result));
-    let mut items: Vec<Value> = results.collect();
+    let encode = |result| encode_output(CALL_OUTPUT, result);
+    let mut items: Vec<Value> = turn.results().map(encode).collect();
     let mut content = Vec::new();
     for block in &turn.blocks {
         match block {
@@ -345,10 +343,8 @@ pub(super) fn read_user_item(record: &Envelope<'_>) -> Option<Vec<message::Block
             })])
         }
         "message" if has_text(record.role, "user") => {
-            let blocks = read_parts(record.content)
-                .into_iter()
-                .map(message::Block::from);
-            Some(blocks.collect())
+            let parts = read_parts(record.content).into_iter();
+            Some(parts.map(message::Block::from).collect())
         }
         _ => None,
     }
@@ -367,11 +363,8 @@ pub(super) fn read_model_item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
 
 /// Reads a call that is a record. It continues the reply of the items before it.
 pub(super) fn read_item_call<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    Chunk::single(
-        None,
-        Extent::MoreOrStart,
-        vec![Delta::Call(read_call(record))],
-    )
+    let call = Delta::Call(read_call(record));
+    Chunk::single(None, Extent::MoreOrStart, vec![call])
 }
 
 /// Reads texts and images in a string or a list of parts.

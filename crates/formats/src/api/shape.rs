@@ -153,10 +153,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Re
         RecordKind::StreamEvent => event(record),
         RecordKind::BareCall => anthropic::read_bare_call(record)
             .map_or(RecordContent::Nothing, RecordContent::BareCall),
-        RecordKind::BareResult => RecordContent::User(vec![ResultId {
-            id: text(record.tool_use_id),
-            name: None,
-        }]),
+        RecordKind::BareResult => RecordContent::User(vec![ResultId::new(record.tool_use_id)]),
         RecordKind::OpenaiAssistant => RecordContent::Reply(openai_chat::read_message(record)),
         RecordKind::OpenaiResult => RecordContent::User(vec![ResultId {
             id: text(record.tool_call_id),
@@ -172,10 +169,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Re
             RecordContent::Reply(responses::read_event(&kind.unwrap_or_default(), record))
         }
         RecordKind::ItemCall => RecordContent::Item(responses::read_item_call(record)),
-        RecordKind::ItemResult => RecordContent::User(vec![ResultId {
-            id: text(record.call_id),
-            name: None,
-        }]),
+        RecordKind::ItemResult => RecordContent::User(vec![ResultId::new(record.call_id)]),
         RecordKind::Content => {
             let message = record.message();
             if has_text(message.role, "model") {

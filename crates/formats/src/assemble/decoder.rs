@@ -175,7 +175,7 @@ impl Decoder {
     }
 
     /// Returns the text that was incomplete at the end of the input.
-    pub fn take_unfinished_text(&mut self) -> Option<Source<'static>> {
+    pub fn take_unfinished(&mut self) -> Option<Source<'static>> {
         self.agent.finish().map(Source::Stream)
     }
 

@@ -190,7 +190,7 @@ impl DialogStream {
 
     /// Calls `on_message` with the remaining messages at the end of the stream.
     pub fn finish(&mut self, on_message: &mut dyn FnMut(Message)) {
-        let unfinished = self.decoder.take_unfinished_text();
+        let unfinished = self.decoder.take_unfinished();
         let unfinished = unfinished.map(|source| self.read_messages("", source));
         let streamed = self.messages.finish();
         for message in unfinished.into_iter().flatten().chain(streamed) {

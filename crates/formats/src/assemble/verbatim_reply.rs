@@ -179,7 +179,7 @@ impl VerbatimReply {
         self.form
             .set_call_ids(&mut parts, std::mem::take(&mut self.ids));
         self.form
-            .build_message(std::mem::take(&mut self.members), parts)
+            .to_message(std::mem::take(&mut self.members), parts)
     }
 
     /// Returns the messages with the results since the last call, in the order of the calls.

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde::de::IgnoredAny;
 
 use super::bundle::Bundle;
-use super::copy::{Comparison, Copy, Problem, compare, open, parent_dir, remove_unfinished};
+use super::copy::{Comparison, Copy, Problem, compare, open, parent, remove_unfinished};
 use crate::files::open::SessionFile;
 use crate::files::origin::ArchiveOrigin;
 use crate::list::in_use::IN_USE;
@@ -172,7 +172,7 @@ impl ArchiveDir {
     /// Archives a file, unless it is unchanged.
     fn archive_file(&self, bundle: &Bundle, file: &Path) -> Result<ArchivedFile, Problem> {
         let target = bundle.file_target(file, &self.dir);
-        let dir = parent_dir(&target);
+        let dir = parent(&target);
         if fs::canonicalize(dir).is_ok_and(|found| found != dir) {
             return Err(Problem::for_output(
                 &target,

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::copy::{Problem, parent_dir};
+use super::copy::{Problem, parent};
 use crate::files::compressed::MAX_UNPACKED;
 use crate::files::listed::ListedSession;
 use crate::files::open::session_at;
@@ -61,7 +61,7 @@ impl Bundle {
         let root_dir = if root.is_dir() {
             root
         } else {
-            parent_dir(root)
+            parent(root)
         };
         // The index of names has a fixed place relative to sessions.
         let index_dir = match format.titles.store {
@@ -70,7 +70,7 @@ impl Bundle {
         };
         let base = index_dir
             .as_deref()
-            .map_or_else(|| parent_dir(root), parent_dir);
+            .map_or_else(|| parent(root), parent);
         let mut bundle = Self {
             base: base.to_owned(),
             agent: listed.agent,

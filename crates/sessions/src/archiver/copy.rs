@@ -237,6 +237,6 @@ pub(super) fn remove_unfinished(dir: &Path) {
 }
 
 /// Returns the directory of a file. The root directory is its own parent.
-pub(super) fn parent_dir(path: &Path) -> &Path {
+pub(super) fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }

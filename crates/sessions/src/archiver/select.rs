@@ -86,7 +86,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let paths = listed.iter().zip(&is_selected);
     let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
     let required: HashSet<PathBuf> = paths
-        .flat_map(|path| collect_ancestors(path, &continued))
+        .flat_map(|path| find_ancestors(path, &continued))
         .collect();
     let (mut bundles, mut bases) = (Vec::new(), Vec::new());
     for (session, is_selected) in listed.into_iter().zip(is_selected) {
@@ -100,7 +100,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         let mut bundle = Bundle::new(*session, root);
         bundle.stored = stored.map(|session| (session.size, session.changed));
         bundle.parent = stored.and_then(|session| session.parent.clone());
-        bundle.ancestors = collect_ancestors(&bundle.path, &continued);
+        bundle.ancestors = find_ancestors(&bundle.path, &continued);
         let continuations = continued
             .iter()
             .filter(|(_, bases)| bases.contains(&bundle.path));
@@ -165,7 +165,7 @@ fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
 }
 
 /// Returns the sessions that `path` continues, directly or through others.
-fn collect_ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
+fn find_ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut pending = vec![path];
     while let Some(path) = pending.pop() {
@@ -201,7 +201,7 @@ fn select_parts(
         }
         let paths = selected.iter().map(|session| &session.path);
         let bases: HashSet<PathBuf> = paths
-            .flat_map(|path| collect_ancestors(path, continued))
+            .flat_map(|path| find_ancestors(path, continued))
             .collect();
         for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
             let is_known = |id: &String| parents.contains(id);

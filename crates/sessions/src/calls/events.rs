@@ -80,7 +80,7 @@ impl Waiting {
             is_subagent: message.thread == Thread::Subagent,
             result: None,
             is_interrupted: false,
-            key: keys.make_call_key(message, call, time),
+            key: keys.key_call(message, call, time),
         }));
         for result in message.results() {
             let mut waiting = self.0.iter_mut();

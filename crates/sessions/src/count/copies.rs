@@ -99,50 +99,50 @@ impl CopyKeys {
     }
 
     /// Returns the key of a prompt. In some files all prompts have the same id.
-    pub(crate) fn make_prompt_key(
+    pub(crate) fn key_prompt(
         &mut self,
         prompt: &Message,
         time: Option<Timestamp>,
     ) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
-            Some(id) => Some(self.make_scoped_key(&format!("{id} {}", prompt.text()), time)),
-            None => self.make_content_key(prompt, time),
+            Some(id) => Some(self.scope_key(&format!("{id} {}", prompt.text()), time)),
+            None => self.key_content(prompt, time),
         }
     }
 
     /// Returns the key of a reply or another request.
-    pub(crate) fn make_reply_key(
+    pub(crate) fn key_reply(
         &mut self,
         reply: &Message,
         time: Option<Timestamp>,
     ) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
-            (Some(id), _) => Some(self.make_scoped_key(id, time)),
+            (Some(id), _) => Some(self.scope_key(id, time)),
             (None, Some(uuid)) => {
-                Some(self.make_scoped_key(&format!("{uuid} {}", reply.text()), time))
+                Some(self.scope_key(&format!("{uuid} {}", reply.text()), time))
             }
-            (None, None) => self.make_content_key(reply, time),
+            (None, None) => self.key_content(reply, time),
         }
     }
 
     /// Returns the key of a call in a reply. Some servers repeat the ids of calls.
-    pub(crate) fn make_call_key(
+    pub(crate) fn key_call(
         &self,
         reply: &Message,
         call: &Call,
         time: Option<Timestamp>,
     ) -> Option<Key> {
         match &reply.id {
-            Some(id) => Some(self.make_scoped_key(&format!("{id} {}", call.id), time)),
+            Some(id) => Some(self.scope_key(&format!("{id} {}", call.id), time)),
             None if self.ids != IdScope::File => {
-                Some(self.make_scoped_key(&format!("{} {}", call.id, call.input.get()), time))
+                Some(self.scope_key(&format!("{} {}", call.id, call.input.get()), time))
             }
             None => None,
         }
     }
 
-    fn make_scoped_key(&self, id: &str, time: Option<Timestamp>) -> Key {
+    fn scope_key(&self, id: &str, time: Option<Timestamp>) -> Key {
         let session = self.session().unwrap_or(&self.path);
         match (self.ids, time) {
             (IdScope::Global, _) => Key::from_id(id),
@@ -154,7 +154,7 @@ impl CopyKeys {
 
     /// Returns the key of a message without an id: its content, and the number of its occurrences in its
     /// session.
-    fn make_content_key(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
+    fn key_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
         let own = self.session.as_ref()?;
         let mut hasher = DefaultHasher::new();
         (message.role, message.text()).hash(&mut hasher);

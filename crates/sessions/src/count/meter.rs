@@ -264,7 +264,7 @@ pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
         let Some(parent) = log.parent.as_deref() else {
             return 0;
         };
-        let count_shared = |known: &MeterLog, end: Option<Timestamp>| {
+        let count = |known: &MeterLog, end: Option<Timestamp>| {
             let pairs = known.readings.iter().zip(&log.readings);
             let copies = pairs.take_while(|((time, one), (_, other))| {
                 one == other && time.is_none_or(|time| end.is_none_or(|end| time <= end))
@@ -275,10 +275,10 @@ pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
             // The parent's readings after the fork cannot be copies.
             Some(known) => known
                 .iter()
-                .map(|known| count_shared(known, log.started))
+                .map(|known| count(known, log.started))
                 .max(),
             None => match first_forks.get(parent) {
-                Some(sibling) => Some(count_shared(sibling, None)),
+                Some(sibling) => Some(count(sibling, None)),
                 None => first_forks.insert(parent, log).map(|_| 0),
             },
         };

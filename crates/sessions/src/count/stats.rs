@@ -538,7 +538,7 @@ impl Tally {
 
     fn add_prompt(&mut self, message: &Message, current: &mut FileState, shared: &SharedContext) {
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copy_key = current.keys.make_prompt_key(message, shared.time);
+            let copy_key = current.keys.key_prompt(message, shared.time);
             let prompt = shared.to_context(self.labels.get_or_add(None, None, None));
             self.prompts.put(copy_key, prompt, UsageContext::join);
         }
@@ -551,7 +551,7 @@ impl Tally {
                 result: TalliedResult::default(),
                 context: shared.to_context(self.labels.get_or_add(model, None, Some(&call.name))),
             };
-            let copy_key = current.keys.make_call_key(message, call, shared.time);
+            let copy_key = current.keys.key_call(message, call, shared.time);
             let index = self.calls.put(copy_key, tool, UsedTool::join);
             let id = Some(Key::from_id(&call.id));
             current
@@ -582,7 +582,7 @@ impl Tally {
                 return;
             }
         }
-        let copy_key = current.keys.make_reply_key(message, shared.time);
+        let copy_key = current.keys.key_reply(message, shared.time);
         let own_usage = if request_key.is_none() { usage } else { None };
         let reply = ReplyCounts {
             is_reply,

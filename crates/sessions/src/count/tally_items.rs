@@ -144,17 +144,14 @@ impl ReadSession {
         let parent = facts
             .parent()
             .filter(|id| Some(*id) != facts.session_id.as_ref());
+        let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let home = session.named_roots.find_home(&session.file.path);
         let format = session.format();
         Self {
             agent: agent.to_owned(),
             session_id: facts.session_id.clone(),
             parent: parent.cloned(),
-            cwd: facts
-                .first_cwd
-                .as_ref()
-                .or(facts.cwd_hash.as_ref())
-                .cloned(),
+            cwd: cwd.cloned(),
             home: home.map(|home| home.name),
             project,
             is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,

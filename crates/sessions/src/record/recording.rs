@@ -129,7 +129,7 @@ impl Recording {
     /// # Errors
     /// As in [`Recording::record`].
     pub fn write_end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
-        let unfinished = self.decoder.take_unfinished_text();
+        let unfinished = self.decoder.take_unfinished();
         let recorded = self.record_unfinished(unfinished)?;
         self.note_outcomes(recorded, report);
         let events = self.decoder.finish();

@@ -58,7 +58,7 @@ struct CopyFilter<'a, 'b> {
 }
 
 impl CopyFilter<'_, '_> {
-    fn report(&mut self, event: SearchEvent) -> ControlFlow<()> {
+    fn pass(&mut self, event: SearchEvent) -> ControlFlow<()> {
         match &event {
             SearchEvent::Session(_) => {
                 self.sessions += 1;
@@ -67,7 +67,7 @@ impl CopyFilter<'_, '_> {
             }
             SearchEvent::Found(found) => {
                 let session = self.sessions;
-                let record = found.make_record_key().map(|record| Key::from_id(&record));
+                let record = found.to_record_key().map(|record| Key::from_id(&record));
                 let first = record.map(|record| *self.seen.entry(record).or_insert(session));
                 if first.is_some_and(|first| first != session) {
                     return ControlFlow::Continue(());
@@ -101,7 +101,7 @@ pub fn search_all(
             session: None,
         };
         search_files(candidates, listing, query, &mut |event| {
-            filter.report(event)
+            filter.pass(event)
         });
     } else {
         search_files(candidates, listing, query, visit);

@@ -95,13 +95,13 @@ impl SearchHit {
     }
 
     /// Returns a key of the record and the hit in it, which copies of the record share.
-    pub(super) fn make_record_key(&self) -> Option<String> {
+    pub(super) fn to_record_key(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
-        Some(format!("{record} {}", self.make_content_key()))
+        Some(format!("{record} {}", self.to_key()))
     }
 
     /// Returns a key of the hit without its record.
-    fn make_content_key(&self) -> String {
+    fn to_key(&self) -> String {
         let (role, place, matches) = (self.role, self.place, self.matches);
         format!("{role:?} {place:?} {matches} {}", self.excerpt.text())
     }
@@ -201,7 +201,7 @@ impl Session {
         if reached_end && !held.is_empty() {
             let unrepeated = self.find_unrepeated_records(query)?;
             let is_unrepeated = |hit: &SearchHit| {
-                hit.make_record_key()
+                hit.to_record_key()
                     .is_none_or(|key| unrepeated.contains(&key))
             };
             let mut held = held.into_iter().filter(is_unrepeated);
@@ -219,7 +219,7 @@ impl Session {
         let mut unrepeated = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
             let hits = query.find_hits(None, &message?).into_iter();
-            unrepeated.extend(hits.filter_map(|hit| hit.make_record_key()));
+            unrepeated.extend(hits.filter_map(|hit| hit.to_record_key()));
         }
         Ok(unrepeated)
     }
@@ -270,7 +270,7 @@ impl Search<'_> {
     fn search_message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find_hits(line, message) {
             self.reported
-                .insert(Key::from_id(&found.make_content_key()));
+                .insert(Key::from_id(&found.to_key()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
@@ -282,7 +282,7 @@ impl Search<'_> {
         held.retain(|hit| {
             !self
                 .reported
-                .contains(&Key::from_id(&hit.make_content_key()))
+                .contains(&Key::from_id(&hit.to_key()))
         });
         held
     }
