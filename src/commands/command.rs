@@ -96,9 +96,7 @@ impl Definitions<'_> {
         self,
         commands: &'static [Command],
     ) -> impl Iterator<Item = clap::Command> {
-        let defined = commands
-            .iter()
-            .filter(move |command| self.defines(command));
+        let defined = commands.iter().filter(move |command| self.defines(command));
         defined.map(move |command| command.parser(self))
     }
 }

@@ -12,7 +12,7 @@ use crate::records::{
     CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, serialize_name,
     verdict_access,
 };
-use crate::session::input_gist;
+use crate::session::describe_input;
 use crate::shell::{Analysis, GitUse, Verdict};
 use crate::text::{append, display_width, fit_columns, fit_end, format_number, terminal_safe_line};
 
@@ -32,7 +32,7 @@ pub(crate) fn decision_line(
 ) -> String {
     let decision = serialize_name(decided.decision);
     let tool = terminal_safe_line(&decided.name);
-    let gist = terminal_safe_line(&input_gist(input, directory));
+    let gist = terminal_safe_line(&describe_input(input, directory));
     let call = format!("{decision:5}  {tool:9}  {gist}");
     let width = columns.map_or(CALL_COLUMNS, |columns| {
         (columns * 3 / 5).min(MAX_CALL_COLUMNS)

@@ -17,7 +17,7 @@ use crate::json::{object, text};
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::{Block, Message, Origin, Role, ToolResult};
 use crate::records::Outcome;
-use crate::session::{MAX_WAITING, gist};
+use crate::session::{MAX_WAITING, describe_call};
 use crate::text::{display_width, fit_columns, terminal_safe_line, truncate_utf16};
 
 /// Maximum number of bytes of the input that are buffered.
@@ -221,7 +221,7 @@ impl<Sink: Write> RunText<Sink> {
                     if self.waiting.len() == MAX_WAITING {
                         self.drop_oldest();
                     }
-                    let topic = terminal_safe_line(&gist(&call, None));
+                    let topic = terminal_safe_line(&describe_call(&call, None));
                     self.waiting.push_back(PendingCall {
                         id: call.id,
                         name: fit_columns(&terminal_safe_line(&call.name), NAME_COLUMNS),

@@ -74,16 +74,16 @@ pub use list::projects::Projects;
 pub use list::selection::{Selection, is_in_period, shorten_ids};
 pub use prices::Prices;
 pub use read::check::SecretSearch;
-pub use read::container::holds_only_lines;
+pub use read::container::has_only_lines;
 pub use read::description::session_description;
 pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
-pub use read::gist::command_of;
-pub use read::gist::{CONTENT, file_changes, gist, input_gist};
-pub use read::gist::{input_in_full, patch_in, text_edits};
+pub use read::gist::find_command;
+pub use read::gist::{CONTENT, describe_call, describe_input, find_file_changes};
+pub use read::gist::{find_patch, find_text_edits, format_full_input};
 pub use read::limits::codex_limits;
 pub use read::patch::format_patch;
 pub use read::session::Session;
-pub use read::tail::{last_messages, start_of_last_records};
+pub use read::tail::{find_last_records, read_last_messages};
 pub use read::tree::Scope;
 pub use turnpipe_formats::agent::{
     Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,

@@ -147,10 +147,7 @@ fn filter_candidates<Value: Into<String>>(
 }
 
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
-fn complete(
-    typed: &OsStr,
-    environment: &Environment,
-) -> impl Iterator<Item = CompletionCandidate> {
+fn complete(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let typed = typed.to_string_lossy().into_owned();
     let mut files = discover(&list_session_roots(environment));
     // Most names of files contain the id.

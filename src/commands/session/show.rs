@@ -172,7 +172,7 @@ impl Run for SessionShowArguments {
 impl SessionShowArguments {
     /// Prints the text of the last reply that has one.
     fn print_last_reply(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
-        let last = session.last_reply(self.scope())?;
+        let last = session.find_last_reply(self.scope())?;
         let Some(mut last) = last else {
             return Ok(Status::Negative);
         };
@@ -265,7 +265,7 @@ impl Run for SessionDiffArguments {
         let facts = session.read_first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
         let found = session.read_all_edits().map_err(UsageError::reason)?;
-        let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
+        let root = self.relative_to.unwrap_or_else(|| found.find_root(&facts));
         let (patch, outside) = format_patch(&found.edits, &root);
         let is_context = |edit: &FileEdit| edit.kind == EditKind::Context;
         let unnumbered: Vec<&str> = found

@@ -24,8 +24,8 @@ use crate::render::{
 };
 use crate::session::{
     FollowOptions, FollowOutput, FollowedSession, Follower, NewerSessions, Scope, Session,
-    SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages, open_safely,
-    open_to_follow, start_of_last_records,
+    SessionError, SessionFile, Shape, find_last_records, follow, has_only_lines, open_safely,
+    open_to_follow, read_last_messages,
 };
 use crate::summaries::builtin::label_group;
 
@@ -109,7 +109,7 @@ impl Run for SessionTailArguments {
         let file = file.map_err(failed)?;
         // A new session is empty.
         let has_only_lines = self.follow && file.size == 0
-            || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
+            || self.raw && has_only_lines(&file).map_err(|error| failed(error.into()))?;
         let session = if has_only_lines {
             Err(file)
         } else {
@@ -226,10 +226,10 @@ impl SessionTailArguments {
         let start = match (&session, self.offset) {
             (_, Some(offset)) => offset,
             (Ok(session), None) if !self.raw => {
-                session.start_of_last_messages(self.limit, options.mapping)?
+                session.find_last_messages(self.limit, options.mapping)?
             }
             (Ok(Session { file, .. }) | Err(file), None) => {
-                start_of_last_records(file, self.limit, options.mapping)?
+                find_last_records(file, self.limit, options.mapping)?
             }
         };
         let (file, format, about) = match session {
@@ -261,8 +261,8 @@ impl SessionTailArguments {
             return Ok(None);
         }
         let mut bytes = session.bytes(self.source.file_mapping());
-        let with_repeats = session.holds_only_repeats();
-        Ok(last_messages(
+        let with_repeats = session.has_only_repeats();
+        Ok(read_last_messages(
             &mut bytes,
             self.limit,
             session.format(),

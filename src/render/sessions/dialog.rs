@@ -29,7 +29,7 @@ pub(crate) fn print_dialog(
     for part in parts {
         let to_error = |error: io::Error| PrintError::read(&part.file.path, error);
         let messages = part.messages(scope).map_err(to_error)?;
-        omitted += messages.omitted_count();
+        omitted += messages.count_omitted();
         for message in messages {
             let message = message.map_err(to_error)?;
             if is_shown(&message) {

@@ -14,7 +14,7 @@ use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
 use crate::records::HookDecisionRecord;
-use crate::session::input_gist;
+use crate::session::describe_input;
 use crate::tool_facts::mcp_prefix;
 
 /// The input of a hook about a call.
@@ -339,7 +339,7 @@ impl AgentHookInput {
             event: self.event.clone(),
             tool: self.tool_name.clone(),
             about: (self.tool_input.as_ref())
-                .map(|input| input_gist(input, self.cwd.to_str()))
+                .map(|input| describe_input(input, self.cwd.to_str()))
                 .unwrap_or_default(),
             decision: answer.unwrap_or(decision),
             answered: answer.is_some(),

@@ -58,19 +58,13 @@ impl Bundle {
         let mut own = (format.layout.belongings)(&path, id);
         own.push(side_file_path(&path));
         let shared = (format.layout.shared_files)(&path).into_iter();
-        let root_dir = if root.is_dir() {
-            root
-        } else {
-            parent(root)
-        };
+        let root_dir = if root.is_dir() { root } else { parent(root) };
         // The index of names has a fixed place relative to sessions.
         let index_dir = match format.titles.store {
             TitleStore::Index(index) => (index.path)(&path),
             TitleStore::SessionFile | TitleStore::None => None,
         };
-        let base = index_dir
-            .as_deref()
-            .map_or_else(|| parent(root), parent);
+        let base = index_dir.as_deref().map_or_else(|| parent(root), parent);
         let mut bundle = Self {
             base: base.to_owned(),
             agent: listed.agent,

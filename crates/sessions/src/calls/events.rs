@@ -134,7 +134,7 @@ impl Session {
         let mut note_entry = |entry: &mut Entry| keys.borrow_mut().read_entry(entry);
         let mut waiting = Waiting::default();
         for message in
-            self.messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?
+            self.read_messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?
         {
             waiting.add(&message?, &keys.borrow());
             while let Some(call) = waiting.next() {

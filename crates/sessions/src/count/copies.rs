@@ -99,11 +99,7 @@ impl CopyKeys {
     }
 
     /// Returns the key of a prompt. In some files all prompts have the same id.
-    pub(crate) fn key_prompt(
-        &mut self,
-        prompt: &Message,
-        time: Option<Timestamp>,
-    ) -> Option<Key> {
+    pub(crate) fn key_prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
             Some(id) => Some(self.scope_key(&format!("{id} {}", prompt.text()), time)),
@@ -112,16 +108,10 @@ impl CopyKeys {
     }
 
     /// Returns the key of a reply or another request.
-    pub(crate) fn key_reply(
-        &mut self,
-        reply: &Message,
-        time: Option<Timestamp>,
-    ) -> Option<Key> {
+    pub(crate) fn key_reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
             (Some(id), _) => Some(self.scope_key(id, time)),
-            (None, Some(uuid)) => {
-                Some(self.scope_key(&format!("{uuid} {}", reply.text()), time))
-            }
+            (None, Some(uuid)) => Some(self.scope_key(&format!("{uuid} {}", reply.text()), time)),
             (None, None) => self.key_content(reply, time),
         }
     }

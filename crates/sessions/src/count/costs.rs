@@ -482,7 +482,7 @@ impl Session {
             is_subagent.set(facts.is_subagent);
         };
         for message in
-            self.messages_with(Scope::AllBranches, Detail::Counts, Some(&mut on_entry))?
+            self.read_messages_with(Scope::AllBranches, Detail::Counts, Some(&mut on_entry))?
         {
             let message = message?;
             if std::mem::replace(&mut message_facts.is_subagent, is_subagent.get())

@@ -273,10 +273,7 @@ pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
         };
         let copied_count = match by_id.get(parent) {
             // The parent's readings after the fork cannot be copies.
-            Some(known) => known
-                .iter()
-                .map(|known| count(known, log.started))
-                .max(),
+            Some(known) => known.iter().map(|known| count(known, log.started)).max(),
             None => match first_forks.get(parent) {
                 Some(sibling) => Some(count(sibling, None)),
                 None => first_forks.insert(parent, log).map(|_| 0),

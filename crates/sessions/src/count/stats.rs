@@ -362,12 +362,14 @@ impl Tally {
                 facts.add(added);
             }
         };
-        for message in session.messages_with(Scope::AllBranches, detail, Some(&mut on_entry))? {
+        for message in
+            session.read_messages_with(Scope::AllBranches, detail, Some(&mut on_entry))?
+        {
             self.add_message(&message?, &mut current.borrow_mut());
         }
         let mut current = current.into_inner();
         let own = std::mem::take(&mut current.subagents);
-        self.subagents = own.finish(&session.facts_beside());
+        self.subagents = own.finish(&session.read_facts_beside());
         if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
             return self.read_records(session, Detail::Counts, is_subagent);

@@ -10,8 +10,8 @@ use crate::files::discover::{Candidate, subagent_files, subagent_id};
 use crate::files::open::{Head, SessionError, SessionFile, open_safely};
 use crate::follow::file::{FollowEvent, Follower};
 use crate::follow::watch::{WakeReason, Watch};
-use crate::read::session::{Session, skipped_record};
-use crate::read::tail::{MessageLines, find_start_of_last, holds_only_repeats};
+use crate::read::session::{Session, new_skipped_entry};
+use crate::read::tail::{MessageLines, find_start_of_last, has_only_repeats};
 use turnpipe_core::jsonl::{FixedFile, MAX_LINE_BYTES, Mapping, WriteError, WriteResult};
 use turnpipe_core::message::{Message, MessageMerger, SessionId};
 use turnpipe_formats::agent::{Agent, Format, NamedRoots};
@@ -125,7 +125,7 @@ impl FollowedFile {
     ) -> io::Result<Self> {
         let mut messages = (!options.is_raw).then(|| MessageLines::new(format));
         if let (Some(messages), Some(format)) = (&mut messages, format) {
-            messages.with_repeats = holds_only_repeats(&Head::read(&file)?, format);
+            messages.includes_repeats = has_only_repeats(&Head::read(&file)?, format);
         }
         // Only messages have to be held whole.
         let max_line = if options.is_raw {
@@ -167,7 +167,7 @@ impl FollowedFile {
                 }
             }
             FollowEvent::LongLine(place) => {
-                completed = messages.convert_entry(skipped_record(*place));
+                completed = messages.convert_entry(new_skipped_entry(*place));
             }
             FollowEvent::Nothing | FollowEvent::Bytes | FollowEvent::Switch(_) => {}
         }

@@ -10,7 +10,7 @@ use crate::files::listed::{InferredState, ListedSession, Sessions};
 use crate::list::in_use::{IN_USE, SessionUsers, directories};
 use crate::list::listing::{Failures, Listing, list};
 use crate::read::session::Session;
-use crate::read::tail::last_messages;
+use crate::read::tail::read_last_messages;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;
 use turnpipe_core::message::{Block, Message, Origin, Role, Thread, is_interruption};
@@ -149,7 +149,7 @@ fn find_end(listed: &ListedSession, named: &NamedRoots) -> io::Result<End> {
     }
     let mut bytes = session.bytes(Mapping::Allowed);
     for count in [LAST_MESSAGES, 1] {
-        if let Some(messages) = last_messages(&mut bytes, count, session.format(), false)? {
+        if let Some(messages) = read_last_messages(&mut bytes, count, session.format(), false)? {
             return Ok(End::from_messages(&messages));
         }
     }

@@ -32,7 +32,7 @@ const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 ///
 /// # Errors
 /// Reading failed.
-pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+pub fn has_only_lines(file: &SessionFile) -> io::Result<bool> {
     Ok(file.size > MAX_DOCUMENT && !compressed::is_compressed(file)?)
 }
 

@@ -128,8 +128,8 @@ impl Session {
     }
 
     /// Returns the facts from outside the file.
-    pub(crate) fn facts_beside(&self) -> Facts {
-        let entries = self.entries_beside(Detail::Outline);
+    pub(crate) fn read_facts_beside(&self) -> Facts {
+        let entries = self.read_entries_beside(Detail::Outline);
         entries.fold(Facts::default(), |facts, entry| {
             facts.merge_later(entry.facts)
         })
@@ -138,10 +138,10 @@ impl Session {
     /// Reads the facts in the head, with the first prompt if `detail` includes messages. Returns the end of the part
     /// that was read completely.
     fn read_head_facts(&self, detail: Detail) -> io::Result<(Facts, u64)> {
-        let mut facts = self.facts_beside();
+        let mut facts = self.read_facts_beside();
         for (end, line) in self.head.lines() {
             self.add_line(line, detail, &mut facts);
-            if self.has_begun(&facts, detail) {
+            if self.has_start(&facts, detail) {
                 return Ok((facts, end.min(self.file.size)));
             }
         }
@@ -160,7 +160,7 @@ impl Session {
                 too_long += line.length;
                 continue;
             }
-            if start - too_long > MAX_HEAD || self.has_begun(&facts, detail) {
+            if start - too_long > MAX_HEAD || self.has_start(&facts, detail) {
                 end = start;
                 break;
             }
@@ -203,7 +203,7 @@ impl Session {
     }
 
     /// Whether the start of the session is known.
-    fn has_begun(&self, facts: &Facts, detail: Detail) -> bool {
+    fn has_start(&self, facts: &Facts, detail: Detail) -> bool {
         let has_prompt = facts.first_prompt.is_some() || detail == Detail::Outline;
         has_prompt && is_named(facts) && !self.may_become_main(facts)
     }

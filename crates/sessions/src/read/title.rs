@@ -245,7 +245,7 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         mapping: Mapping,
     ) -> io::Result<Option<Title>> {
-        let beside = self.beside.iter().find_map(|row| {
+        let beside = self.side_rows.iter().find_map(|row| {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });

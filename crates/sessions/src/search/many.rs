@@ -100,9 +100,7 @@ pub fn search_all(
             sessions: 0,
             session: None,
         };
-        search_files(candidates, listing, query, &mut |event| {
-            filter.pass(event)
-        });
+        search_files(candidates, listing, query, &mut |event| filter.pass(event));
     } else {
         search_files(candidates, listing, query, visit);
     }

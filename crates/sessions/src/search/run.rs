@@ -269,8 +269,7 @@ impl Search<'_> {
 
     fn search_message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find_hits(line, message) {
-            self.reported
-                .insert(Key::from_id(&found.to_key()));
+            self.reported.insert(Key::from_id(&found.to_key()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
@@ -279,11 +278,7 @@ impl Search<'_> {
     /// Takes the deferred hits, without those whose content was reported.
     fn take_deferred_hits(&mut self) -> Vec<SearchHit> {
         let mut held = std::mem::take(&mut self.deferred_hits);
-        held.retain(|hit| {
-            !self
-                .reported
-                .contains(&Key::from_id(&hit.to_key()))
-        });
+        held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.to_key())));
         held
     }
 
