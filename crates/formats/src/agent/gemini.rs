@@ -500,7 +500,7 @@ impl StreamRows {
                 return None;
             }
             "message" if has_text(row.role, "user") => {
-                conversation.push_prompt(content_blocks(row.content))
+                conversation.push_prompt(content_blocks(row.content));
             }
             "message" if is_reply => {
                 let part = text(row.content)?;

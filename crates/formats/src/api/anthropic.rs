@@ -80,7 +80,7 @@ pub(super) fn read_reply<'a>(message: &Message<'a>) -> Chunk<'a> {
         Some(Content::Blocks(blocks)) => {
             for block in blocks {
                 if block.is_kind("tool_use") {
-                    deltas.push(Delta::Call(block.to_call_delta()));
+                    deltas.push(Delta::Call(block.read_call_delta()));
                     deltas.extend(text(block.thought_signature).map(Delta::Signature));
                 } else {
                     deltas.push(Delta::Block);
@@ -133,7 +133,7 @@ pub(super) fn read_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
                 deltas.push(Delta::CallStart(CallDelta {
                     index,
                     arguments: input.map_or(Arguments::None, Arguments::Json),
-                    ..block.to_call_delta()
+                    ..block.read_call_delta()
                 }));
             } else {
                 deltas.push(Delta::Block);
@@ -172,7 +172,7 @@ impl<'a> Block<'a> {
         has_text(self.kind, kind)
     }
 
-    fn to_call_delta(&self) -> CallDelta<'a> {
+    fn read_call_delta(&self) -> CallDelta<'a> {
         CallDelta {
             index: None,
             id: text(self.id),

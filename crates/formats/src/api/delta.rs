@@ -130,16 +130,21 @@ impl End {
     /// Reads a stop reason that the API explains.
     pub(crate) fn with_explanation(reason: &str, explanation: impl Into<String>) -> Self {
         let kind = match reason.to_ascii_lowercase().as_str() {
-            "max_tokens" | "length" | "max_output_tokens" | "model_length" => EndKind::Budget,
-            "model_context_window_exceeded" => EndKind::Budget,
+            "max_tokens"
+            | "length"
+            | "max_output_tokens"
+            | "model_length"
+            | "model_context_window_exceeded" => EndKind::Budget,
             "content_filter" | "refusal" | "safety" | "recitation" | "language" | "blocklist"
             | "prohibited_content" | "spii" | "image_safety" => {
                 EndKind::Declined(explanation.into())
             }
-            "error" | "error_finish" | "other" | "failed" | "cancelled" => {
-                EndKind::Failed(explanation.into())
-            }
-            "insufficient_system_resource"
+            "error"
+            | "error_finish"
+            | "other"
+            | "failed"
+            | "cancelled"
+            | "insufficient_system_resource"
             | "malformed_function_call"
             | "unexpected_tool_call"
             | "too_many_tool_calls" => EndKind::Failed(explanation.into()),

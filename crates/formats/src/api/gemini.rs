@@ -60,7 +60,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
         match form {
             JsonForm::Schema => generation["responseJsonSchema"] = function.parameters.clone(),
             JsonForm::Lenient => {
-                generation["responseSchema"] = convert_schema(&function.parameters)
+                generation["responseSchema"] = convert_schema(&function.parameters);
             }
             JsonForm::Object | JsonForm::Instructions => {}
         }

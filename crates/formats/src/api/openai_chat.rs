@@ -358,7 +358,7 @@ impl<'a> Message<'a> {
             };
             let old = CallDelta {
                 index: Some(OLD_CALL),
-                ..old.to_delta()
+                ..old.read_delta()
             };
             let is_same = |call: &CallDelta<'_>| old.name.is_none() || call.name == old.name;
             if !deltas.iter().any(is_same) {
@@ -371,7 +371,7 @@ impl<'a> Message<'a> {
 
 impl<'a> ToolCall<'a> {
     /// Reads a call delta. It only requires the index, and some servers omit even that.
-    fn to_delta(&self) -> CallDelta<'a> {
+    fn read_delta(&self) -> CallDelta<'a> {
         let custom = Called::from_raw(self.custom);
         let called = Called::from_raw(self.function)
             .or(custom)
@@ -408,7 +408,7 @@ pub(crate) fn to_call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> V
 /// Reads a list of calls.
 pub(crate) fn read_calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
     let calls = ToolCall::read_list(raw);
-    calls.iter().map(ToolCall::to_delta).collect()
+    calls.iter().map(ToolCall::read_delta).collect()
 }
 
 fn read_end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {

@@ -281,6 +281,7 @@ impl<'a> MergedTurn<'a> {
 }
 
 /// An attachment that can be sent.
+#[derive(Clone, Copy)]
 pub(super) struct Attachment<'a> {
     pub(super) media_type: &'a str,
     /// The bytes in base64.

@@ -67,19 +67,18 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     let mut unfiltered = listing.without_filters();
     unfiltered.selection.with_subagents = true;
     let (listed, failed) = list_files(&candidates, &unfiltered);
-    let mut is_selected: Vec<bool> = Vec::with_capacity(listed.len());
     let mut outside = named.to_vec();
-    for session in &listed {
-        is_selected.push(if named.is_empty() {
-            let selection = &listing.selection;
-            selection.admits_agent(session.agent, &session.path) && selection.admits(&session.facts)
-        } else {
-            let is_named = |name: &PathBuf| is_same_session(name, &session.path);
-            let count_before = outside.len();
-            outside.retain(|name| !is_named(name));
-            outside.len() < count_before
-        });
-    }
+    let admits = |session: &ListedSession| {
+        let selection = &listing.selection;
+        if named.is_empty() {
+            return selection.admits_agent(session.agent, &session.path)
+                && selection.admits(&session.facts);
+        }
+        let count_before = outside.len();
+        outside.retain(|name| !is_same_session(name, &session.path));
+        outside.len() < count_before
+    };
+    let mut is_selected: Vec<bool> = listed.iter().map(Box::as_ref).map(admits).collect();
     let stored = collect_stored(&listed);
     let continued = collect_continued(&listed);
     select_parts(&listed, &stored, &continued, &mut is_selected);
@@ -96,29 +95,15 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         let Some(root) = find_root(&session.path, &roots) else {
             continue;
         };
-        let stored = stored.get(&session.path);
-        let mut bundle = Bundle::new(*session, root);
-        bundle.stored = stored.map(|session| (session.size, session.changed));
-        bundle.parent = stored.and_then(|session| session.parent.clone());
-        bundle.ancestors = find_ancestors(&bundle.path, &continued);
-        let continuations = continued
-            .iter()
-            .filter(|(_, bases)| bases.contains(&bundle.path));
-        bundle.continued_by = continuations.map(|(path, _)| path.clone()).collect();
         let list = if is_selected {
             &mut bundles
         } else {
             &mut bases
         };
-        list.push(bundle);
+        list.push(create_bundle(*session, root, &stored, &continued));
     }
     bundles.sort_by_key(|bundle| Reverse(bundle.ancestors.len()));
-    let belongings = bundles.iter().flat_map(|bundle| {
-        let others = bundle.files.iter().filter(|file| **file != bundle.path);
-        others.cloned().collect::<Vec<_>>()
-    });
-    let owned: HashSet<PathBuf> = belongings.collect();
-    bundles.retain(|bundle| !owned.contains(&bundle.path));
+    let owned = remove_owned(&mut bundles);
     let failed = failed
         .into_iter()
         .filter(|(path, _)| named.is_empty() && !owned.contains(path));
@@ -128,6 +113,36 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         failed: failed.collect(),
         outside,
     }
+}
+
+/// Creates the bundle of a session, with its place among the sessions in databases and those that continue others.
+fn create_bundle(
+    session: ListedSession,
+    root: &Path,
+    stored: &Stored,
+    continued: &Continued,
+) -> Bundle {
+    let stored = stored.get(&session.path);
+    let mut bundle = Bundle::new(session, root);
+    bundle.stored = stored.map(|session| (session.size, session.changed));
+    bundle.parent = stored.and_then(|session| session.parent.clone());
+    bundle.ancestors = find_ancestors(&bundle.path, continued);
+    let continuations = continued
+        .iter()
+        .filter(|(_, bases)| bases.contains(&bundle.path));
+    bundle.continued_by = continuations.map(|(path, _)| path.clone()).collect();
+    bundle
+}
+
+/// Removes the sessions whose files belong to other sessions. Returns all files that belong to others.
+fn remove_owned(bundles: &mut Vec<Bundle>) -> HashSet<PathBuf> {
+    let belongings = bundles.iter().flat_map(|bundle| {
+        let files = bundle.files.iter();
+        files.filter(|file| **file != bundle.path).cloned()
+    });
+    let owned: HashSet<PathBuf> = belongings.collect();
+    bundles.retain(|bundle| !owned.contains(&bundle.path));
+    owned
 }
 
 /// Whether a name and a canonical path name the same session.

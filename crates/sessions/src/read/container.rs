@@ -188,7 +188,7 @@ fn has_format(head: &Head, format: &Format) -> bool {
     head.lines().any(|(_, line)| {
         let mut found = false;
         visit_records_on(line, &mut |record| {
-            found = found || is_record_of(format, record)
+            found = found || is_record_of(format, record);
         });
         found
     })

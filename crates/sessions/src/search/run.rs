@@ -155,6 +155,20 @@ impl Session {
             }
             return Ok(SearchSummary::default());
         }
+        let mut summary = SearchSummary::default();
+        if self.search_lines(&mut search, &mut summary)?.is_continue() {
+            self.report_deferred_hits(&mut search)?;
+        }
+        Ok(summary)
+    }
+
+    /// Searches the lines of a file in order. Breaks before the end if no more hits are wanted.
+    fn search_lines(
+        &self,
+        search: &mut Search<'_>,
+        summary: &mut SearchSummary,
+    ) -> io::Result<ControlFlow<()>> {
+        let query = search.query;
         // Most of a file is results.
         let detail = if query.places.contains(&HitBlock::Result) {
             Detail::Full
@@ -196,22 +210,26 @@ impl Session {
                 }
             });
         }
-        let reached_end = flow.is_continue();
-        let held = search.take_deferred_hits();
-        if reached_end && !held.is_empty() {
-            let unrepeated = self.find_unrepeated_records(query)?;
-            let is_unrepeated = |hit: &SearchHit| {
-                hit.to_record_key()
-                    .is_none_or(|key| unrepeated.contains(&key))
-            };
-            let mut held = held.into_iter().filter(is_unrepeated);
-            // A break means that no more hits are wanted.
-            let _ = held.try_for_each(|hit| search.report(hit));
+        summary.too_long = raw_lines.too_long;
+        summary.known_untitled = known_untitled && flow.is_continue();
+        Ok(flow)
+    }
+
+    /// Reports the deferred hits, except those in records that repeat others.
+    fn report_deferred_hits(&self, search: &mut Search<'_>) -> io::Result<()> {
+        let deferred = search.take_deferred_hits();
+        if deferred.is_empty() {
+            return Ok(());
         }
-        Ok(SearchSummary {
-            too_long: raw_lines.too_long,
-            known_untitled: known_untitled && reached_end,
-        })
+        let unrepeated = self.find_unrepeated_records(search.query)?;
+        let is_unrepeated = |hit: &SearchHit| {
+            hit.to_record_key()
+                .is_none_or(|key| unrepeated.contains(&key))
+        };
+        let mut wanted = deferred.into_iter().filter(is_unrepeated);
+        // A break means that no more hits are wanted.
+        let _ = wanted.try_for_each(|hit| search.report(hit));
+        Ok(())
     }
 
     /// Returns the records of the hits in messages, without records that repeat others.
