@@ -276,17 +276,7 @@ impl Run for RunToolsArguments {
         self.start_reading(stdin, &channels, &options)?;
         let end = run::run(&options, lifecycle, context, dependencies, channels);
         sandboxes.report_new_files(&io.messages);
-        if matches!(end.cause, EndCause::EndOfInput) {
-            if let Some(failure) = parse_failure(&String::from_utf8_lossy(&end.head)) {
-                io.messages.error(&failure.to_string());
-                return Ok(match failure.retryability() {
-                    Retryability::Temporary => Status::ProviderUnavailable,
-                    Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
-                });
-            }
-            report_foreign_stream(end.understanding, &io.messages);
-        }
-        Ok(self.to_status(&end, io))
+        Ok(self.report_end(&end, io))
     }
 }
 
@@ -552,7 +542,8 @@ impl RunToolsArguments {
         Ok(directories)
     }
 
-    fn to_status(&self, end: &RunEnd, io: &Io) -> Status {
+    /// Reports a problem that ended the run. Returns the exit status.
+    fn report_end(&self, end: &RunEnd, io: &Io) -> Status {
         match &end.cause {
             EndCause::Interrupted => Status::Interrupted,
             EndCause::Terminated => Status::Terminated,
@@ -565,9 +556,26 @@ impl RunToolsArguments {
                 io.messages.error("the run reached its time limit");
                 Status::TimedOut
             }
-            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => Status::UnusableRecords,
-            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Status::Negative,
-            EndCause::EndOfInput => Status::Done,
+            EndCause::EndOfInput => self.report_input(end, io),
+        }
+    }
+
+    /// Reports input that is not a stream with calls. Returns the exit status.
+    fn report_input(&self, end: &RunEnd, io: &Io) -> Status {
+        if let Some(failure) = parse_failure(&String::from_utf8_lossy(&end.head)) {
+            io.messages.error(&failure.to_string());
+            return match failure.retryability() {
+                Retryability::Temporary => Status::ProviderUnavailable,
+                Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
+            };
+        }
+        report_foreign_stream(end.understanding, &io.messages);
+        if self.strict && end.damaged_lines > 0 {
+            Status::UnusableRecords
+        } else if self.exit_status && end.failed_calls > 0 {
+            Status::Negative
+        } else {
+            Status::Done
         }
     }
 }
