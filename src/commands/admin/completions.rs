@@ -18,7 +18,7 @@ use crate::commands::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{
-    Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, list_session_roots,
+    Candidate, Depth, Listing, Prices, Selection, discover, list, list_session_roots, split_ids,
 };
 use crate::text::{fit_columns, terminal_safe_line};
 
@@ -151,7 +151,7 @@ fn complete(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
     let typed = typed.to_string_lossy().into_owned();
     let mut files = discover(&list_session_roots(environment));
     // Most names of files contain the id.
-    let is_named = |file: &Candidate| ids_in(&file.path).any(|id| id.starts_with(&typed));
+    let is_named = |file: &Candidate| split_ids(&file.path).any(|id| id.starts_with(&typed));
     let is_decisive = files.iter().any(is_named);
     files.retain(|file| !is_decisive || is_named(file));
     let listing = Listing {

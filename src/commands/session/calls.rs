@@ -15,7 +15,7 @@ use crate::message::CallOutcome;
 use crate::records::SessionDescription;
 use crate::render::{ProgressLine, call_count_page, call_line, calls_heading};
 use crate::session::{CallCounts, SeenCall};
-use crate::session::{CallEvent, SessionCall, session_description, visit_all_calls};
+use crate::session::{CallEvent, SessionCall, describe_session, visit_all_calls};
 use crate::text::terminal_safe_line;
 
 /// List tool calls with their subjects and outcomes
@@ -103,7 +103,7 @@ impl Run for SessionCallsArguments {
             match event {
                 CallEvent::Session(listed) => {
                     let path = find_display_path(listed.path, &named);
-                    about = session_description(path, listed.agent, listed.facts);
+                    about = describe_session(path, listed.agent, listed.facts);
                     heading = Some(calls_heading(&about, style, columns));
                 }
                 CallEvent::Call(call) => {

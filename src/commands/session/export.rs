@@ -20,8 +20,8 @@ use crate::render::{
     ThinkingDisplay, ToolDetail, html_index, markdown_index,
 };
 use crate::session::{
-    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, discover_paths, list,
-    process_in_order, session_description,
+    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, describe_session,
+    discover_paths, list, process_in_order,
 };
 use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe_line};
@@ -260,7 +260,7 @@ impl Pages<'_> {
         let session =
             Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let about = session_description(listed.path.clone(), listed.agent, facts.clone());
+        let about = describe_session(listed.path.clone(), listed.agent, facts.clone());
         let head =
             dialog_facts(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = ancestors(&session, facts);

@@ -12,7 +12,7 @@ use crate::jsonl::WriteResult;
 use crate::records::{SessionDescription, SessionPathRecord};
 use crate::render::{ProgressLine, Style, hit_line, hits_heading};
 use crate::session::search::{ParentSession, QueryWords, RankedSession, SearchHit, rank_all};
-use crate::session::{Depth, ListedSession, session_description};
+use crate::session::{Depth, ListedSession, describe_session};
 use crate::text::terminal_safe_line;
 
 /// The output for each session.
@@ -79,7 +79,7 @@ impl HitPrinter {
     ) -> WriteResult {
         self.end_session()?;
         self.path.clone_from(&session.path);
-        let mut about = session_description(session.path, session.agent, session.facts);
+        let mut about = describe_session(session.path, session.agent, session.facts);
         self.parent = parent;
         if let Some(parent) = &self.parent {
             about.resume.clone_from(&parent.resume);

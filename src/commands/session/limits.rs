@@ -17,7 +17,7 @@ use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::source::SourceArguments;
 use crate::io::{Io, replace_below};
 use crate::records::{Dimension, PlanLimitRecord, SessionCostRecord};
-use crate::session::{Agent, Depth, Detail, Prices, Tally, codex_limits};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, read_codex_limits};
 
 /// The file in the state directory.
 const FILE: &str = "plan-limits.json";
@@ -73,7 +73,7 @@ pub(super) fn list_windows(
         let candidates = source.candidates(&io.environment);
         let mut limits = match agent {
             Agent::Claude => read_stored(state, now),
-            _ => codex_limits(&candidates, now),
+            _ => read_codex_limits(&candidates, now),
         };
         for limit in &mut limits {
             let Some(start) = limit.start() else {

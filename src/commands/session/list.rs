@@ -11,7 +11,7 @@ use crate::io::Io;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::render::{ProgressLine, TableLook, session_table};
 use crate::session::{
-    Depth, Facts, Failures, ListedSession, Listing, list, list_in_states, session_description,
+    Depth, Facts, Failures, ListedSession, Listing, describe_session, list, list_in_states,
     shorten_ids,
 };
 
@@ -108,7 +108,7 @@ impl Run for SessionListArguments {
         };
         let with_resume = listed.into_iter().map(|session| {
             // The table also has the commands of subagents.
-            let resume = session.resume_command();
+            let resume = session.format_resume_command();
             let mut record = session.into_record();
             record.about.resume = resume;
             record
@@ -213,7 +213,7 @@ impl Run for SessionPathArguments {
                         title: session.title(mapping).ok().flatten(),
                         ..session.read_first_facts(mapping).unwrap_or_default()
                     };
-                    let about = session_description(path.to_owned(), session.agent(), facts);
+                    let about = describe_session(path.to_owned(), session.agent(), facts);
                     writer.record(&SessionPathRecord {
                         resume: None,
                         ..SessionPathRecord::new(about, None)

@@ -20,7 +20,7 @@ use crate::records::SessionErrorRecord;
 use crate::render::sessions::is_export_list;
 use crate::session::{
     Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
-    discover_paths, find, subagents_beside,
+    discover_paths, find, find_subagents_beside,
 };
 
 /// The name of the session that was active last.
@@ -102,7 +102,7 @@ impl SourceArguments {
         if names.is_empty() {
             self.check_roots(errors);
             let mut candidates = self.candidates(&io.environment);
-            candidates.extend(subagents_beside(&candidates));
+            candidates.extend(find_subagents_beside(&candidates));
             candidates.sort_by_key(|candidate| candidate.modified);
             return Ok((Vec::new(), candidates));
         }

@@ -17,7 +17,9 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
-use crate::session::{Candidate, Depth, discover_paths, subagent_candidates, subagents_beside};
+use crate::session::{
+    Candidate, Depth, discover_paths, find_subagent_candidates, find_subagents_beside,
+};
 use crate::text::format_count;
 
 /// Search the messages of sessions
@@ -262,8 +264,12 @@ impl SessionSearchArguments {
             self.matching.source.check_roots(errors);
             let mut candidates = self.matching.source.candidates(&io.environment);
             if self.subagents {
-                let orphans = subagents_beside(&candidates);
-                candidates.extend(subagent_candidates(&candidates).into_iter().chain(orphans));
+                let orphans = find_subagents_beside(&candidates);
+                candidates.extend(
+                    find_subagent_candidates(&candidates)
+                        .into_iter()
+                        .chain(orphans),
+                );
                 candidates.sort_by_key(|candidate| Reverse(candidate.modified));
             }
             return candidates;
@@ -272,7 +278,7 @@ impl SessionSearchArguments {
         let found = paths.flat_map(|path| {
             let mut session = discover_paths(std::iter::once(path));
             if self.subagents {
-                session.extend(subagent_candidates(&session));
+                session.extend(find_subagent_candidates(&session));
             }
             session
         });

@@ -17,7 +17,7 @@ use crate::render::{
     MessageRange, ThinkingDisplay, ToolDetail,
 };
 use crate::session::{CallEdits, format_patch};
-use crate::session::{Scope, Session, session_description};
+use crate::session::{Scope, Session, describe_session};
 use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
@@ -92,7 +92,7 @@ impl Run for SessionShowArguments {
         if self.redact {
             facts.redact_names();
         }
-        let about = session_description(path.clone(), session.agent(), facts.clone());
+        let about = describe_session(path.clone(), session.agent(), facts.clone());
         let form = self.form(io.terminal);
         let head = match form {
             DialogForm::Jsonl => Vec::new(),

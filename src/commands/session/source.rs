@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, discover_names,
-    discover_paths, discover_with, ids_in, list, list_session_roots, processors,
+    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, count_processors,
+    discover_names, discover_paths, discover_with, list, list_session_roots, split_ids,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -175,7 +175,10 @@ impl SourceArguments {
     /// must not be ambiguous in commands without filters.
     pub(crate) fn all_ids(&self, environment: &Environment) -> Vec<String> {
         let files = discover_names(self.jobs(), &self.all_roots(environment));
-        files.iter().flat_map(|file| ids_in(&file.path)).collect()
+        files
+            .iter()
+            .flat_map(|file| split_ids(&file.path))
+            .collect()
     }
 
     fn all_roots(&self, environment: &Environment) -> Vec<Root> {
@@ -237,7 +240,7 @@ impl SourceArguments {
 
     /// Maximum number of threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
-        self.jobs.unwrap_or_else(processors)
+        self.jobs.unwrap_or_else(count_processors)
     }
 
     /// Reports that no session was found among `files` files.

@@ -24,7 +24,7 @@ use crate::render::sessions::status_line;
 use crate::render::{
     ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
 };
-use crate::session::{Agent, Depth, Detail, Prices, Tally, discover_paths, subagents_beside};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, discover_paths, find_subagents_beside};
 use crate::summaries::check_cost;
 use crate::text::{format_count, format_dollars, terminal_safe_line};
 
@@ -134,7 +134,7 @@ impl Run for SessionStatsArguments {
         if self.sessions.is_empty() {
             self.matching.source.check_roots(&mut errors);
             candidates = self.matching.source.candidates(&io.environment);
-            candidates.extend(subagents_beside(&candidates));
+            candidates.extend(find_subagents_beside(&candidates));
         }
         let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
         let named = self

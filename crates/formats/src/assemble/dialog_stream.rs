@@ -94,7 +94,7 @@ impl DialogStream {
         self.read_live_record(record, None, on_message);
     }
 
-    /// Like [`Self::record`], but also calls `on_fragment` with each fragment of text that is still being written. The
+    /// Like [`Self::read_record`], but also calls `on_fragment` with each fragment of text that is still being written. The
     /// message with the whole text follows.
     pub fn read_live_record(
         &mut self,

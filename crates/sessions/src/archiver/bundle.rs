@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::copy::{Problem, parent};
 use crate::files::compressed::MAX_UNPACKED;
 use crate::files::listed::ListedSession;
-use crate::files::open::session_at;
+use crate::files::open::split_stored_path;
 use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use turnpipe_formats::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
 
@@ -79,7 +79,7 @@ impl Bundle {
             problems: Vec::new(),
             path,
         };
-        if session_at(&bundle.path).is_none() {
+        if split_stored_path(&bundle.path).is_none() {
             for path in own {
                 bundle.add_belonging(&path, root_dir);
             }
@@ -138,7 +138,7 @@ impl Bundle {
     /// Returns the place of one of the files in the archive in `dir`. Compressed files have
     /// another extension.
     pub(super) fn file_target(&self, file: &Path, dir: &Path) -> PathBuf {
-        let mut path = match session_at(file) {
+        let mut path = match split_stored_path(file) {
             // Subagents are in a directory with the name of their session.
             Some((database, id)) => {
                 let dir = database.with_file_name(session_stem(&database).unwrap_or_default());

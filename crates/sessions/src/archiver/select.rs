@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::bundle::Bundle;
-use crate::files::discover::{discover_with, subagents_beside};
+use crate::files::discover::{discover_with, find_subagents_beside};
 use crate::files::listed::ListedSession;
-use crate::files::open::{SessionError, session_at, sessions_in};
+use crate::files::open::{SessionError, list_stored_sessions, split_stored_path};
 use crate::list::listing::{Listing, list_files};
-use crate::list::parts::bases;
+use crate::list::parts::find_bases;
 use crate::state::SessionScope;
 use turnpipe_formats::agent::{Root, StoredSession};
 use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
@@ -62,7 +62,7 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     };
     let roots: Vec<Root> = roots.iter().filter_map(canonicalize).collect();
     let mut candidates = discover_with(listing.jobs, &roots);
-    candidates.extend(subagents_beside(&candidates));
+    candidates.extend(find_subagents_beside(&candidates));
     listing.prepare(&candidates);
     let mut unfiltered = listing.without_filters();
     unfiltered.selection.with_subagents = true;
@@ -156,9 +156,11 @@ fn is_same_session(name: &Path, path: &Path) -> bool {
 fn collect_stored(listed: &[Box<ListedSession>]) -> Stored {
     let names = listed
         .iter()
-        .filter_map(|session| session_at(&session.path));
+        .filter_map(|session| split_stored_path(&session.path));
     let databases: HashSet<PathBuf> = names.map(|(database, _)| database).collect();
-    let sessions = databases.iter().flat_map(|database| sessions_in(database));
+    let sessions = databases
+        .iter()
+        .flat_map(|database| list_stored_sessions(database));
     sessions.collect()
 }
 
@@ -168,7 +170,7 @@ type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
 /// Returns the sessions that continue others.
 fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
     let continued = listed.iter().filter_map(|session| {
-        let bases = bases(
+        let bases = find_bases(
             session.facts.history.as_ref()?,
             listed.iter().map(Box::as_ref),
         );
@@ -236,7 +238,7 @@ fn find_parent<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a
 
 /// Returns the innermost root that contains a session.
 fn find_root<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
-    let database = session_at(path).map(|(database, _)| database);
+    let database = split_stored_path(path).map(|(database, _)| database);
     let path = database.as_deref().unwrap_or(path);
     let roots = roots.iter().map(|root| root.path.as_path());
     roots

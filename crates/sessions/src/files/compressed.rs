@@ -71,7 +71,7 @@ pub(crate) fn unpack(
         let before = packed.stream_position()?;
         let mut header = [0; MAX_HEADER];
         let filled = fill_at(packed, &mut header, before)?;
-        if window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
+        if read_window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
             return Err(io::Error::other(
                 "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",
             ));
@@ -104,7 +104,7 @@ pub(crate) fn unpack(
 
 /// Returns the memory that a frame requires, in bytes, from its header (RFC 8878, 3.1.1.1). `None` if it
 /// is not a frame.
-fn window_size(header: &[u8]) -> Option<u64> {
+fn read_window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
     let is_single_segment = descriptor & 0x20 != 0;
     if !is_single_segment {
@@ -161,11 +161,10 @@ pub(crate) fn split_trajectory(file: &SessionFile) -> io::Result<Option<ScratchF
             break;
         }
         let is_first = source.at == read as u64;
-        let text = &block[..read];
-        let text = text
-            .strip_prefix(BYTE_ORDER_MARK)
-            .filter(|_| is_first)
-            .unwrap_or(text);
+        let mut text = &block[..read];
+        if is_first {
+            text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        }
         split.clear();
         lines.split(text, &mut split);
         target.write_all(&split)?;
@@ -269,9 +268,9 @@ mod tests {
         ];
         for (header, size) in table {
             let header = [&MAGIC[..], &header].concat();
-            assert_eq!(window_size(&header), size, "{header:?}");
+            assert_eq!(read_window_size(&header), size, "{header:?}");
         }
-        assert_eq!(window_size(b"{\"type\":1}"), None);
+        assert_eq!(read_window_size(b"{\"type\":1}"), None);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wide.jsonl.zst");
         // A frame that requires 2 GiB and contains one empty block.

@@ -59,7 +59,7 @@ impl ArchiveOrigin {
         let start = size.checked_sub(frame.len() as u64 + 4)?;
         fill_at(file, &mut frame, start).ok()?;
         let (header, json) = frame.split_at(HEADER);
-        (header == Self::frame_header(length)).then(|| serde_json::from_slice(json).ok())?
+        (header == Self::encode_header(length)).then(|| serde_json::from_slice(json).ok())?
     }
 
     /// Returns the frame, which every decoder skips.
@@ -67,14 +67,14 @@ impl ArchiveOrigin {
         let json = serde_json::to_vec(self).unwrap_or_default();
         let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
         [
-            &Self::frame_header(length)[..],
+            &Self::encode_header(length)[..],
             &json,
             &length.to_le_bytes(),
         ]
         .concat()
     }
 
-    fn frame_header(length: u32) -> [u8; HEADER] {
+    fn encode_header(length: u32) -> [u8; HEADER] {
         let mut header = [0; HEADER];
         header[..4].copy_from_slice(&MAGIC);
         header[4..].copy_from_slice(&length.saturating_add(4).to_le_bytes());

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::files::discover::{Candidate, discover, subagent_candidates, subagents_beside};
+use crate::files::discover::{
+    Candidate, discover, find_subagent_candidates, find_subagents_beside,
+};
 use crate::files::listed::{ListedSession, SessionFiles};
 use crate::list::listing::{Listing, list, list_files};
-use crate::list::parts::{SpawnedSubagents, bases, ids_in, is_named_after};
+use crate::list::parts::{SpawnedSubagents, find_bases, is_named_after, split_ids};
 use crate::list::selection::{Selection, timestamp};
 use crate::read::session::Session;
 use crate::state::SessionScope;
@@ -76,7 +78,7 @@ pub fn find(
     // Most file names contain the id, which saves opening all files.
     let named: Vec<Candidate> = candidates
         .iter()
-        .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
+        .filter(|candidate| split_ids(&candidate.path).any(|id| id.starts_with(name)))
         .cloned()
         .collect();
     match find_one(name, &named, candidates, listing) {
@@ -91,9 +93,9 @@ pub fn find(
 
 /// Returns the one subagent without a session of its own whose file is named after this id.
 fn find_subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindError> {
-    let mut files = subagent_candidates(candidates);
-    files.extend(subagents_beside(candidates));
-    files.retain(|file| ids_in(&file.path).any(|id| id.starts_with(name)));
+    let mut files = find_subagent_candidates(candidates);
+    files.extend(find_subagents_beside(candidates));
+    files.retain(|file| split_ids(&file.path).any(|id| id.starts_with(name)));
     match files.as_slice() {
         [] => Err(FindError::Nothing),
         [one] => Ok(one.path.clone().into()),
@@ -227,7 +229,7 @@ impl Session {
         let (listed, _) = list_files(candidates, listing);
         let own = SessionScope::from_path(&self.file.path);
         let listed = listed.iter().map(Box::as_ref);
-        let bases = bases(history, listed).into_iter();
+        let bases = find_bases(history, listed).into_iter();
         let others = bases.filter(|found| SessionScope::from_path(&found.path) != own);
         let open =
             |found: &ListedSession| Self::open_with(&found.path, &listing.selection.named_roots);

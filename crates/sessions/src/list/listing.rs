@@ -15,7 +15,7 @@ use crate::files::discover::{Candidate, subagent_files};
 use crate::files::listed::{ListedSession, Sessions};
 use crate::files::open::SessionError;
 use crate::files::parallel::{process_in_order, stream_in_order};
-use crate::list::parts::{SpawnedSubagents, ids_in, join, session_key};
+use crate::list::parts::{SpawnedSubagents, join, session_key, split_ids};
 use crate::list::projects::Projects;
 use crate::list::selection::{MIN_ID_CHARS, Selection, timestamp};
 use crate::prices::Prices;
@@ -136,7 +136,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
             .filter_map(|session| Some(session_key(session)?.1))
             .collect();
         let is_part = |file: &&Candidate| {
-            let mut names = ids_in(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
+            let mut names = split_ids(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
             names.any(|name| ids.iter().any(|id| id.starts_with(&name)))
         };
         let parts: Vec<&Candidate> = rest.iter().copied().filter(is_part).collect();

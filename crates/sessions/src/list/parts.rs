@@ -49,7 +49,7 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
     let continued: Vec<&PathBuf> = group
         .iter()
         .filter_map(|session| session.facts.history.as_ref())
-        .flat_map(|history| bases(history, group.iter().map(Box::as_ref)))
+        .flat_map(|history| find_bases(history, group.iter().map(Box::as_ref)))
         .map(|base| &base.path)
         .collect();
     let rank = |session: &ListedSession| {
@@ -94,7 +94,7 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
 
 /// Returns the possible ids in a file name: the whole stem, and the part after each separator. A directory may name a
 /// subagent.
-pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+pub fn split_ids(path: &Path) -> impl Iterator<Item = String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parent = path.parent().and_then(Path::file_name);
     // Some agents name a directory by the session, or keep sessions in a database.
@@ -120,7 +120,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
 
 /// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
 /// named after the id that others refer to. Without a file of that name, returns the first file of the thread.
-pub(crate) fn bases<'a>(
+pub(crate) fn find_bases<'a>(
     history: &CopiedHistory,
     listed: impl Iterator<Item = &'a ListedSession> + Clone,
 ) -> Vec<&'a ListedSession> {
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn file_names_contain_ids() {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
-        assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
-        assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
+        assert!(split_ids(path).any(|id| id.starts_with("01a1fff2-d65c")));
+        assert!(split_ids(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
     }
 }

@@ -60,7 +60,7 @@ impl Projects {
         projects.directories = inspect_directories(directories.collect::<BTreeSet<_>>(), home);
         for one in &signs {
             if let (Some(remote), Some(found)) =
-                (&one.remote, projects.repository_at(&one.directory))
+                (&one.remote, projects.find_repository(&one.directory))
             {
                 let git = found.git.clone();
                 projects
@@ -74,7 +74,7 @@ impl Projects {
             .values()
             .filter_map(|known| known.repository.as_ref());
         for found in found.cloned().collect::<Vec<_>>() {
-            let key = projects.repository_key(&found);
+            let key = projects.to_repository_key(&found);
             let root = found.root.display().to_string();
             let roots = projects.roots.entry(key.clone()).or_default();
             roots.insert((found.root == found.git, root.len(), root));
@@ -131,11 +131,11 @@ impl Projects {
         roots.chain(name.map(str::to_owned)).collect()
     }
 
-    fn repository_at(&self, directory: &Path) -> Option<&GitRepository> {
+    fn find_repository(&self, directory: &Path) -> Option<&GitRepository> {
         self.directories.get(directory)?.repository.as_ref()
     }
 
-    fn repository_key(&self, repository: &GitRepository) -> String {
+    fn to_repository_key(&self, repository: &GitRepository) -> String {
         let recorded = || self.remotes.get(&repository.git).cloned();
         let remote = repository.remote.as_deref().and_then(shorten_remote);
         let git = || repository.git.display().to_string();
@@ -145,9 +145,9 @@ impl Projects {
     /// Returns the key of a repository that the session recorded, or that its directory still has.
     fn find_recorded_key(&self, signs: &ProjectSigns) -> Option<String> {
         let on_disk = |directory: &PathBuf| {
-            let found = self.repository_at(directory)?;
+            let found = self.find_repository(directory)?;
             let exists = self.directories[directory].exists && !found.is_missing;
-            exists.then(|| self.repository_key(found))
+            exists.then(|| self.to_repository_key(found))
         };
         let recorded = || signs.repository.as_ref().and_then(on_disk);
         let remote = signs.remote.clone();
@@ -164,7 +164,7 @@ impl Projects {
             let mut above = above.filter(|path| path == directory || !is_home(path));
             above.find_map(|path| self.known.get(path).cloned())
         };
-        let near = || Some(self.repository_key(self.repository_at(directory)?));
+        let near = || Some(self.to_repository_key(self.find_repository(directory)?));
         let found = self.find_recorded_key(signs).or_else(above).or_else(near);
         found.or_else(|| self.find_likely(signs))
     }
@@ -198,7 +198,9 @@ impl Projects {
         };
         let known = self.directories.values();
         let known = known.filter_map(|known| known.repository.as_ref());
-        let likely = known.filter(is_likely).map(|one| self.repository_key(one));
+        let likely = known
+            .filter(is_likely)
+            .map(|one| self.to_repository_key(one));
         let mut keys = likely.collect::<BTreeSet<String>>().into_iter();
         keys.next().filter(|_| keys.next().is_none())
     }

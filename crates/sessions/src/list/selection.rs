@@ -168,7 +168,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     sorted.dedup();
     let mut ends: HashMap<&str, Vec<&str>> = HashMap::new();
     for id in &sorted {
-        let end = last_part(id).into_iter();
+        let end = find_last_part(id).into_iter();
         end.for_each(|end| ends.entry(end).or_default().push(id));
     }
     sorted.extend(ends.keys());
@@ -197,7 +197,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
             let mut named = ends.get(end).into_iter().flatten();
             named.all(|other| other.ends_with(id) || id.ends_with(other))
         };
-        let end = last_part(id).filter(is_unique);
+        let end = find_last_part(id).filter(is_unique);
         let end = end.map(|end| &end[..length(end)]);
         let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
         end.unwrap_or(start)
@@ -206,7 +206,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
 }
 
 /// Returns the part of an id after the last hyphen.
-fn last_part(id: &str) -> Option<&str> {
+fn find_last_part(id: &str) -> Option<&str> {
     id.rsplit_once('-').map(|(_, end)| end)
 }
 

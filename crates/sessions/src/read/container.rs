@@ -10,8 +10,8 @@ use crate::files::compressed::{
     self, split_elements, split_trajectory, strip_compression, unpack_file,
 };
 use crate::files::lines::try_visit_lines;
-use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
-use crate::files::recover::{mend, visit_records_on};
+use crate::files::open::{Head, Positioned, SessionError, SessionFile, split_stored_path};
+use crate::files::recover::{close_cut_json, visit_records_on};
 use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::jsonl::fill_at;
 use turnpipe_formats::agent::{
@@ -65,7 +65,7 @@ impl SessionContent {
         wanted: ReadExtent,
         named: &NamedRoots,
     ) -> Result<Self, SessionError> {
-        let mut container = match session_at(&file.path) {
+        let mut container = match split_stored_path(&file.path) {
             Some(_) => Container::Converted,
             None => Container::Lines,
         };
@@ -238,7 +238,7 @@ impl Document {
                 is_cut_off,
             })
         };
-        Ok(parse(&json, false).or_else(|| parse(&mend(&json)?, true)))
+        Ok(parse(&json, false).or_else(|| parse(&close_cut_json(&json)?, true)))
     }
 
     /// Returns the text of a file that may be a document. Empty if it is too large.

@@ -14,7 +14,7 @@ use turnpipe_formats::agent::{Agent, parse_plan_limits, timestamp};
 use turnpipe_formats::records::PlanLimitRecord;
 
 /// Returns the latest windows of the plan in sessions of Codex, by length. Files that cannot be read have none.
-pub fn codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRecord> {
+pub fn read_codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRecord> {
     let mut latest: BTreeMap<_, PlanLimitRecord> = BTreeMap::new();
     for candidate in candidates {
         let options = &mut OpenOptions::new();

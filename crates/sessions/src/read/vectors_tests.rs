@@ -113,7 +113,7 @@ fn rows_of(area: &str) -> Vec<Value> {
 fn records_on_a_line_match_those_of_the_agent() {
     for row in rows_of("jsonl.parseLineTolerant") {
         let line = decoded(&row["input"]);
-        let (records, _) = crate::files::recover::records_on_line(line.as_bytes());
+        let (records, _) = crate::files::recover::find_records_on(line.as_bytes());
         let found: Vec<Value> = records
             .iter()
             .map(|record| serde_json::from_str(record.text(line.as_bytes())).unwrap())

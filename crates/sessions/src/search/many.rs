@@ -13,7 +13,7 @@ use crate::files::distinct::Key;
 use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Listing, Report};
-use crate::list::parts::ids_in;
+use crate::list::parts::split_ids;
 use crate::read::session::Session;
 use crate::read::title::NameIndexes;
 use turnpipe_core::jsonl::Mapping;
@@ -213,7 +213,7 @@ impl ParentSession {
         let id = facts.parent()?;
         let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
         let path =
-            others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
+            others.find(|path| *path != session.path && split_ids(path).any(|other| other == *id));
         let known = path.and_then(|path| {
             Session::open_with(path, named)
                 .ok()?

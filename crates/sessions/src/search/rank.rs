@@ -7,7 +7,7 @@ use crate::files::lines::RawLines;
 use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Failures, Listing, keep_unreadable};
-use crate::read::description::session_description;
+use crate::read::description::describe_session;
 use crate::read::session::{Session, visit_entries_on_line};
 use crate::read::tail::MessageLines;
 use crate::read::title::NameIndexes;
@@ -69,7 +69,7 @@ impl RankedSession {
             score: (self.score * 1000.0).round() / 1000.0,
             words: found.collect(),
             last_activity: facts.last_activity.map(|time| time.to_string()),
-            about: session_description(path, agent, facts),
+            about: describe_session(path, agent, facts),
             line: hit.and_then(|hit| hit.line),
             role: hit.map(|hit| hit.role),
             block: hit.map(|hit| hit.place),
