@@ -29,7 +29,7 @@ const MAX_ANCESTORS: usize = 64;
 /// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// The name is the beginning of every id.
+    /// The name is empty, so every id starts with it.
     #[error("the name is empty")]
     Empty,
     /// No session has that name.
@@ -100,9 +100,8 @@ fn find_subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, F
         [] => Err(FindError::Nothing),
         [one] => Ok(one.path.clone().into()),
         several => {
-            let shown = several.iter().take(MAX_SHOWN);
-            let shown = shown.map(|file| file.path.display().to_string());
-            Err(FindError::Several(shown.collect()))
+            let paths = several.iter().map(|file| file.path.display().to_string());
+            Err(FindError::Several(paths.take(MAX_SHOWN).collect()))
         }
     }
 }
@@ -116,10 +115,8 @@ fn collect_files(
     let mut found = found.clone();
     if found.agent.format().layout.has_subagent_sessions() {
         let start = found.facts.started.unwrap_or(Timestamp::MIN);
-        let later = candidates
-            .iter()
-            .filter(|file| timestamp(file.changed) >= start);
-        let later: Vec<Candidate> = later.cloned().collect();
+        let mut later = candidates.to_vec();
+        later.retain(|file| timestamp(file.changed) >= start);
         let mut spawned = SpawnedSubagents::default();
         let (sessions, _) = list_files(&later, &listing.without_filters());
         for session in &sessions {
@@ -138,7 +135,7 @@ fn find_one(
     listing: &Listing,
 ) -> Result<SessionFiles, FindError> {
     let (sessions, _) = list(named, listing);
-    let tests: [&dyn Fn(&Facts) -> bool; 4] = [
+    let predicates: [&dyn Fn(&Facts) -> bool; 4] = [
         &|facts| facts.session_id.as_deref() == Some(name),
         &|facts| {
             facts
@@ -152,16 +149,17 @@ fn find_one(
         },
         &|facts| facts.heading().is_some_and(|heading| heading == name),
     ];
-    for test in tests {
-        let found = sessions.iter().filter(|session| test(&session.facts));
+    for is_match in predicates {
+        let found = sessions.iter().filter(|session| is_match(&session.facts));
         let found: Vec<&ListedSession> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(collect_files(one, candidates, listing)),
             several => {
-                let shown = several.iter().take(MAX_SHOWN);
-                let shown = shown.map(|session| session.path.display().to_string());
-                return Err(FindError::Several(shown.collect()));
+                let paths = several
+                    .iter()
+                    .map(|session| session.path.display().to_string());
+                return Err(FindError::Several(paths.take(MAX_SHOWN).collect()));
             }
         }
     }

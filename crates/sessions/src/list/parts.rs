@@ -52,7 +52,7 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
         .flat_map(|history| find_bases(history, group.iter().map(Box::as_ref)))
         .map(|base| &base.path)
         .collect();
-    let rank = |session: &ListedSession| {
+    let to_rank = |session: &ListedSession| {
         let facts = &session.facts;
         (
             session.is_stream,
@@ -63,7 +63,11 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
             Reverse(session.size),
         )
     };
-    let mut ranks: Vec<_> = group.iter().map(|session| rank(session)).zip(0..).collect();
+    let mut ranks: Vec<_> = group
+        .iter()
+        .map(|session| to_rank(session))
+        .zip(0..)
+        .collect();
     ranks.sort();
     let order: Vec<usize> = ranks.into_iter().map(|(_, at)| at).collect();
     let is_continued: Vec<bool> = group
@@ -129,8 +133,8 @@ pub(crate) fn find_bases<'a>(
         let base = facts.history.as_ref().map(|base| &base.session_id);
         facts.session_id.as_ref() == Some(id) && base != Some(id)
     };
-    let named = listed.clone();
-    let named: Vec<&ListedSession> = named
+    let named: Vec<&ListedSession> = listed
+        .clone()
         .filter(|session| is_named_after(&session.path, id))
         .collect();
     if !named.is_empty() {
@@ -186,8 +190,8 @@ impl Session {
     /// Returns its other files that can be opened: those that it continues, or all.
     pub fn other_files(&self, only_earlier: bool) -> impl Iterator<Item = Self> {
         let others = self.others.iter();
-        let others = others.filter(move |other| other.is_earlier || !only_earlier);
-        others.filter_map(|other| Self::open_with(&other.path, &self.named_roots).ok())
+        let wanted = others.filter(move |other| other.is_earlier || !only_earlier);
+        wanted.filter_map(|other| Self::open_with(&other.path, &self.named_roots).ok())
     }
 }
 
