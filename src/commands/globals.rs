@@ -153,15 +153,15 @@ impl ColorWhen {
             .iter()
             .map_while(|argument| argument.to_str().filter(|text| *text != "--"))
             .collect();
-        let value_of = |position: usize| match texts[position].split_once('=') {
+        let find_value = |position: usize| match texts[position].split_once('=') {
             Some(("--color", value)) => Some(value),
             None if texts[position] == "--color" => texts.get(position + 1).copied(),
             _ => None,
         };
-        let named = |value| <Self as ValueEnum>::from_str(value, false).ok();
+        let parse = |value| <Self as ValueEnum>::from_str(value, false).ok();
         (0..texts.len())
             .rev()
-            .find_map(|position| value_of(position).and_then(named))
+            .find_map(|position| find_value(position).and_then(parse))
             .unwrap_or_default()
     }
 

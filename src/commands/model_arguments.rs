@@ -15,7 +15,7 @@ use crate::client::model::{
     Provider, Recorder, known_providers,
 };
 use crate::commands::Status;
-use crate::commands::inputs::option_file;
+use crate::commands::inputs::read_option_file;
 use crate::commands::output::{self, FormArguments};
 use crate::io::{CancelToken, Io, Lock};
 use crate::message::Usage;
@@ -241,7 +241,7 @@ pub(super) fn check_price(model: &str, prices: &Prices) -> Result<(), UsageError
 }
 
 /// Returns the error for `--dry-run` if no model would be asked.
-pub(super) fn nothing_to_send() -> UsageError {
+pub(super) fn new_nothing_to_send_error() -> UsageError {
     UsageError::new("--dry-run: no request would be sent").with_hint("name a model with `--model`")
 }
 
@@ -297,7 +297,7 @@ impl SideArguments {
 }
 
 fn read_prompt(option: &str, path: &Path) -> Result<String, UsageError> {
-    let text = option_file(option, path)?;
+    let text = read_option_file(option, path)?;
     if text.trim().is_empty() {
         let error = UsageError::new("is empty").with_option(option, path);
         return Err(error.with_hint("`--print-prompt` shows the usual one"));

@@ -248,7 +248,7 @@ impl ChangeArguments {
             Some(_) => ("installed", "already installed"),
             None => ("hook removed", "not installed"),
         };
-        let mut writer = output::writer(Form::Text, io)?;
+        let mut writer = output::open_writer(Form::Text, io)?;
         let mut changes = Vec::new();
         for agent in &self.agent {
             let facts = find_hook_settings(*agent)?;
@@ -416,7 +416,7 @@ impl Run for HookTestArguments {
         self.form
             .print(|| hook_tests_page(&tests, columns), &tests, io)?;
         let fails = tests.is_empty() || tests.iter().any(|test| !test.ok);
-        Ok(errors.outcome(Status::negative_if(fails || missing.is_some())))
+        Ok(errors.to_status(Status::negative_if(fails || missing.is_some())))
     }
 }
 
@@ -449,7 +449,7 @@ impl Run for HookExplainArguments {
         let form = self.form.form(io.terminal);
         let zone = io.clock.time_zone();
         let columns = io.terminal.columns.unwrap_or(usize::MAX);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         for record in found.iter().rev() {
             match form {
                 Form::Jsonl => writer.record(record)?,

@@ -75,7 +75,7 @@ impl CheckInput {
             } else {
                 check.form
             },
-            writer: output::writer(check.output_form, io)?,
+            writer: output::open_writer(check.output_form, io)?,
             messages: io.messages.clone(),
             lines: 0,
             unusable: 0,
@@ -114,7 +114,7 @@ impl CheckInput {
             Status::UnusableRecords
         } else {
             let has_failed = |passed: &Cell<bool>| unusable > 0 || !passed.get();
-            errors.outcome(Status::negative_if(check.passed.is_some_and(has_failed)))
+            errors.to_status(Status::negative_if(check.passed.is_some_and(has_failed)))
         })
     }
 }

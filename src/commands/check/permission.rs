@@ -180,7 +180,7 @@ impl CheckPermissionArguments {
         }
         let proposals = replay.proposals(here);
         let form = self.input.form.form(io.terminal);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         if form == Form::Jsonl {
             for record in replay.counts.values() {
                 writer.record(record)?;
@@ -194,6 +194,6 @@ impl CheckPermissionArguments {
             writer.echo(page.as_bytes())?;
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }

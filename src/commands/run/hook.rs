@@ -215,7 +215,7 @@ impl HookArguments {
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         if let Some(response) = response {
-            output::records(&[response], io)?;
+            output::print_records(&[response], io)?;
         }
         if let Some(path) = &self.log {
             let (environment, now) = (&io.environment, io.clock.now());

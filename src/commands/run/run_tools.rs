@@ -265,7 +265,7 @@ impl Run for RunToolsArguments {
         };
         let dependencies = Dependencies {
             observer: Box::new(ProgressLine::for_calls(io)),
-            writer: output::run_writer(form, !self.no_echo, globals, io)?,
+            writer: output::open_run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),

@@ -8,7 +8,9 @@ use crate::assemble::BlockBuilder;
 use crate::client::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
-use crate::commands::inputs::{option_file, report_foreign_stream, take_stdin, working_directory};
+use crate::commands::inputs::{
+    read_option_file, report_foreign_stream, take_stdin, working_directory,
+};
 use crate::commands::model_arguments::{ModelArguments, StopWatch, check_price};
 use crate::commands::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::commands::run::tools::load_registry;
@@ -172,7 +174,7 @@ impl Run for TurnArguments {
         } else {
             self.form.form(io.terminal)
         };
-        let mut writer = output::run_writer(form, true, globals, io)?;
+        let mut writer = output::open_run_writer(form, true, globals, io)?;
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;
@@ -208,7 +210,7 @@ impl Run for TurnArguments {
 
 impl TurnArguments {
     fn read_instructions(&self) -> Result<Option<String>, UsageError> {
-        let read = |path: &PathBuf| option_file("--system", path);
+        let read = |path: &PathBuf| read_option_file("--system", path);
         self.system.as_ref().map(read).transpose()
     }
 
@@ -216,7 +218,7 @@ impl TurnArguments {
     fn load_output_check(&self) -> Result<Option<OutputCheck>, UsageError> {
         let read = |path: &PathBuf| {
             let option = "--output-schema";
-            OutputCheck::new(&option_file(option, path)?)
+            OutputCheck::new(&read_option_file(option, path)?)
                 .map_err(|error| UsageError::reason(error).with_option(option, path))
         };
         self.output_schema.as_ref().map(read).transpose()

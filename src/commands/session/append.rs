@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::commands::inputs::{
-    is_standard_stream, read_recorded_id, report_foreign_stream, session_to_write, take_stdin,
-    working_directory,
+    is_standard_stream, open_session_to_append, read_recorded_id, report_foreign_stream,
+    take_stdin, working_directory,
 };
 use crate::commands::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
@@ -93,7 +93,7 @@ impl Run for SessionAppendArguments {
             None
         } else {
             let form = self.form.form(io.terminal);
-            Some(output::run_writer(form, true, globals, io)?)
+            Some(output::open_run_writer(form, true, globals, io)?)
         };
         let mut run = AppendRun {
             file: &self.file,
@@ -123,7 +123,7 @@ impl Run for SessionAppendArguments {
             // A loop would not make progress.
             (None, true, Continuation::Continue) if omitted > 0 => Status::TurnStopped,
             (None, false, _) | (None, true, Continuation::Continue) => {
-                run.refused.outcome(Status::Done)
+                run.refused.to_status(Status::Done)
             }
             (None, true, Continuation::Over) => Status::TurnOver,
             (None, true, Continuation::Stopped) => Status::TurnStopped,
@@ -146,7 +146,7 @@ impl SessionAppendArguments {
                 systems: choose_file_systems(self.force),
             });
         }
-        let session = session_to_write(&self.file)?;
+        let session = open_session_to_append(&self.file)?;
         let known = session
             .summary(Mapping::Allowed)
             .map_err(|problem| to_error(&problem))?;

@@ -86,7 +86,7 @@ impl Run for SessionArchiveArguments {
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
         let progress = ProgressLine::for_sessions("archiving", bundles.len(), io);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let mut totals = SessionArchiveRecord {
             path: dir.path().display().to_string(),
             dry_run: self.dry_run,
@@ -159,7 +159,7 @@ impl Run for SessionRemoveArguments {
         let now = io.clock.now().into();
         let mut removal = Removal::new(&selected, now, archive.as_ref(), !is_dry_run);
         let progress = ProgressLine::for_sessions("removing", selected.bundles.len(), io);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let mut totals = SessionRemovalRecord {
             dry_run: is_dry_run,
             ..SessionRemovalRecord::default()
@@ -205,7 +205,7 @@ fn finish(
     Ok(if output_failed {
         Status::InputOutputFailed
     } else {
-        errors.outcome(Status::Done)
+        errors.to_status(Status::Done)
     })
 }
 

@@ -79,13 +79,13 @@ impl Run for SessionCallsArguments {
         if form == Form::Text {
             if candidates.is_empty() && self.sessions.is_empty() {
                 source.report_none_found(0, io);
-                return Ok(errors.outcome(Status::Done));
+                return Ok(errors.to_status(Status::Done));
             }
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let (style, columns) = (globals.style(io), io.terminal.columns);
         let zone = io.clock.time_zone();
         // The session of the calls that follow, and its heading until it is printed.
@@ -149,7 +149,7 @@ impl Run for SessionCallsArguments {
             io.messages.warn(&problem);
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 

@@ -184,7 +184,7 @@ impl Run for SessionExportArguments {
             io.messages
                 .line(&self.format_summary(sessions, subagents, written.len(), &index));
         }
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 

@@ -97,7 +97,7 @@ impl Run for SessionListArguments {
             if found_nothing {
                 source.report_none_found(candidates.len(), io);
             }
-            return Ok(errors.outcome(Status::Done));
+            return Ok(errors.to_status(Status::Done));
         }
         let look = TableLook {
             columns: io.terminal.columns,
@@ -119,7 +119,7 @@ impl Run for SessionListArguments {
         let other_ids = source.all_ids(&io.environment);
         let ids = shorten_ids(&full_ids.collect::<Vec<_>>(), &other_ids);
         output::page(&session_table(&records, &ids, &look), globals, io)?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 
@@ -137,7 +137,7 @@ fn print_records(
     mut errors: InputErrors,
     io: &mut Io,
 ) -> anyhow::Result<Status> {
-    let mut writer = output::record_writer(io)?;
+    let mut writer = output::open_record_writer(io)?;
     for record in records {
         writer.echo(record)?;
     }
@@ -149,7 +149,7 @@ fn print_records(
     }
     writer.flush()?;
     errors.report_all(failed);
-    Ok(errors.outcome(Status::Done))
+    Ok(errors.to_status(Status::Done))
 }
 
 /// Print the files of sessions
@@ -187,7 +187,7 @@ impl Run for SessionPathArguments {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.selection.resolve(&self.sessions, io)?;
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         for named in &sessions {
             let opened = named
                 .permanent_path()
@@ -222,6 +222,6 @@ impl Run for SessionPathArguments {
             }
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }

@@ -64,7 +64,7 @@ impl Run for SessionRenameArguments {
             title: name.as_str().to_owned(),
             path: target.display().to_string(),
         };
-        output::records(&[record], io)?;
+        output::print_records(&[record], io)?;
         Ok(Status::Done)
     }
 }

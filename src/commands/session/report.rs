@@ -149,7 +149,7 @@ impl Run for SessionReportArguments {
         report.gates = self.gates.check(&report, &costs);
         report.passed = report.gates.iter().all(|gate| gate.passed);
         if self.json || self.output == ReportForm::Jsonl {
-            let mut writer = output::record_writer(io)?;
+            let mut writer = output::open_record_writer(io)?;
             writer.echo(report_as_json(&report)?.as_bytes())?;
             writer.flush()?;
         } else {
@@ -160,7 +160,7 @@ impl Run for SessionReportArguments {
             file.set_len(0)?;
         }
         write_output(test_cases, &report_as_junit(&report))?;
-        Ok(errors.outcome(report_failed_gates(&report.gates, io)))
+        Ok(errors.to_status(report_failed_gates(&report.gates, io)))
     }
 }
 

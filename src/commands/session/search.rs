@@ -159,7 +159,7 @@ impl Run for SessionSearchArguments {
         if form == Form::Text {
             if candidates.is_empty() && sessions.is_empty() {
                 source.report_none_found(0, io);
-                return Ok(errors.outcome(Status::Negative));
+                return Ok(errors.to_status(Status::Negative));
             }
             output::use_pager(globals, io);
         }
@@ -219,7 +219,7 @@ impl Run for SessionSearchArguments {
             let hint = format!("`--in all` also searches thinking, calls and results{case}");
             io.messages.hint(&hint);
         }
-        Ok(errors.outcome(Status::negative_if(!has_hits)))
+        Ok(errors.to_status(Status::negative_if(!has_hits)))
     }
 }
 

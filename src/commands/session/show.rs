@@ -130,7 +130,7 @@ impl Run for SessionShowArguments {
             style: globals.style(io),
         };
         let sink = if form == DialogForm::Jsonl {
-            output::record_sink(io)?
+            output::take_record_sink(io)?
         } else {
             output::use_pager(globals, io);
             output::take_sink(io)?
@@ -186,7 +186,7 @@ impl SessionShowArguments {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
             };
-            output::records(&[to_record(last, &about)], io)?;
+            output::print_records(&[to_record(last, &about)], io)?;
             return Ok(Status::Done);
         }
         let text = last.text();

@@ -204,7 +204,7 @@ impl SessionTailArguments {
         };
         Ok(Printer {
             prints_cursors: self.cursor,
-            dialog: DialogPrinter::new(look, grouping, label_group, output::writer(form, io)?),
+            dialog: DialogPrinter::new(look, grouping, label_group, output::open_writer(form, io)?),
             speaker: None,
         })
     }

@@ -11,7 +11,8 @@ use crate::client::model::{Delivery, Pace, Request};
 use crate::commands::error::ModelFailures;
 use crate::commands::inputs::report_foreign_stream;
 use crate::commands::model_arguments::{
-    Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price, nothing_to_send,
+    Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price,
+    new_nothing_to_send_error,
 };
 use crate::commands::session::gates::{parse_amount, report_failed_gates};
 use crate::commands::session::names::{LATEST, NamedSession, StandardInput};
@@ -216,7 +217,7 @@ impl Runner {
         let mut inputs = InputErrors::new(&self.messages);
         let input = arguments.find_input(&mut inputs, io)?;
         if arguments.side.model.dry_run {
-            let mut writer = output::record_writer(io)?;
+            let mut writer = output::open_record_writer(io)?;
             return self.print_requests(input, &mut writer, io);
         }
         if let StandardInput::List(sessions) = &input
@@ -225,7 +226,7 @@ impl Runner {
         {
             let estimate = self.estimate(asker, sessions, arguments.source.jobs().get());
             if let Some(status) = self.check_estimate(&estimate, io.terminal.stderr, io) {
-                return Ok(inputs.outcome(status));
+                return Ok(inputs.to_status(status));
             }
         }
         let progress = match &input {
@@ -234,7 +235,7 @@ impl Runner {
             }
             StandardInput::Conversation(_) => ProgressLine::new_spinner(self.work, io),
         };
-        let mut writer = output::writer(self.form, io)?;
+        let mut writer = output::open_writer(self.form, io)?;
         let mut summary = Summary {
             not_paid: 0,
             written: 0,
@@ -328,7 +329,7 @@ impl Runner {
             }
             return None;
         };
-        let gate = cost_gate(limit, format!("estimate: {estimate}"));
+        let gate = new_cost_gate(limit, format!("estimate: {estimate}"));
         let status = report_failed_gates(&[gate], io);
         let sufficient = format_amount(dollars).replace(['$', ','], "");
         let hint =
@@ -345,7 +346,7 @@ impl Runner {
         let limit = asker.limit.as_ref().filter(|limit| limit.is_exceeded())?;
         let spent = format_amount(limit.spent());
         let unasked = format_count(not_paid, "session was", "sessions were");
-        let gate = cost_gate(
+        let gate = new_cost_gate(
             limit.dollars,
             format!("{spent} spent, {unasked} not asked about"),
         );
@@ -428,7 +429,7 @@ impl Runner {
     ) -> anyhow::Result<Status> {
         let generator = &self.driver.generator;
         let TextEngine::Model(asker) = &generator.engine else {
-            return Err(nothing_to_send().into());
+            return Err(new_nothing_to_send_error().into());
         };
         let mut estimate = Estimate::default();
         let mut print = |request: Option<Request>| match request {
@@ -458,7 +459,7 @@ impl Runner {
         }
         writer.flush()?;
         let status = self.check_estimate(&estimate, true, io);
-        Ok(errors.outcome(status.unwrap_or(Status::Done)))
+        Ok(errors.to_status(status.unwrap_or(Status::Done)))
     }
 }
 
@@ -497,13 +498,13 @@ impl Summary {
 
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = Status::negative_if(exit_status && self.failed > 0);
-        let outcome = self.inputs.outcome(outcome);
+        let outcome = self.inputs.to_status(outcome);
         self.model.outcome(self.written, false, outcome)
     }
 }
 
 /// Returns the failed gate of `--max-cost`.
-fn cost_gate(limit: f64, message: String) -> GateResult {
+fn new_cost_gate(limit: f64, message: String) -> GateResult {
     GateResult {
         gate: format!("--max-cost {limit}"),
         passed: false,

@@ -72,7 +72,7 @@ impl Run for RecapArguments {
     reads_sessions!(common.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        self.run_at(own_terminal, globals, io)
+        self.run_at(open_own_terminal, globals, io)
     }
 }
 
@@ -144,7 +144,7 @@ impl RecapArguments {
         let path = session
             .permanent_path()
             .map_err(|error| session.name_error(&error))?;
-        let mut writer = output::writer(runner.form, io)?;
+        let mut writer = output::open_writer(runner.form, io)?;
         let read =
             || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();
         let terminal = FocusTerminal::set_up(terminal()?);
@@ -178,7 +178,7 @@ fn print_recap(
     writer: &mut RecordWriter,
 ) -> WriteResult {
     if runner.form == Form::Jsonl {
-        return writer.record(&recap_record(output, runner));
+        return writer.record(&new_recap_record(output, runner));
     }
     match &output.result {
         Ok(GeneratedText { text, .. }) => {
@@ -198,7 +198,7 @@ fn print_recap(
 }
 
 /// Returns the record of a recap.
-pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
+pub(super) fn new_recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
     let session_fields = RecapRecord {
         session_id: output.session_id,
         path: output.path,
@@ -227,7 +227,7 @@ pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecor
 }
 
 /// Opens the terminal of this process.
-fn own_terminal() -> anyhow::Result<File> {
+fn open_own_terminal() -> anyhow::Result<File> {
     open_terminal().context("cannot open the terminal")
 }
 
