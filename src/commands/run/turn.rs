@@ -121,7 +121,7 @@ impl Run for TurnArguments {
         let output = self.load_output_check()?;
         let mut conversation = self.read_conversation(io)?;
         let settings = self.manifests.load_settings(globals, io)?;
-        let (provider, model) = self.model.main_model(globals, io)?;
+        let (provider, model) = self.model.connect_main(globals, io)?;
         let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;
         let moment = Moment::from_io(io);

@@ -1,6 +1,7 @@
 //! Runs `title` and `recap`: one line of text about each session.
 
 use std::fmt::Display;
+use std::io::BufReader;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::commands::session::gates::{parse_amount, report_failed_gates};
 use crate::commands::session::names::{LATEST, NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Clock, Io, MessageLevel, Messages, Moment};
+use crate::io::{Clock, InputStream, Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::records::GateResult;
@@ -152,17 +153,17 @@ impl PerSessionArguments {
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or the prompt cannot be printed.
-    pub(crate) fn runner(
+    pub(crate) fn create_runner(
         &self,
         plan: Plan,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Option<Runner>> {
-        let Some(instructions) = self.side.instructions(plan.prompt, io)? else {
+        let Some(instructions) = self.side.load_instructions(plan.prompt, io)? else {
             return Ok(None);
         };
         let stop = StopWatch::listen(io.stdout_watch.take());
-        let mut engine = self.side.model.engine(
+        let mut engine = self.side.model.create_engine(
             plan.no_model,
             plan.fallback,
             Pace::per_minute(self.rpm),
@@ -245,16 +246,7 @@ impl Runner {
         };
         match input {
             StandardInput::Conversation(stream) => {
-                let copy = (self.form == Form::Jsonl).then_some(&mut writer);
-                let read = StreamedConversation::read(stream, copy)?;
-                report_foreign_stream(read.understanding, &self.messages);
-                let text = self.driver.write_for_stream(&read.excerpt);
-                let output = SessionOutput {
-                    is_alone: true,
-                    path: None,
-                    session_id: read.session_id,
-                    result: text.map(GeneratedText::from),
-                };
+                let output = self.generate_for_stream(stream, &mut writer)?;
                 summary.note(&output);
                 self.log(&output);
                 print(output, &mut writer)?;
@@ -270,15 +262,7 @@ impl Runner {
                     },
                     |index, output| -> anyhow::Result<()> {
                         progress.advance();
-                        if let Err(no_text) = &output.result
-                            && no_text.reason == Reason::Unreadable
-                        {
-                            let session = &sessions[index];
-                            let error = session.path().err().unwrap_or_else(|| {
-                                UsageError::new(no_text.error.clone().unwrap_or_default())
-                            });
-                            summary.inputs.report_session(session, self.form, &error);
-                        }
+                        self.report_unreadable(&sessions[index], &output, &mut summary.inputs);
                         summary.note(&output);
                         self.log(&output);
                         print(output, &mut writer)?;
@@ -294,15 +278,51 @@ impl Runner {
             .or(self.check_spending(summary.not_paid, io).unwrap_or(outcome)))
     }
 
+    /// Generates the text about a conversation on standard input, which is copied if the output has records.
+    fn generate_for_stream(
+        &self,
+        stream: BufReader<InputStream>,
+        writer: &mut RecordWriter,
+    ) -> anyhow::Result<SessionOutput> {
+        let copy = (self.form == Form::Jsonl).then_some(writer);
+        let read = StreamedConversation::read(stream, copy)?;
+        report_foreign_stream(read.understanding, &self.messages);
+        let text = self.driver.write_for_stream(&read.excerpt);
+        Ok(SessionOutput {
+            is_alone: true,
+            path: None,
+            session_id: read.session_id,
+            result: text.map(GeneratedText::from),
+        })
+    }
+
+    /// Reports a session that could not be read.
+    fn report_unreadable(
+        &self,
+        session: &NamedSession,
+        output: &SessionOutput,
+        inputs: &mut InputErrors,
+    ) {
+        if let Err(no_text) = &output.result
+            && no_text.reason == Reason::Unreadable
+        {
+            let error = session
+                .path()
+                .err()
+                .unwrap_or_else(|| UsageError::new(no_text.error.clone().unwrap_or_default()));
+            inputs.report_session(session, self.form, &error);
+        }
+    }
+
     /// Estimates the requests for sessions.
     fn estimate(&self, asker: &Asker, sessions: &[NamedSession], jobs: usize) -> Estimate {
-        let request = |session: &NamedSession| {
-            let (path, excerpt) = self.read(session).ok()?;
+        let create_request = |session: &NamedSession| {
+            let (path, excerpt) = self.read_excerpt(session).ok()?;
             self.driver.request(path, &excerpt).ok()?
         };
         let mut estimate = Estimate::default();
         // A session without a request adds nothing.
-        let _ = process_in_order(sessions, jobs, request, |_, request| {
+        let _ = process_in_order(sessions, jobs, create_request, |_, request| {
             let mut requests = request.into_iter();
             requests.try_for_each(|request| {
                 estimate.add(&request, &*asker.provider, &self.prices);
@@ -359,7 +379,7 @@ impl Runner {
             Ok(path) => path.display().to_string(),
             Err(_) => session.name.clone(),
         };
-        let read = self.read(session);
+        let read = self.read_excerpt(session);
         let id = read.as_ref().ok();
         let id = id.and_then(|(_, excerpt)| excerpt.facts.session_id.clone());
         SessionOutput {
@@ -370,7 +390,10 @@ impl Runner {
         }
     }
 
-    fn read<'a>(&self, session: &'a NamedSession) -> Result<(&'a Path, SessionExcerpt), NoText> {
+    fn read_excerpt<'a>(
+        &self,
+        session: &'a NamedSession,
+    ) -> Result<(&'a Path, SessionExcerpt), NoText> {
         let path = session.permanent_path().map_err(NoText::unreadable)?;
         Ok((
             path,
@@ -392,7 +415,12 @@ impl Runner {
     }
 
     /// Prints the reason for a missing text on standard error, unless it was reported already or a hint covers all sessions.
-    pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
+    pub(crate) fn report_no_text(
+        &self,
+        output: &SessionOutput,
+        no_text: &NoText,
+        why: &dyn Display,
+    ) {
         let is_reported = match no_text.reason {
             Reason::Unreadable
             | Reason::CostLimit
@@ -444,7 +472,7 @@ impl Runner {
             }
             StandardInput::List(sessions) => {
                 for session in &sessions {
-                    let read = self.read(session);
+                    let read = self.read_excerpt(session);
                     match read.and_then(|(path, excerpt)| self.driver.request(path, &excerpt)) {
                         Ok(request) => print(request)?,
                         Err(no_text) if no_text.reason == Reason::Unreadable => {

@@ -108,7 +108,7 @@ impl RecapArguments {
             only_stale: false,
             write: self.write.then_some(ManualTitle::Keep),
         };
-        let Some(runner) = self.common.runner(plan, globals, io)? else {
+        let Some(runner) = self.common.create_runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
         let form = RecapForm {
@@ -191,7 +191,7 @@ fn print_recap(
                 Reason::EmptyResult => &"there is nothing to recap",
                 other => other,
             };
-            runner.note_no_text(&output, no_text, why);
+            runner.report_no_text(&output, no_text, why);
             Ok(())
         }
     }

@@ -104,7 +104,7 @@ enum EmitLabels {
 
 impl Run for SummarizeBatchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let Some(instructions) = self.side.instructions(PROMPT, io)? else {
+        let Some(instructions) = self.side.load_instructions(PROMPT, io)? else {
             return Ok(Status::Done);
         };
         let stop = CancelToken::default();
@@ -206,7 +206,7 @@ impl SummarizeBatchArguments {
         let arguments = &self.side.model;
         let pace = Pace::default();
         let engine =
-            arguments.engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
+            arguments.create_engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
         Ok(match engine {
             TextEngine::None => None,
             TextEngine::Model(asker) if arguments.dry_run => Some(Labeler::DryRun {

@@ -109,7 +109,7 @@ impl Run for TitleArguments {
                 ManualTitle::Keep
             }),
         };
-        let Some(runner) = self.common.runner(plan, globals, io)? else {
+        let Some(runner) = self.common.create_runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
         runner.run(&self.common, io, |output, writer| match runner.form {
@@ -118,7 +118,7 @@ impl Run for TitleArguments {
                     writer.echo(format!("{}{}\n", output.text_prefix(), text.text).as_bytes())
                 }
                 Err(no_text) => {
-                    runner.note_no_text(&output, no_text, &no_text.reason);
+                    runner.report_no_text(&output, no_text, &no_text.reason);
                     Ok(())
                 }
             },
