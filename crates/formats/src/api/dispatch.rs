@@ -101,7 +101,7 @@ impl Api {
         }
     }
 
-    /// Sets the ids of the calls among the model's parts that [`Api::read_raw`] returned, unless their number differs.
+    /// Sets the ids of the calls among the model's parts that [`Api::take_output`] returned, unless their number differs.
     /// Gemini and Ollama identify calls without an id by their names.
     pub(crate) fn set_call_ids(self, parts: &mut [Value], ids: Vec<ToolUseId>) {
         let calls = parts
@@ -131,7 +131,7 @@ impl Api {
         }
     }
 
-    /// Builds the message from the model's parts, or members and calls, that [`Api::read_raw`] returned.
+    /// Builds the message from the model's parts, or members and calls, that [`Api::take_output`] returned.
     pub(crate) fn to_message(self, members: Map<String, Value>, parts: Vec<Value>) -> Vec<Value> {
         match self {
             Self::OpenaiChat | Self::Ollama => openai_chat::to_message(members, parts),
