@@ -39,7 +39,7 @@ fn main() -> io::Result<()> {
             let mut history = History::default();
             let mut stream = DialogStream::default();
             for record in &records {
-                stream.record(record, &mut |message| history.add(message));
+                stream.read_record(record, &mut |message| history.add(message));
             }
             stream.finish(&mut |message| history.add(message));
             lap();

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Status, output};
-use crate::agent::{Agent, session_roots};
+use crate::agent::{Agent, list_session_roots};
 use crate::commands::session::source::SourceArguments;
 use crate::config::VARIABLES;
 use crate::io::Io;
@@ -84,7 +84,7 @@ pub(super) enum Definitions<'a> {
 }
 
 impl Definitions<'_> {
-    fn include(self, command: &Command) -> bool {
+    fn defines(self, command: &Command) -> bool {
         match self {
             Self::Eager => true,
             Self::Named(arguments) => arguments.iter().any(|word| *word == *command.name),
@@ -96,7 +96,7 @@ impl Definitions<'_> {
         self,
         commands: &'static [Command],
     ) -> impl Iterator<Item = clap::Command> {
-        let defined = commands.iter().filter(move |command| self.include(command));
+        let defined = commands.iter().filter(move |command| self.defines(command));
         defined.map(move |command| command.parser(self))
     }
 }
@@ -183,8 +183,8 @@ Messages go to standard error.";
 type Topic = (&'static str, fn() -> String);
 
 const TOPICS: [Topic; 3] = [
-    ("environment", environment),
-    ("files", files),
+    ("environment", format_environment),
+    ("files", format_files),
     ("exit-status", || {
         include_str!("help/exit_status.txt").to_owned()
     }),
@@ -229,8 +229,8 @@ impl Run for HelpArguments {
 }
 
 /// Returns the files, with the places of the sessions of each agent.
-fn files() -> String {
-    let roots = session_roots(&[("HOME", "~")].into_iter().collect());
+fn format_files() -> String {
+    let roots = list_session_roots(&[("HOME", "~")].into_iter().collect());
     let rows = Agent::ALL.into_iter().filter_map(|agent| {
         let paths = roots.iter().filter(|root| root.agent == Some(agent));
         let paths: Vec<String> = paths.map(|root| root.path.display().to_string()).collect();
@@ -241,7 +241,7 @@ fn files() -> String {
 }
 
 /// Returns the environment variables, wrapped for 80 columns.
-fn environment() -> String {
+fn format_environment() -> String {
     let mut text = "Environment:\n".to_owned();
     for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {
         for (words, indent) in [(names, 2), (purpose, 10)] {

@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::commands::admin::completions;
 use crate::commands::command::Definitions;
 use crate::commands::globals::ColorWhen;
-use crate::commands::peers_words::hint_about;
+use crate::commands::peers_words::find_hint;
 use crate::commands::{Status, cli, error, output};
 use crate::io::{Io, OutputStream};
 
@@ -59,7 +59,7 @@ fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
         return Ok(Status::Done);
     }
     let eager_parser = || cli::parser(Definitions::Eager);
-    if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {
+    if let Some(outcome) = completions::answer_request(arguments, eager_parser, io)? {
         return Ok(outcome);
     }
     let parsed = cli::parser(Definitions::Named(arguments))
@@ -71,7 +71,7 @@ fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
     };
     match ended.map_err(anyhow::Error::downcast::<clap::Error>) {
         Ok(outcome) => Ok(outcome),
-        Err(Ok(error)) => report_usage(&error, arguments, ColorWhen::of_arguments(arguments), io),
+        Err(Ok(error)) => report_usage(&error, arguments, ColorWhen::from_arguments(arguments), io),
         Err(Err(error)) => Err(error),
     }
 }
@@ -87,9 +87,9 @@ fn report_usage(
     color: ColorWhen,
     io: &mut Io,
 ) -> anyhow::Result<Status> {
-    let rendered = |is_terminal| {
+    let render = |is_terminal| {
         let text = error.render();
-        if color.applies(is_terminal, &io.environment) {
+        if color.is_enabled(is_terminal, &io.environment) {
             text.ansi().to_string()
         } else {
             text.to_string()
@@ -97,18 +97,18 @@ fn report_usage(
     };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let text = rendered(io.terminal.stdout);
+            let text = render(io.terminal.stdout);
             output::print(io, &text)?;
             return Ok(Status::Done);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let text = rendered(io.terminal.stderr);
+            let text = render(io.terminal.stderr);
             io.messages.line(text.trim_end());
         }
         _ => {
-            io.messages.error(&problem(error));
+            io.messages.error(&describe_problem(error));
             let command = cli::command_name(arguments);
-            for hint in hints(error, &command) {
+            for hint in find_hints(error, &command) {
                 io.messages.hint(&hint);
             }
             io.messages
@@ -119,8 +119,8 @@ fn report_usage(
 }
 
 /// Returns the problem on one line.
-fn problem(error: &clap::Error) -> String {
-    let text = |kind| context(error, kind);
+fn describe_problem(error: &clap::Error) -> String {
+    let text = |kind| get_context(error, kind);
     let argument = text(ContextKind::InvalidArg);
     match error.kind() {
         ErrorKind::InvalidValue => {
@@ -141,7 +141,7 @@ fn problem(error: &clap::Error) -> String {
         }
         ErrorKind::ValueValidation => {
             let value = text(ContextKind::InvalidValue);
-            let reason = error.source().map(reason).unwrap_or_default();
+            let reason = error.source().map(describe_reason).unwrap_or_default();
             format!("invalid value '{value}' for '{argument}': {reason}")
         }
         ErrorKind::UnknownArgument => format!("unexpected argument '{argument}'"),
@@ -160,16 +160,16 @@ fn problem(error: &clap::Error) -> String {
 }
 
 /// Returns suggestions for an error of `command`.
-fn hints(error: &clap::Error, command: &str) -> Vec<String> {
+fn find_hints(error: &clap::Error, command: &str) -> Vec<String> {
     // A word may have another meaning in other groups: `hook remove`.
     let is_general = matches!(command, "turnpipe" | "turnpipe session");
     let words = [
         ContextKind::InvalidSubcommand,
         ContextKind::InvalidArg,
         ContextKind::InvalidValue,
-    ];
-    let words = words.map(|kind| context(error, kind));
-    let mut known = words.iter().filter_map(|word| hint_about(word, is_general));
+    ]
+    .map(|kind| get_context(error, kind));
+    let mut known = words.iter().filter_map(|word| find_hint(word, is_general));
     if let Some(hint) = known.next() {
         return vec![hint];
     }
@@ -184,20 +184,22 @@ fn hints(error: &clap::Error, command: &str) -> Vec<String> {
                 .collect();
         }
     }
-    let similar = [
+    let kinds = [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,
         ContextKind::SuggestedValue,
     ];
-    let names = similar.into_iter().filter_map(|kind| error.get(kind));
-    let names = names.flat_map(|names| match names {
+    let suggested = kinds.into_iter().filter_map(|kind| error.get(kind));
+    let names = suggested.flat_map(|names| match names {
         ContextValue::Strings(names) => names.clone(),
         name => vec![name.to_string()],
     });
     let is_close = |name: &String| words.iter().any(|word| is_similar(word, name));
     let close: Vec<String> = names.filter(is_close).collect();
-    let hint = || format!("did you mean {}?", close.join(", "));
-    (!close.is_empty()).then(hint).into_iter().collect()
+    if close.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("did you mean {}?", close.join(", "))]
 }
 
 /// Whether a word is a mistyped or shortened name.
@@ -209,7 +211,7 @@ fn is_similar(word: &str, name: &str) -> bool {
 }
 
 /// Returns a part of the error as text: lists separated by commas; empty if the error lacks it.
-fn context(error: &clap::Error, kind: ContextKind) -> String {
+fn get_context(error: &clap::Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::Strings(texts)) => texts.join(", "),
         Some(value) => value.to_string(),
@@ -218,7 +220,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> String {
 }
 
 /// Returns the reason why a value is invalid. Replaces the standard library's wording for numbers.
-fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+fn describe_reason(error: &(dyn std::error::Error + 'static)) -> String {
     if error.is::<ParseFloatError>() {
         return "not a number".to_owned();
     }
@@ -274,7 +276,7 @@ mod usage_tests {
             ),
         ];
         for (arguments, expected) in rows {
-            assert_eq!(problem(&error(arguments)), expected, "{arguments}");
+            assert_eq!(describe_problem(&error(arguments)), expected, "{arguments}");
         }
     }
 
@@ -283,7 +285,7 @@ mod usage_tests {
         let said = |line: &str| {
             let words = std::iter::once("turnpipe").chain(line.split(' '));
             let words: Vec<OsString> = words.map(OsString::from).collect();
-            hints(&error(line), &cli::command_name(&words))
+            find_hints(&error(line), &cli::command_name(&words))
         };
         let rows = [
             ("completons", "did you mean completions?"),

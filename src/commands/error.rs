@@ -21,7 +21,7 @@ pub(super) struct UsageError {
 }
 
 impl UsageError {
-    /// `problem` is a lowercase phrase `what: why`.
+    /// Creates an error. `problem` is a lowercase phrase `what: why`.
     pub(super) fn new(problem: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
@@ -35,7 +35,7 @@ impl UsageError {
     }
 
     /// Converts the reason why a session was not printed.
-    pub(super) fn of_print_error(error: PrintError) -> anyhow::Error {
+    pub(super) fn from_print_error(error: PrintError) -> anyhow::Error {
         match error {
             PrintError::Read { .. } => Self::reason(error).into(),
             PrintError::Write(error) => error.into(),
@@ -51,7 +51,7 @@ impl UsageError {
     }
 
     /// Prefixes the problem with an option and the path that it names.
-    pub(super) fn in_option(&self, option: &str, path: &Path) -> Self {
+    pub(super) fn with_option(&self, option: &str, path: &Path) -> Self {
         self.about(path.display()).about(option)
     }
 
@@ -88,12 +88,12 @@ pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Status {
         usage.report(messages);
         return Status::UsageError;
     }
-    messages.error(&one_line(error));
+    messages.error(&join_causes(error));
     Status::InputOutputFailed
 }
 
 /// Returns the chain of causes on one line, without repetition.
-fn one_line(error: &anyhow::Error) -> String {
+fn join_causes(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if line.is_empty() {

@@ -141,32 +141,32 @@ impl Globals {
 
     /// Whether text on standard output is coloured.
     pub(super) fn colors_output(&self, io: &Io) -> bool {
-        self.color.applies(io.terminal.stdout, &io.environment)
+        self.color.is_enabled(io.terminal.stdout, &io.environment)
     }
 }
 
 impl ColorWhen {
     /// Returns the value in unparsed arguments, for the parser's own messages. The last one counts;
     /// unknown values are left to the parser.
-    pub(super) fn of_arguments(arguments: &[OsString]) -> Self {
+    pub(super) fn from_arguments(arguments: &[OsString]) -> Self {
         let texts: Vec<&str> = arguments
             .iter()
             .map_while(|argument| argument.to_str().filter(|text| *text != "--"))
             .collect();
-        let value_of = |position: usize| match texts[position].split_once('=') {
+        let find_value = |position: usize| match texts[position].split_once('=') {
             Some(("--color", value)) => Some(value),
             None if texts[position] == "--color" => texts.get(position + 1).copied(),
             _ => None,
         };
-        let named = |value| <Self as ValueEnum>::from_str(value, false).ok();
+        let parse = |value| <Self as ValueEnum>::from_str(value, false).ok();
         (0..texts.len())
             .rev()
-            .find_map(|position| value_of(position).and_then(named))
+            .find_map(|position| find_value(position).and_then(parse))
             .unwrap_or_default()
     }
 
     /// Whether a stream gets colours.
-    pub(super) fn applies(self, stream_is_terminal: bool, environment: &Environment) -> bool {
+    pub(super) fn is_enabled(self, stream_is_terminal: bool, environment: &Environment) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,
@@ -198,7 +198,7 @@ mod tests {
         ];
         for (arguments, when) in table {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            assert_eq!(ColorWhen::of_arguments(&arguments), when, "{arguments:?}");
+            assert_eq!(ColorWhen::from_arguments(&arguments), when, "{arguments:?}");
         }
     }
 
@@ -207,11 +207,11 @@ mod tests {
         let none = Environment::default();
         let refused: Environment = [("NO_COLOR", "1")].into_iter().collect();
         let dumb: Environment = [("TERM", "dumb")].into_iter().collect();
-        assert!(ColorWhen::Auto.applies(true, &none));
-        assert!(!ColorWhen::Auto.applies(false, &none));
-        assert!(!ColorWhen::Auto.applies(true, &refused));
-        assert!(!ColorWhen::Auto.applies(true, &dumb));
-        assert!(ColorWhen::Always.applies(false, &refused));
-        assert!(!ColorWhen::Never.applies(true, &none));
+        assert!(ColorWhen::Auto.is_enabled(true, &none));
+        assert!(!ColorWhen::Auto.is_enabled(false, &none));
+        assert!(!ColorWhen::Auto.is_enabled(true, &refused));
+        assert!(!ColorWhen::Auto.is_enabled(true, &dumb));
+        assert!(ColorWhen::Always.is_enabled(false, &refused));
+        assert!(!ColorWhen::Never.is_enabled(true, &none));
     }
 }

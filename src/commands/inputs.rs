@@ -50,11 +50,11 @@ impl InputErrors {
         }
     }
 
-    /// Returns the outcome of a command, given its `outcome` for the usable inputs.
-    pub(super) fn outcome(&self, outcome: Status) -> Status {
-        match outcome {
+    /// Returns the status of a command, given its `status` for the usable inputs.
+    pub(super) fn to_status(&self, status: Status) -> Status {
+        match status {
             Status::Done | Status::Negative if self.any => Status::UsageError,
-            outcome => outcome,
+            status => status,
         }
     }
 }
@@ -101,8 +101,9 @@ pub(super) fn working_directory() -> anyhow::Result<PathBuf> {
 ///
 /// # Errors
 /// It is unreadable, or not UTF-8.
-pub(super) fn option_file(option: &str, path: &Path) -> Result<String, UsageError> {
-    std::fs::read_to_string(path).map_err(|error| UsageError::reason(error).in_option(option, path))
+pub(super) fn read_option_file(option: &str, path: &Path) -> Result<String, UsageError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| UsageError::reason(error).with_option(option, path))
 }
 
 /// Whether `path` names standard input or output.
@@ -120,14 +121,14 @@ pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError
         Ok(_) => UsageError::new("is not a directory"),
         Err(error) => UsageError::reason(error),
     };
-    Err(error.in_option(option, path))
+    Err(error.with_option(option, path))
 }
 
 /// Opens a session file for appending.
 ///
 /// # Errors
 /// It is not a session file.
-pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
+pub(super) fn open_session_to_append(path: &Path) -> Result<Session, UsageError> {
     Session::open(path).map_err(|error| {
         let error = UsageError::reason(error).about(path.display());
         error.with_hint("name a new file, or a session file; `turnpipe list` shows them")

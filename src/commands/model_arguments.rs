@@ -15,7 +15,7 @@ use crate::client::model::{
     Provider, Recorder, known_providers,
 };
 use crate::commands::Status;
-use crate::commands::inputs::option_file;
+use crate::commands::inputs::read_option_file;
 use crate::commands::output::{self, FormArguments};
 use crate::io::{CancelToken, Io, Lock};
 use crate::message::Usage;
@@ -85,7 +85,7 @@ impl ModelArguments {
     /// # Errors
     /// The configuration is invalid, the model cannot be asked (unknown provider, no key, no
     /// recording), or the recording cannot be written.
-    pub(super) fn engine(
+    pub(super) fn create_engine(
         &self,
         no_model: NoModel,
         fallback: Fallback,
@@ -94,9 +94,9 @@ impl ModelArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<TextEngine, UsageError> {
-        let settings = self.settings(globals, io)?;
-        let name = self.name(fallback, &settings)?;
-        let mut connector = self.connector(settings, globals, io)?;
+        let settings = self.load_settings(globals, io)?;
+        let name = self.choose_name(fallback, &settings)?;
+        let mut connector = self.create_connector(settings, globals, io)?;
         connector.pace = Some(Arc::new(pace));
         let name = match (name, no_model) {
             (Some(name), _) => name,
@@ -132,26 +132,29 @@ impl ModelArguments {
     /// Returns the main model, from `--model` or the configuration, with its name at the server.
     ///
     /// # Errors
-    /// As in [`Self::engine`]; or no model is configured, or it is `none` or `builtin`.
-    pub(super) fn main_model(
+    /// As in [`Self::create_engine`]; or no model is configured, or it is `none` or `builtin`.
+    pub(super) fn connect_main(
         &self,
         globals: &Globals,
         io: &Io,
     ) -> Result<(Arc<dyn Provider>, String), UsageError> {
-        let mut settings = self.settings(globals, io)?;
+        let mut settings = self.load_settings(globals, io)?;
         if self.timeout.is_none() && settings.http.limits == TimeLimits::default() {
             // The usual limit is for short replies. The idle timeout still applies.
             settings.http.limits.total = REPLY_TIMEOUT;
         }
         let hint = "name one with `--model PROVIDER:MODEL` or TURNPIPE_MODEL";
-        let Some(name) = self.model_name(settings.main.as_ref())? else {
+        let Some(name) = self.find_name(settings.main.as_ref())? else {
             return Err(UsageError::new("no model is configured").with_hint(hint));
         };
         let plain = match &name {
             ModelName::Remote(remote) => Some(remote.model.clone()),
             _ => None,
         };
-        match self.connector(settings, globals, io)?.connect(&name)? {
+        match self
+            .create_connector(settings, globals, io)?
+            .connect(&name)?
+        {
             Model::Provider(provider) => {
                 let plain = plain.unwrap_or_else(|| match provider.name().parse() {
                     Ok(ModelName::Remote(remote)) => remote.model,
@@ -165,11 +168,11 @@ impl ModelArguments {
         }
     }
 
-    fn settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
+    fn load_settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
         Ok(globals.config(io)?.models(self.timeout))
     }
 
-    fn connector(
+    fn create_connector(
         &self,
         settings: ModelSettings,
         globals: &Globals,
@@ -190,12 +193,9 @@ impl ModelArguments {
     }
 
     /// Returns the model of `--model`, else the configured one.
-    fn model_name(
-        &self,
-        configured: Option<&ChosenModel>,
-    ) -> Result<Option<ModelName>, UsageError> {
-        let named = self.model.as_deref();
-        let named = named.map(|name| ChosenModel::new(name, "--model"));
+    fn find_name(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
+        let name = self.model.as_deref();
+        let named = name.map(|name| ChosenModel::new(name, "--model"));
         named
             .as_ref()
             .or(configured)
@@ -204,16 +204,16 @@ impl ModelArguments {
     }
 
     /// Returns the model to ask; `None` if none was chosen.
-    fn name(
+    fn choose_name(
         &self,
         fallback: Fallback,
         settings: &ModelSettings,
     ) -> Result<Option<ModelName>, UsageError> {
-        let fast = self.model_name(settings.fast.as_ref())?;
+        let fast = self.find_name(settings.fast.as_ref())?;
         Ok(match (fast, fallback) {
-            (None, Fallback::MainModel) => self.model_name(settings.main.as_ref())?,
+            (None, Fallback::MainModel) => self.find_name(settings.main.as_ref())?,
             (Some(ModelName::None), Fallback::MainModel) if self.model.is_none() => self
-                .model_name(settings.main.as_ref())?
+                .find_name(settings.main.as_ref())?
                 .or(Some(ModelName::None)),
             (name, _) => name,
         })
@@ -241,7 +241,7 @@ pub(super) fn check_price(model: &str, prices: &Prices) -> Result<(), UsageError
 }
 
 /// Returns the error for `--dry-run` if no model would be asked.
-pub(super) fn nothing_to_send() -> UsageError {
+pub(super) fn new_nothing_to_send_error() -> UsageError {
     UsageError::new("--dry-run: no request would be sent").with_hint("name a model with `--model`")
 }
 
@@ -283,7 +283,11 @@ impl SideArguments {
     ///
     /// # Errors
     /// The file cannot be read or is empty, or the output failed.
-    pub(crate) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
+    pub(crate) fn load_instructions(
+        &self,
+        usual: &str,
+        io: &mut Io,
+    ) -> anyhow::Result<Option<String>> {
         let instructions = match &self.prompt_file {
             None => usual.to_owned(),
             Some(path) => read_prompt("--prompt-file", path)?,
@@ -297,9 +301,9 @@ impl SideArguments {
 }
 
 fn read_prompt(option: &str, path: &Path) -> Result<String, UsageError> {
-    let text = option_file(option, path)?;
+    let text = read_option_file(option, path)?;
     if text.trim().is_empty() {
-        let error = UsageError::new("is empty").in_option(option, path);
+        let error = UsageError::new("is empty").with_option(option, path);
         return Err(error.with_hint("`--print-prompt` shows the usual one"));
     }
     Ok(text)

@@ -57,7 +57,7 @@ impl FormArguments {
     ) -> anyhow::Result<()> {
         match self.form(io.terminal) {
             Form::Text => print(io, &text()),
-            Form::Jsonl => records(about, io),
+            Form::Jsonl => print_records(about, io),
         }
     }
 }
@@ -66,10 +66,10 @@ impl FormArguments {
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
+pub(super) fn open_writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
     Ok(Writer::new(match form {
         Form::Text => take_sink(io)?,
-        Form::Jsonl => record_sink(io)?,
+        Form::Jsonl => take_record_sink(io)?,
     }))
 }
 
@@ -77,16 +77,19 @@ pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
-    writer(Form::Jsonl, io)
+pub(super) fn open_record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
+    open_writer(Form::Jsonl, io)
 }
 
 /// Prints records.
 ///
 /// # Errors
 /// Standard output is closed, or see [`WriteError`].
-pub(super) fn records<Record: Serialize>(records: &[Record], io: &mut Io) -> anyhow::Result<()> {
-    let mut writer = record_writer(io)?;
+pub(super) fn print_records<Record: Serialize>(
+    records: &[Record],
+    io: &mut Io,
+) -> anyhow::Result<()> {
+    let mut writer = open_record_writer(io)?;
     for record in records {
         writer.record(record)?;
     }
@@ -97,14 +100,14 @@ pub(super) fn records<Record: Serialize>(records: &[Record], io: &mut Io) -> any
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn run_writer(
+pub(super) fn open_run_writer(
     form: Form,
     shows_messages: bool,
     globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<RecordWriter> {
     if form == Form::Jsonl {
-        return record_writer(io);
+        return open_record_writer(io);
     }
     // The window may be resized.
     let first = io.terminal.columns;
@@ -122,7 +125,7 @@ pub(super) fn run_writer(
 /// # Errors
 /// Standard output is closed, or see [`WriteError`].
 pub(super) fn print(io: &mut Io, text: &str) -> anyhow::Result<()> {
-    let mut writer = writer(Form::Text, io)?;
+    let mut writer = open_writer(Form::Text, io)?;
     writer.echo(text.as_bytes())?;
     writer.flush()?;
     Ok(())
@@ -159,7 +162,7 @@ pub(super) fn use_pager(globals: &Globals, io: &mut Io) {
 ///
 /// # Errors
 /// Standard output is closed.
-pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
+pub(super) fn take_record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
     let sink = take_sink(io)?;
     Ok(if io.terminal.stdout {
         Box::new(TerminalRecords::new(sink))

@@ -62,12 +62,12 @@ const PEERS_WORDS: &[(&str, &str)] = &[
 
 /// Returns a hint about a word of another tool, or the name of an agent without its option. Commands only fit if
 /// `is_general`: not in every group of commands.
-pub(super) fn hint_about(word: &str, is_general: bool) -> Option<String> {
+pub(super) fn find_hint(word: &str, is_general: bool) -> Option<String> {
     if Agent::ALL.iter().any(|agent| agent.name() == word) {
         return Some(format!("did you mean `--agent {word}`?"));
     }
     let known = PEERS_WORDS.iter().find(|(peers, _)| *peers == word);
-    let fits = |own: &&str| is_general || !own.starts_with("`turnpipe ");
-    let own = known.map(|(_, own)| *own).filter(fits)?;
+    let is_possible = |own: &&str| is_general || !own.starts_with("`turnpipe ");
+    let own = known.map(|(_, own)| *own).filter(is_possible)?;
     Some(format!("did you mean {own}?"))
 }

@@ -79,7 +79,7 @@ impl FromStr for TimeArgument {
 impl TimeArgument {
     /// Returns the timestamp, given the current time and the time zone of dates. Saturates at the
     /// minimum.
-    pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+    pub(super) fn to_timestamp(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         let start = |date: Date| {
             let start = date.to_zoned(zone.clone());
             start.map_or(Timestamp::MIN, |start| start.timestamp())
@@ -96,8 +96,8 @@ impl TimeArgument {
     }
 
     /// Returns the end of a period that ends with this time, or with this day.
-    pub(super) fn end(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
-        let start = self.time(now, zone);
+    pub(super) fn to_period_end(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+        let start = self.to_timestamp(now, zone);
         match self {
             Self::On(_) | Self::DaysAgo(_) => {
                 let next = start.to_zoned(zone.clone()).checked_add(1.day());
@@ -154,14 +154,20 @@ mod tests {
         ];
         for (text, expected) in rows {
             let moment = text.parse::<TimeArgument>().ok();
-            let moment = moment.map(|moment| moment.time(now, &TimeZone::UTC));
+            let moment = moment.map(|moment| moment.to_timestamp(now, &TimeZone::UTC));
             let expected = expected.map(|time| time.parse().unwrap());
             assert_eq!(moment, expected, "{text}");
         }
         let east = TimeZone::fixed(jiff::tz::offset(9));
         let day: TimeArgument = "2025-12-31".parse().unwrap();
-        assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
+        assert_eq!(
+            day.to_timestamp(now, &east).to_string(),
+            "2025-12-30T15:00:00Z"
+        );
         let today: TimeArgument = "today".parse().unwrap();
-        assert_eq!(today.time(now, &east).to_string(), "2026-01-01T15:00:00Z");
+        assert_eq!(
+            today.to_timestamp(now, &east).to_string(),
+            "2026-01-01T15:00:00Z"
+        );
     }
 }

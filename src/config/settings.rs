@@ -21,7 +21,7 @@ use crate::client::http::{HttpSettings, Reach};
 use crate::io::Environment;
 use crate::run::results::ToolLimits;
 use crate::run::tools::ShellTimeouts;
-use crate::session::{Prices, session_roots};
+use crate::session::{Prices, list_session_roots};
 use crate::state::StateRoot;
 
 /// The default maximum number of calls that run at once.
@@ -191,7 +191,7 @@ impl Config {
 
     /// Returns the homes of agents without a configuration: the directories above those of their sessions.
     pub fn default_homes(&self) -> Vec<PathBuf> {
-        let roots = session_roots(&self.environment).into_iter();
+        let roots = list_session_roots(&self.environment).into_iter();
         let homes = roots.filter_map(|root| Some(root.path.parent()?.to_owned()));
         homes.collect()
     }

@@ -12,7 +12,7 @@ use crate::records::{
     DoctorRecord, HookEffect, HookStatusRecord, HookTestRecord, SessionArchiveRecord,
     SessionArchivedRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
     SessionChecksRecord, SessionDamageRecord, SessionDescription, SessionRemovalRecord,
-    SessionRemovedRecord, name_of,
+    SessionRemovedRecord, serialize_name,
 };
 use crate::text::{append, fit_columns, format_byte_size, format_count, terminal_safe_line};
 
@@ -95,7 +95,7 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
     let mut page = format!("{path}: {state}, {records} on {lines}\n");
     let mut counts = BTreeMap::new();
     for finding in findings {
-        let count = counts.entry(name_of(finding.kind)).or_insert(0_u64);
+        let count = counts.entry(serialize_name(finding.kind)).or_insert(0_u64);
         *count += 1;
         if *count > MAX_FINDINGS {
             continue;
@@ -106,7 +106,7 @@ pub(crate) fn check_page(totals: &SessionCheckRecord, findings: &[SessionDamageR
             (None, None) => String::new(),
         };
         let detail = terminal_safe_line(&finding.detail);
-        let kind = name_of(finding.kind).replace('_', " ");
+        let kind = serialize_name(finding.kind).replace('_', " ");
         append!(page, "  {position}{kind}: {detail}\n");
     }
     for (kind, count) in counts.iter().filter(|(_, count)| **count > MAX_FINDINGS) {
@@ -132,7 +132,7 @@ pub(crate) fn hooks_page(hooks: &[HookStatusRecord]) -> String {
         format!(
             "{} ({}, {}): {}\n  {}\n  {}\n",
             hook.agent,
-            name_of(hook.scope),
+            serialize_name(hook.scope),
             hook.event,
             terminal_safe_line(&state),
             terminal_safe_line(&hook.path),
@@ -149,7 +149,10 @@ pub(crate) fn doctor_page(findings: &[DoctorRecord], columns: Option<usize>) -> 
     rows.extend(findings.iter().map(|finding| {
         let [name, value, source] =
             [&finding.name, &finding.value, &finding.source].map(|text| terminal_safe_line(text));
-        let (subject, condition) = (name_of(finding.subject), name_of(finding.condition));
+        let (subject, condition) = (
+            serialize_name(finding.subject),
+            serialize_name(finding.condition),
+        );
         vec![subject, name, value, source, condition]
     }));
     let page = fit_table(rows, header.len(), columns);
@@ -174,7 +177,7 @@ pub(crate) fn hook_tests_page(tests: &[HookTestRecord], columns: Option<usize>) 
         let status = test.exit_status.map(|status| status.to_string());
         let [agent, tool, about] =
             [&agent, &test.tool, &test.about].map(|text| terminal_safe_line(text));
-        let decision = test.decision.map_or("none".to_owned(), name_of);
+        let decision = test.decision.map_or("none".to_owned(), serialize_name);
         let status = status.unwrap_or_else(|| "none".to_owned());
         vec![agent, tool, about, decision, status, effect.to_owned()]
     }));
@@ -197,14 +200,14 @@ fn add_problems<'a>(page: &str, problems: impl Iterator<Item = Option<&'a str>>)
 
 /// Returns the line about an archived session.
 pub(crate) fn archived_line(record: &SessionArchivedRecord) -> String {
-    let name = name_of(record.outcome).replace('_', " ");
+    let name = serialize_name(record.outcome).replace('_', " ");
     let detail = record.reason.as_ref().unwrap_or(&record.path);
     format!("{name}: {}\n", terminal_safe_line(detail))
 }
 
 /// Returns the line about a removed session.
 pub(crate) fn removed_line(record: &SessionRemovedRecord) -> String {
-    let name = name_of(record.outcome).replace('_', " ");
+    let name = serialize_name(record.outcome).replace('_', " ");
     let detail = terminal_safe_line(record.reason.as_ref().unwrap_or(&record.path));
     format!("{name}: {detail}, {}\n", format_byte_size(record.bytes))
 }

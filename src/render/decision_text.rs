@@ -9,9 +9,10 @@ use super::cost_table::count_table;
 use super::times::format_recorded_minute;
 use crate::message::{DecidedBy, Decision};
 use crate::records::{
-    CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, name_of, verdict_access,
+    CheckPermissionRecord, PermissionCountRecord, PermissionProposalRecord, serialize_name,
+    verdict_access,
 };
-use crate::session::input_gist;
+use crate::session::describe_input;
 use crate::shell::{Analysis, GitUse, Verdict};
 use crate::text::{append, display_width, fit_columns, fit_end, format_number, terminal_safe_line};
 
@@ -29,9 +30,9 @@ pub(crate) fn decision_line(
     directory: Option<&str>,
     columns: Option<usize>,
 ) -> String {
-    let decision = name_of(decided.decision);
+    let decision = serialize_name(decided.decision);
     let tool = terminal_safe_line(&decided.name);
-    let gist = terminal_safe_line(&input_gist(input, directory));
+    let gist = terminal_safe_line(&describe_input(input, directory));
     let call = format!("{decision:5}  {tool:9}  {gist}");
     let width = columns.map_or(CALL_COLUMNS, |columns| {
         (columns * 3 / 5).min(MAX_CALL_COLUMNS)
@@ -144,7 +145,7 @@ pub(crate) fn verdict_text(command: &str, analysis: &Analysis) -> String {
         }
         start = end + 1;
     }
-    let verdict = name_of(verdict_access(&analysis.verdict));
+    let verdict = serialize_name(verdict_access(&analysis.verdict));
     append!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict
         && !requires.is_empty()

@@ -9,7 +9,7 @@ use super::selection::fold_line;
 use super::text::{clean_with_tabs, origin_name};
 use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
-use crate::session::{gist, input_in_full};
+use crate::session::{describe_call, format_full_input};
 use crate::text::append;
 
 #[derive(Debug, Clone, Default)]
@@ -147,7 +147,7 @@ impl Html<'_> {
             "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
              </summary>\n<pre class=\"input\">{}</pre>\n{nested}{}</details>\n",
             escape_line(&tool.call.name),
-            escape_line(&gist(&tool.call, self.cwd)),
+            escape_line(&describe_call(&tool.call, self.cwd)),
             format_input(&tool.call),
             answer.map_or_else(
                 || "<p class=\"missing\">no result</p>\n".to_owned(),
@@ -180,7 +180,7 @@ fn fold_html(class: &str, position: &Position, summary: &str, text: &str) -> Str
 
 /// Returns the input of a call, with added and removed lines marked.
 fn format_input(call: &Call) -> String {
-    let (language, text) = input_in_full(call);
+    let (language, text) = format_full_input(call);
     let text = escape_block(&text);
     if language != "diff" {
         return text;

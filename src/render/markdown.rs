@@ -5,7 +5,7 @@ use super::outline::{media_placeholder, result_text};
 use super::text::{Density, clean_with_tabs, origin_name};
 use super::{Section, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
-use crate::session::{gist, input_in_full};
+use crate::session::{describe_call, format_full_input};
 use crate::text::{append, terminal_safe_line};
 
 /// Writes sections of an outline, without control and hidden characters, HTML and images.
@@ -114,10 +114,10 @@ impl Markdown<'_> {
 
     fn add_call(self, call: &Call, page: &mut String) {
         let name = harmless_line(&call.name);
-        let about = inline_code(&terminal_safe_line(&gist(call, self.cwd)));
+        let about = inline_code(&terminal_safe_line(&describe_call(call, self.cwd)));
         append!(page, "- **{name}** {about}\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            let (language, input) = input_in_full(call);
+            let (language, input) = format_full_input(call);
             add_block(language, &input, page);
         }
     }

@@ -30,7 +30,7 @@ impl Tally {
 
     /// Adds the tokens and the cost of a reply.
     pub(super) fn add_reply(&mut self, usage: Option<&RawValue>, cost: Option<&RawValue>) {
-        let tokens = Tokens::of(usage).unwrap_or_default();
+        let tokens = Tokens::from_raw(usage).unwrap_or_default();
         for (sum, number) in self
             .tokens
             .iter_mut()

@@ -17,7 +17,7 @@ use crate::json::{object, text};
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::message::{Block, Message, Origin, Role, ToolResult};
 use crate::records::Outcome;
-use crate::session::{MAX_WAITING, gist};
+use crate::session::{MAX_WAITING, describe_call};
 use crate::text::{display_width, fit_columns, terminal_safe_line, truncate_utf16};
 
 /// Maximum number of bytes of the input that are buffered.
@@ -188,7 +188,7 @@ impl<Sink: Write> RunText<Sink> {
         let mut append = |part: &str| parts.push_str(part);
         let listener = shows_messages.then_some(&mut append as &mut dyn FnMut(&str));
         self.dialog
-            .record_live(line, listener, &mut |message| messages.push(message));
+            .read_live_record(line, listener, &mut |message| messages.push(message));
         self.write_live_text(&parts);
         for message in messages {
             self.process_message(message, &record);
@@ -221,7 +221,7 @@ impl<Sink: Write> RunText<Sink> {
                     if self.waiting.len() == MAX_WAITING {
                         self.drop_oldest();
                     }
-                    let topic = terminal_safe_line(&gist(&call, None));
+                    let topic = terminal_safe_line(&describe_call(&call, None));
                     self.waiting.push_back(PendingCall {
                         id: call.id,
                         name: fit_columns(&terminal_safe_line(&call.name), NAME_COLUMNS),
@@ -324,7 +324,7 @@ impl<Sink: Write> RunText<Sink> {
 
     /// Shows the result of a call.
     fn write_result(&mut self, result: &ToolResult, record: &RunRecord<'_>) {
-        let extension = Extension::of(record.turnpipe).unwrap_or_default();
+        let extension = Extension::from_raw(record.turnpipe).unwrap_or_default();
         let fallback = if result.failed {
             Outcome::Error
         } else {
@@ -365,7 +365,7 @@ impl<Sink: Write> RunText<Sink> {
     /// Shows the calls of a plan.
     fn write_plan(&mut self, record: &RunRecord<'_>) {
         let lane = lane_name(parse_value(record.lane));
-        for planned in PlannedCall::list(record.calls) {
+        for planned in PlannedCall::read_list(record.calls) {
             let outcome: Option<Outcome> = parse_value(planned.outcome);
             let call = self.take_waiting(&text(planned.tool_use_id).unwrap_or_default());
             let end = outcome.map_or("", outcome_name);

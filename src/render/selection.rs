@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::agent::shell_output;
+use crate::agent::parse_shell_output;
 use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
 use crate::text::{fit_columns, terminal_safe_line, truncate_utf16};
 
@@ -103,7 +103,7 @@ pub(super) fn fold_line(text: &str) -> String {
 /// Keeps the start of a result.
 fn shorten(result: &mut ToolResult) {
     if let Some(ResultPart::Text(text)) = result.parts.first_mut()
-        && let Some(shell) = shell_output(text)
+        && let Some(shell) = parse_shell_output(text)
     {
         *text = match (shell.code, shell.duration) {
             (Some(0) | None, _) => shell.output.to_owned(),

@@ -4,7 +4,7 @@ use super::outline::{media_placeholder, result_text};
 use super::selection::fold_line;
 use super::{Section, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
-use crate::session::{gist, input_in_full};
+use crate::session::{describe_call, format_full_input};
 use crate::text::{append, display_width, fit_columns, terminal_safe, terminal_safe_line};
 
 /// Maximum width of the gist of a call, in columns.
@@ -129,10 +129,13 @@ impl TerminalText<'_> {
 
     fn add_call(self, call: &Call, page: &mut String) {
         let name = terminal_safe_line(&call.name);
-        let gist = fit_columns(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
+        let gist = fit_columns(
+            &terminal_safe_line(&describe_call(call, self.cwd)),
+            GIST_COLUMNS,
+        );
         append!(page, "  {name}({gist})\n");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            let input = self.clean_block(input_in_full(call).1.trim_end());
+            let input = self.clean_block(format_full_input(call).1.trim_end());
             append!(page, "{}\n", prefix_lines(&input, "    ", "    "));
         }
     }

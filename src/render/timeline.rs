@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::page::{escape_line, trim_fraction};
 use super::{Section, ToolUse};
 use crate::agent::timestamp;
-use crate::session::gist;
+use crate::session::describe_call;
 use crate::text::{append, fit_columns};
 
 /// Maximum drawn length of a pause, and of a call.
@@ -110,7 +110,7 @@ fn bar_of_call(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     let answer = tool.result.as_ref();
     let answered = answer.and_then(|(_, position)| time(&position.time));
     let end = answered.unwrap_or(start).max(start);
-    let gist = fit_columns(&gist(&tool.call, cwd), GIST_COLUMNS);
+    let gist = fit_columns(&describe_call(&tool.call, cwd), GIST_COLUMNS);
     let seconds = end.duration_since(start).as_secs_f64();
     Some(Bar {
         start,

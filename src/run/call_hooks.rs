@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::call::ReadyCall;
 use super::call_result::{HookFeedback, strip_error_tags};
-use crate::io::{CancelToken, milliseconds};
+use crate::io::{CancelToken, to_millis};
 use crate::json::text_or_json;
 use crate::message::{SessionId, ToolUseId};
 use crate::permission::Mode;
@@ -75,7 +75,7 @@ impl CallHooks {
         let ready = call.ready;
         let mut members = json!({
             "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.context.id,
-            "duration_ms": milliseconds(duration),
+            "duration_ms": to_millis(duration),
         });
         match (event, &reply.content) {
             (HookEvent::PostToolUseFailure, Content::Text(text)) => {
@@ -91,7 +91,7 @@ impl CallHooks {
                 .push(format!("{} hook: {reason}", event.name()));
         }
         let (name, mut output) = (ready.tool.name(), merged.updated_output);
-        if merged.updated_mcp_output.is_some() && Purpose::of(name) != Purpose::Mcp {
+        if merged.updated_mcp_output.is_some() && Purpose::from_tool(name) != Purpose::Mcp {
             let problem = "ignored updatedMCPToolOutput: not a tool of an MCP server";
             let messages = &mut feedback.messages;
             messages.push(format!("{problem}: {name}; use `updatedToolOutput`"));

@@ -9,7 +9,7 @@ use super::call::{FinishedCall, RunCall};
 use super::intake::Boundary;
 use super::session::{Echo, Listener, Options};
 use crate::assemble::VerbatimReply;
-use crate::io::{Clock, Ids, milliseconds};
+use crate::io::{Clock, Ids, to_millis};
 use crate::jsonl::{Piece, RecordWriter, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
@@ -57,7 +57,7 @@ impl Emitter {
             echo: options.echo,
             pending: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results_api.map(VerbatimReply::of),
+            api: options.results_api.map(VerbatimReply::new),
             call_ids: options.call_id_prefix.clone(),
             listener,
             unsent_results: Vec::new(),
@@ -71,7 +71,7 @@ impl Emitter {
             }
         }
         if let Some(api) = &mut self.api {
-            piece.visit_records(|record| api.record(record));
+            piece.visit_records(|record| api.push_record(record));
             return Ok(());
         }
         if self.echo == Echo::Everything {
@@ -89,7 +89,7 @@ impl Emitter {
     /// Notes a call of the reply.
     pub(super) fn record_call(&mut self, id: &ToolUseId) {
         if let Some(api) = &mut self.api {
-            api.call(id.clone());
+            api.push_call_id(id.clone());
         }
     }
 
@@ -132,7 +132,7 @@ impl Emitter {
             lane: Some(call.lane),
             batch: call.batch.map(|batch| batch.0),
             verdict: call.verdict,
-            duration_ms: milliseconds(result.phases.run),
+            duration_ms: to_millis(result.phases.run),
             permission: result.permission,
             persisted: result.persisted.map(|persisted| PersistedOutput {
                 path: persisted.path.display().to_string(),
@@ -156,7 +156,7 @@ impl Emitter {
         }
         if let Some(api) = &mut self.api {
             let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
-            api.result(call.name, has_id, block.into());
+            api.push_result(call.name, has_id, block.into());
             return Ok(());
         }
         let message = ResultMessage::new(block);

@@ -49,7 +49,7 @@ impl Lifecycle {
         // Only a call that may write can change files that were read.
         let read_log = &context.session.read_log;
         let may_write = !ready.assessment.access.is_read_only();
-        let stale_before = may_write.then(|| read_log.stale_files());
+        let stale_before = may_write.then(|| read_log.list_stale_files());
         let run_start = clock.elapsed();
         let mut reply = ready.call.run(context).unwrap_or_else(|failure| {
             let text = failure.to_string();
@@ -91,7 +91,7 @@ impl Lifecycle {
             );
         }
         if let Some(before) = stale_before
-            && let Some(hint) = stale_read_hint(&before, &read_log.stale_files())
+            && let Some(hint) = stale_read_hint(&before, &read_log.list_stale_files())
         {
             add_stale_hint(&mut result, hint);
         }

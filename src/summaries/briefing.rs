@@ -55,7 +55,7 @@ impl Briefing {
         let mut state = self.state.lock_anyway();
         state
             .stream
-            .record(record, &mut |message| whole.push(message));
+            .read_record(record, &mut |message| whole.push(message));
         for message in &whole {
             state.transcript.add(message);
         }
@@ -75,7 +75,7 @@ impl Briefing {
     fn current(&self) -> Transcript {
         let state = self.state.lock_anyway();
         let mut transcript = state.transcript.clone();
-        if let Some(open) = state.stream.open() {
+        if let Some(open) = state.stream.open_message() {
             transcript.add(open);
         }
         transcript

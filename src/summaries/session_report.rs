@@ -26,7 +26,7 @@ use crate::records::{
 use crate::run::tools::{DecisionContext, Registry, ShellGuarantees, WriteProtection};
 use crate::session::{
     Detail, ListedSession, Prices, Projects, Scope, SeenCall, Session, SessionCall, Tally,
-    input_gist, is_in_period, session_description,
+    describe_input, describe_session, is_in_period,
 };
 use crate::text::{
     fit_columns, format_count, format_dollars, format_number, redact, terminal_safe_line,
@@ -219,7 +219,7 @@ impl ReportBuilder {
         };
         let projects = self.projects.get();
         let project = projects.and_then(|known| known.name(&listed.facts));
-        let about = session_description(listed.path, listed.agent, listed.facts);
+        let about = describe_session(listed.path, listed.agent, listed.facts);
         let request = builtin::write_title(messages);
         let title = about.title.as_deref();
         let names = [title, Some(&request), about.first_prompt.as_deref()];
@@ -291,7 +291,7 @@ impl ReportBuilder {
         let cwd = session.about.cwd.as_deref();
         let seen = SeenCall::new(call, cwd);
         let command = seen.command(call);
-        let about = input_gist(&seen.input, cwd);
+        let about = describe_input(&seen.input, cwd);
         let is_command = command.is_some();
         let reported = ReportedCall {
             tool: call.call.name.clone(),

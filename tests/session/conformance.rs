@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use turnpipe::agent::{Agent, Detail, format_of, session_roots};
+use turnpipe::agent::{Agent, Detail, detect_format, list_session_roots};
 
 use crate::bench::{Run, files, run, turnpipe};
 
@@ -208,7 +208,7 @@ fn all_homes() -> impl Iterator<Item = Home> {
 fn lines(home: &Home) -> Vec<String> {
     let text = fs::read_to_string(home.session()).unwrap();
     match home.sample.agent {
-        Agent::Opencode | Agent::Goose => turnpipe::agent::document(&text).unwrap().1,
+        Agent::Opencode | Agent::Goose => turnpipe::agent::read_document(&text).unwrap().1,
         _ => text.lines().map(str::to_owned).collect(),
     }
 }
@@ -244,7 +244,7 @@ fn pages_and_help_name_every_agent_and_its_directories() {
         );
     }
     let home = [("HOME", "~")].into_iter().collect();
-    for root in session_roots(&home) {
+    for root in list_session_roots(&home) {
         let path = root.path.display().to_string();
         assert!(files.contains(&path), "help files: {path}");
     }
@@ -263,7 +263,7 @@ fn a_session_is_found_in_its_usual_place() {
 #[test]
 fn a_session_is_recognised_by_its_records() {
     for home in all_homes() {
-        let found = lines(&home).iter().find_map(|line| format_of(line));
+        let found = lines(&home).iter().find_map(|line| detect_format(line));
         assert_eq!(found.map(|format| format.agent), Some(home.sample.agent));
     }
 }

@@ -7,12 +7,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use turnpipe_core::io::Environment;
-use turnpipe_sessions::{Prices, Root, Session, Tally, discover, session_roots};
+use turnpipe_sessions::{Prices, Root, Session, Tally, discover, list_session_roots};
 
 pub(crate) fn list(directory: Option<PathBuf>) -> Vec<String> {
     let roots = match directory {
         Some(path) => vec![Root { agent: None, path }],
-        None => session_roots(&Environment::from_process()),
+        None => list_session_roots(&Environment::from_process()),
     };
     let prices = Prices::built_in();
     let files = discover(&roots).into_iter();

@@ -53,13 +53,13 @@ pub use count::stats::Tally;
 pub use files::dirs::TRAJECTORY_ENDING;
 pub use files::discover::subagent_id;
 pub use files::discover::{
-    Candidate, discover, discover_names, discover_paths, discover_with, subagent_candidates,
-    subagent_files, subagents_beside,
+    Candidate, discover, discover_names, discover_paths, discover_with, find_subagent_candidates,
+    find_subagents_beside, subagent_files,
 };
 pub use files::lines::{Line, Place};
 pub use files::listed::{ListedSession, SessionFiles, Sessions};
 pub use files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
-pub use files::parallel::{process_in_order, processors};
+pub use files::parallel::{count_processors, process_in_order};
 pub use files::side_file::side_file_path;
 pub use follow::file::Follower;
 pub use follow::sessions::{
@@ -69,23 +69,23 @@ pub use list::activity::list_in_states;
 pub use list::find::{FindError, find};
 pub use list::in_use::has_agent;
 pub use list::listing::{Depth, Failures, Listing, list};
-pub use list::parts::ids_in;
+pub use list::parts::split_ids;
 pub use list::projects::Projects;
 pub use list::selection::{Selection, is_in_period, shorten_ids};
 pub use prices::Prices;
 pub use read::check::SecretSearch;
-pub use read::container::holds_only_lines;
-pub use read::description::session_description;
+pub use read::container::has_only_lines;
+pub use read::description::describe_session;
 pub use read::edits::{CallEdits, SessionEdits, UnknownEdit};
-pub use read::gist::command_of;
-pub use read::gist::{CONTENT, file_changes, gist, input_gist};
-pub use read::gist::{input_in_full, patch_in, text_edits};
-pub use read::limits::codex_limits;
+pub use read::gist::find_command;
+pub use read::gist::{CONTENT, describe_call, describe_input, find_file_changes};
+pub use read::gist::{find_patch, find_text_edits, format_full_input};
+pub use read::limits::read_codex_limits;
 pub use read::patch::format_patch;
 pub use read::session::Session;
-pub use read::tail::{last_messages, start_of_last_records};
+pub use read::tail::{find_last_records, read_last_messages};
 pub use read::tree::Scope;
 pub use turnpipe_formats::agent::{
     Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, NamedRoot, NamedRoots,
-    Part, Root, RootKind, Shape, Title, TitleSource, project_hash, session_roots,
+    Part, Root, RootKind, Shape, Title, TitleSource, hash_project, list_session_roots,
 };

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::{Address, Redaction, Secret};
-use crate::io::milliseconds;
+use crate::io::to_millis;
 
 /// Maximum length of a response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
@@ -173,7 +173,7 @@ pub enum HttpFailure {
 impl HttpFailure {
     pub(super) fn timed_out(limit: Duration) -> Self {
         Self::TimedOut {
-            ms: milliseconds(limit),
+            ms: to_millis(limit),
         }
     }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::client::http::{Address, Client, Engine, Header, Outgoing};
 use crate::io::{CancelToken, Clock, Environment, Ids, Io};
 use crate::process::Supervisor;
-use crate::text::most_similar;
+use crate::text::find_similar;
 
 /// Error connecting to a model.
 #[derive(Debug, thiserror::Error)]
@@ -251,7 +251,7 @@ fn parse_target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> 
 
 /// Returns a known provider with a similar name.
 fn suggest_provider(name: &str) -> Option<String> {
-    most_similar(name, known_providers()).map(str::to_owned)
+    find_similar(name, known_providers()).map(str::to_owned)
 }
 
 /// Replays recorded models. The first model with the same recorded request is used.

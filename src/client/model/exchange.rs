@@ -120,7 +120,7 @@ impl ResponseReader<'_> {
                 part_count += 1;
                 self.listener.forward(draft.take_parts()).await;
             }
-            if draft.closed {
+            if draft.is_closed {
                 while let Ok(Ok(Some(_))) = timeout(DRAIN_TIMEOUT, incoming.next_piece()).await {}
                 self.listener.finish().await;
                 return finish_reply(self.api, draft, BodyEnd::Stream);

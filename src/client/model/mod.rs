@@ -33,7 +33,7 @@ pub use crate::api::{
     Api, Attempts, Delivery, Dialect, DialectOverrides, Function, OutputSchema, PromptId,
     ReplyForm, Request, SharedPrefix, Thinking, Turn,
 };
-pub use crate::assemble::{ReplyPart, without_think_tags};
+pub use crate::assemble::{ReplyPart, split_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{EmptyReply, Failure, RefusalScope, Retryability};
 pub use key::{KeySource, guess_provider, known_providers};

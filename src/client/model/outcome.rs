@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::server_error::ServerError;
 use super::{CallInput, Delivery, EmptyReply, Failure, Reply, ReplyCall};
 use crate::api::{Api, EndKind};
-use crate::assemble::{Draft, without_think_tags};
+use crate::assemble::{Draft, split_think_tags};
 use crate::json::replace_lone_surrogates;
 use crate::message::Usage;
 
@@ -118,14 +118,14 @@ const MAX_EXCERPT: usize = 80;
 /// # Errors
 /// The draft is not a complete, usable reply.
 pub(super) fn finish_reply(api: Api, draft: Draft, body_end: BodyEnd) -> Result<Reply, Failure> {
-    let is_closed = draft.closed;
+    let is_closed = draft.is_closed;
     let draft = draft.finish();
     let usage = draft.usage;
     let refusal = draft.refusal;
     let is_over_budget = draft.end == Some(EndKind::Budget);
     let is_whole = match body_end {
         BodyEnd::Value => true,
-        BodyEnd::Stream => is_closed || draft.end.is_some() && !api.closes_streams(),
+        BodyEnd::Stream => is_closed || draft.end.is_some() && !api.has_stream_end(),
         BodyEnd::BrokenStream => false,
     };
     match draft.end {
@@ -147,7 +147,7 @@ pub(super) fn finish_reply(api: Api, draft: Draft, body_end: BodyEnd) -> Result<
         Some(EndKind::Regular) | None if !is_whole => return Err(Failure::Cut { usage }),
         Some(EndKind::Budget | EndKind::Regular) | None => {}
     }
-    let (text, tagged) = without_think_tags(draft.text);
+    let (text, tagged) = split_think_tags(draft.text);
     let thinking = draft.thinking + &tagged;
     let drafted = draft.calls.into_iter().map(|call| ReplyCall {
         id: call.id,

@@ -18,7 +18,7 @@ use crate::api::{Dialect, encode};
 use crate::client::http::{
     Engine, Header, MessageSender, Outgoing, PlainText, TimeLimits, run_unless_cancelled,
 };
-use crate::io::{CancelToken, Clock, Ids, Lock, milliseconds};
+use crate::io::{CancelToken, Clock, Ids, Lock, to_millis};
 
 /// Maximum number of times a request is adapted after a refusal.
 const MAX_ADAPTATIONS: usize = 3;
@@ -258,7 +258,7 @@ impl Shared {
                 Some(wait) if !is_final => {
                     let retried = ReplyEvent::Retry {
                         failures: retry.failures(),
-                        wait_ms: milliseconds(wait),
+                        wait_ms: to_millis(wait),
                         failure: Box::new(failure),
                     };
                     // The listener may be gone.

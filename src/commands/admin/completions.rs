@@ -18,7 +18,7 @@ use crate::commands::{Globals, Run, Status, output};
 use crate::io::{Environment, Io};
 use crate::records::{Condition, DoctorRecord, Subject, record_names};
 use crate::session::{
-    Candidate, Depth, Listing, Prices, Selection, discover, ids_in, list, session_roots,
+    Candidate, Depth, Listing, Prices, Selection, discover, list, list_session_roots, split_ids,
 };
 use crate::text::{fit_columns, terminal_safe_line};
 
@@ -79,7 +79,7 @@ impl Run for CompletionsArguments {
 ///
 /// # Errors
 /// The request is malformed, or writing failed.
-pub(crate) fn answer(
+pub(crate) fn answer_request(
     arguments: &[OsString],
     parser: impl FnOnce() -> Command,
     io: &mut Io,
@@ -119,15 +119,15 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
             let complete = move |typed: &OsStr| {
                 let files = PathCompleter::any().complete(typed).into_iter();
                 let files = files.map(|file| file.display_order(Some(usize::MAX)));
-                sessions(typed, &environment).chain(files).collect()
+                complete(typed, &environment).chain(files).collect()
             };
             argument.add(ArgValueCompleter::new(complete))
         }
         "MODEL" => argument.add(ArgValueCompleter::new(|typed: &OsStr| {
-            matching_candidates(models(), typed)
+            filter_candidates(list_models(), typed)
         })),
         "RECORD" => {
-            let names = |typed: &OsStr| matching_candidates(record_names().into_iter(), typed);
+            let names = |typed: &OsStr| filter_candidates(record_names().into_iter(), typed);
             argument.add(ArgValueCompleter::new(names))
         }
         _ => argument,
@@ -135,23 +135,23 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
 }
 
 /// Returns the values that start with `typed`.
-fn matching_candidates<Value: Into<String>>(
+fn filter_candidates<Value: Into<String>>(
     values: impl Iterator<Item = Value>,
     typed: &OsStr,
 ) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let values = values.map(Into::into);
-    let begun = values.filter(|value: &String| value.starts_with(&*typed));
-    let once = |value: String| CompletionCandidate::new(value.clone()).id(Some(value));
-    begun.map(once).collect()
+    let matching = values.filter(|value: &String| value.starts_with(&*typed));
+    let to_candidate = |value: String| CompletionCandidate::new(value.clone()).id(Some(value));
+    matching.map(to_candidate).collect()
 }
 
 /// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
-fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
+fn complete(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let typed = typed.to_string_lossy().into_owned();
-    let mut files = discover(&session_roots(environment));
+    let mut files = discover(&list_session_roots(environment));
     // Most names of files contain the id.
-    let is_named = |file: &Candidate| ids_in(&file.path).any(|id| id.starts_with(&typed));
+    let is_named = |file: &Candidate| split_ids(&file.path).any(|id| id.starts_with(&typed));
     let is_decisive = files.iter().any(is_named);
     files.retain(|file| !is_decisive || is_named(file));
     let listing = Listing {
@@ -166,9 +166,9 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
     let (listed, _) = list(&files, &listing);
     let known = listed.into_iter().filter_map(|session| {
         let facts = session.facts;
-        let title = facts.heading().cloned();
-        let title = terminal_safe_line(&title.unwrap_or_default());
-        Some((facts.session_id?, fit_columns(&title, TITLE_COLUMNS)))
+        let heading = facts.heading().map_or("", String::as_str);
+        let title = fit_columns(&terminal_safe_line(heading), TITLE_COLUMNS);
+        Some((facts.session_id?, title))
     });
     std::iter::once((
         "latest".to_owned(),
@@ -187,7 +187,7 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
 }
 
 /// Returns a finding about the script of each installed shell.
-pub(crate) fn installed_scripts(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
+pub(crate) fn check_scripts(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     let path = environment.get("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
     let home = environment.text("HOME").map(Path::new);
@@ -217,7 +217,7 @@ pub(crate) fn installed_scripts(environment: &Environment) -> impl Iterator<Item
 }
 
 /// Returns values for `--model`.
-fn models() -> impl Iterator<Item = String> {
+fn list_models() -> impl Iterator<Item = String> {
     let priced = Prices::built_in_names().into_iter();
     let known = priced.filter_map(|model| Some(format!("{}:{model}", guess_provider(&model)?)));
     let providers = known_providers().map(|provider| format!("{provider}:"));

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::agent::{Agent, NamedRoots};
 use crate::client::model::{KeyCheck, Model, ModelName, RemoteModel};
-use crate::commands::admin::completions::installed_scripts;
+use crate::commands::admin::completions::check_scripts;
 use crate::commands::inputs::working_directory;
 use crate::commands::run::arguments::McpArguments;
 use crate::commands::{FormArguments, Globals, Run, Status, UsageError};
@@ -18,7 +18,7 @@ use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::render::{ProgressLine, doctor_page};
 use crate::run::tools::Registry;
-use crate::session::{discover, session_roots};
+use crate::session::{discover, list_session_roots};
 use crate::state::STATE_SETTING;
 use crate::summaries::probe_model;
 
@@ -45,21 +45,21 @@ pub(crate) struct DoctorArguments {
 impl Run for DoctorArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut findings = Vec::new();
-        let config = configuration(globals, io, &mut findings)?;
+        let config = load_configuration(globals, io, &mut findings)?;
         let mut settings = config.settings(Overrides::default()).listed;
         let (models_and_addresses, keys) = config.listed_models();
         settings.extend(models_and_addresses);
-        findings.extend(files(&config));
-        findings.push(permissions(&config)?);
+        findings.extend(check_files(&config));
+        findings.push(check_permissions(&config)?);
         findings.extend(settings.iter().map(check_setting));
         findings.extend(keys.iter().map(|one| describe_setting(Subject::Key, one)));
-        findings.extend(models(&config, self.probe, globals, io));
+        findings.extend(check_models(&config, self.probe, globals, io));
         #[cfg(feature = "mcp")]
-        findings.extend(mcp_servers(&self.mcp, self.probe, globals, io)?);
-        findings.extend([enforcement(), file_rules()]);
+        findings.extend(check_mcp_servers(&self.mcp, self.probe, globals, io)?);
+        findings.extend([check_enforcement(), check_file_rules()]);
         let named_roots = NamedRoots::new(config.agents().unwrap_or_default(), Vec::new());
-        findings.extend(sessions(&io.environment, &named_roots));
-        findings.extend(installed_scripts(&io.environment));
+        findings.extend(check_sessions(&io.environment, &named_roots));
+        findings.extend(check_scripts(&io.environment));
         let columns = io.terminal.columns;
         self.form
             .print(|| doctor_page(&findings, columns), &findings, io)?;
@@ -69,7 +69,7 @@ impl Run for DoctorArguments {
 }
 
 /// Returns the configuration, without its file if that is invalid.
-fn configuration(
+fn load_configuration(
     globals: &Globals,
     io: &Io,
     findings: &mut Vec<DoctorRecord>,
@@ -80,7 +80,7 @@ fn configuration(
         .map_err(UsageError::clone)
         .and_then(|config| config.agents().map_err(UsageError::reason));
     if let Some((path, source)) = globals.config_source().path(&io.environment) {
-        let mut found = file(&Setting {
+        let mut found = check_file(&Setting {
             name: "configuration".to_owned(),
             value: path.display().to_string(),
             source,
@@ -100,7 +100,7 @@ fn configuration(
 }
 
 /// Reads the files that the configuration names.
-fn files(config: &Config) -> Vec<DoctorRecord> {
+fn check_files(config: &Config) -> Vec<DoctorRecord> {
     let mut registry = Registry::builtin();
     let files = config.files();
     let tried = files.iter().map(|named| {
@@ -108,7 +108,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
         match named.name.as_str() {
             "tools" => found.with_outcome(registry.add_manifest(Path::new(&named.value))),
             "prices" => found.with_outcome(config.prices(None).map(|_| ())),
-            _ => file(named),
+            _ => check_file(named),
         }
     });
     tried.collect()
@@ -133,9 +133,9 @@ fn check_setting(setting: &Setting) -> DoctorRecord {
     describe_setting(subject, setting).with_outcome(tried)
 }
 
-fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
+fn check_permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
     let here = working_directory()?;
-    let mode_found = |mode| DoctorRecord::new(Subject::Setting, "permissions", mode, "");
+    let new_record = |mode| DoctorRecord::new(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
             Ok(permissions) => {
@@ -144,15 +144,15 @@ fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
                 let warnings = [permissions.warnings, of_rules].concat();
                 DoctorRecord {
                     problem: (!warnings.is_empty()).then(|| warnings.join("; ")),
-                    ..mode_found(permissions.mode.name())
+                    ..new_record(permissions.mode.name())
                 }
             }
-            Err(error) => mode_found("").with_outcome(Err(error)),
+            Err(error) => new_record("").with_outcome(Err(error)),
         },
     )
 }
 
-fn enforcement() -> DoctorRecord {
+fn check_enforcement() -> DoctorRecord {
     let options = LaneOptions {
         enforcement: Enforcement::Require,
         temporary: None,
@@ -170,14 +170,14 @@ fn enforcement() -> DoctorRecord {
     found
 }
 
-fn file_rules() -> DoctorRecord {
+fn check_file_rules() -> DoctorRecord {
     let mut found = DoctorRecord::new(
         Subject::Enforcement,
         "file rules",
         "namespaces and seccomp",
         "kernel",
     );
-    if let Err(reason) = sandbox() {
+    if let Err(reason) = check_sandbox() {
         "not enforced".clone_into(&mut found.value);
         (found.condition, found.problem) = (Condition::Absent, Some(reason));
     }
@@ -185,17 +185,17 @@ fn file_rules() -> DoctorRecord {
 }
 
 #[cfg(sandbox)]
-fn sandbox() -> Result<(), String> {
+fn check_sandbox() -> Result<(), String> {
     use crate::process::{MaskList, MaskSource, Sandbox};
-    /// Nothing to mask.
+    /// A source of no masks.
     #[derive(Debug)]
-    struct Nothing;
-    impl MaskSource for Nothing {
+    struct NoMasks;
+    impl MaskSource for NoMasks {
         fn list(&self) -> MaskList {
             MaskList::default()
         }
     }
-    let sandbox = Sandbox::new(Nothing, [].into());
+    let sandbox = Sandbox::new(NoMasks, [].into());
     sandbox
         .check()
         .map(|_| ())
@@ -203,18 +203,18 @@ fn sandbox() -> Result<(), String> {
 }
 
 #[cfg(not(sandbox))]
-fn sandbox() -> Result<(), String> {
+fn check_sandbox() -> Result<(), String> {
     Err("sandboxes need Linux on x86-64 or aarch64".to_owned())
 }
 
-fn sessions(
+fn check_sessions(
     environment: &Environment,
     named_roots: &NamedRoots,
 ) -> impl Iterator<Item = DoctorRecord> {
-    let roots = session_roots(environment).into_iter();
+    let roots = list_session_roots(environment).into_iter();
     roots.chain(named_roots.roots()).map(|root| {
         let agent = root.agent.map_or("", Agent::name);
-        let agent = named_roots.fork_name_at(&root.path).unwrap_or(agent);
+        let agent = named_roots.find_fork_name(&root.path).unwrap_or(agent);
         let name = root.path.display().to_string();
         let exists = root.path.exists();
         let deleted = deletion_warning(&root).filter(|_| exists);
@@ -229,7 +229,7 @@ fn sessions(
 }
 
 /// Returns a file or directory that must exist.
-fn file(setting: &Setting) -> DoctorRecord {
+fn check_file(setting: &Setting) -> DoctorRecord {
     let path = PathBuf::from(&setting.value);
     let readable = if path.is_dir() {
         fs::read_dir(path).map(|_| ())
@@ -249,7 +249,7 @@ fn describe_setting(subject: Subject, setting: &Setting) -> DoctorRecord {
 }
 
 /// Returns findings about each configured provider and model.
-fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<DoctorRecord> {
+fn check_models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
     let connector = |keys| globals.connector(settings.clone(), keys, io);
     let providers = connector(KeyCheck::Optional);
@@ -291,14 +291,14 @@ fn models(config: &Config, probe: bool, globals: &Globals, io: &mut Io) -> Vec<D
 
 /// Returns a finding for each server of the files. Starts them only if asked to `probe` them.
 #[cfg(feature = "mcp")]
-fn mcp_servers(
+fn check_mcp_servers(
     arguments: &McpArguments,
     probe: bool,
     globals: &Globals,
     io: &mut Io,
 ) -> anyhow::Result<Vec<DoctorRecord>> {
     let here = working_directory()?;
-    let Some(servers) = arguments.servers(&here, None, None, globals, io)? else {
+    let Some(servers) = arguments.load_servers(&here, None, None, globals, io)? else {
         return Ok(Vec::new());
     };
     let progress = probe.then(|| ProgressLine::new_spinner("starting the MCP servers", io));

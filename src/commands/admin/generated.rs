@@ -61,13 +61,13 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     if is_group {
         man.render_subcommands_section(&mut page)?;
     }
-    sections(&after.unwrap_or_default()).to_writer(&mut page)?;
+    format_sections(&after.unwrap_or_default()).to_writer(&mut page)?;
     fs::write(directory.join(man.get_filename()), page)
 }
 
 /// Returns the sections of the help after the options: headings that end in a colon, each followed
 /// by text.
-fn sections(help: &str) -> Roff {
+fn format_sections(help: &str) -> Roff {
     let mut roff = Roff::new();
     for line in help.lines() {
         match line.strip_suffix(':').filter(|line| !line.starts_with(' ')) {
@@ -101,7 +101,7 @@ impl Run for SchemaArguments {
         let text = match self.record {
             None => record_names().join("\n") + "\n",
             Some(name) => {
-                let schema = schema(&name).ok_or_else(|| unknown(&name))?;
+                let schema = schema(&name).ok_or_else(|| new_unknown_error(&name))?;
                 format!("{schema:#}\n")
             }
         };
@@ -110,7 +110,7 @@ impl Run for SchemaArguments {
     }
 }
 
-fn unknown(name: &str) -> UsageError {
+fn new_unknown_error(name: &str) -> UsageError {
     UsageError::new(format!("schema: unknown record `{name}`"))
         .with_hint("`turnpipe schema` lists them")
 }

@@ -80,7 +80,7 @@ struct ChangeArguments {
     /// Change the settings of these agents; separate several by commas
     #[arg(
         long,
-        value_parser = agent_with_hooks(),
+        value_parser = new_agent_parser(),
         ignore_case = true,
         value_delimiter = ',',
         required = true,
@@ -99,7 +99,7 @@ struct ChangeArguments {
 }
 
 /// Returns the parser of an agent that has hooks.
-fn agent_with_hooks() -> impl TypedValueParser<Value = Agent> {
+fn new_agent_parser() -> impl TypedValueParser<Value = Agent> {
     let agents = Agent::ALL.into_iter();
     let agents = agents.filter(|agent| agent.format().hook_settings.is_some());
     let values = agents.filter_map(|agent| agent.to_possible_value());
@@ -118,7 +118,7 @@ pub(crate) struct HookStatusArguments {
     /// Only these agents; separate several by commas
     #[arg(
         long,
-        value_parser = agent_with_hooks(),
+        value_parser = new_agent_parser(),
         ignore_case = true,
         value_delimiter = ',',
         value_name = "NAME", hide_short_help = true)]
@@ -144,7 +144,7 @@ pub(crate) struct HookTestArguments {
     /// Only these agents; separate several by commas
     #[arg(
         long,
-        value_parser = agent_with_hooks(),
+        value_parser = new_agent_parser(),
         ignore_case = true,
         value_delimiter = ',',
         value_name = "NAME")]
@@ -186,8 +186,8 @@ impl Run for HookInstallArguments {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
         let sandbox = self.sandbox.then(|| "--sandbox".to_owned());
         let options: Vec<String> = sandbox.into_iter().chain(self.options).collect();
-        let words = ["hook", "--agent", "claude"].into_iter();
-        let words = words.chain(options.iter().map(String::as_str));
+        let beginning = ["hook", "--agent", "claude"].into_iter();
+        let words = beginning.chain(options.iter().map(String::as_str));
         let hook = parser
             .no_binary_name(false)
             .try_get_matches_from(words)
@@ -200,21 +200,26 @@ impl Run for HookInstallArguments {
                     .with_hint("`turnpipe hook pre-tool-use --help` shows them")
             })?;
         for agent in self.change.agent.iter().filter(|_| hook.sandbox) {
-            if !facts(*agent)?.takes_sandbox {
+            if !find_hook_settings(*agent)?.takes_sandbox {
                 let problem = "it has a sandbox of its own, or its hooks cannot change commands";
                 return Err(UsageError::new(problem).about(agent.name()).into());
             }
         }
-        let program = program(&io.environment)?;
+        let program = find_program(&io.environment)?;
         let options = |path: &Path| {
             // The agent compares its rules with the changed command.
             let needs_rules = hook.sandbox && hook.permissions.settings.is_empty();
-            let own = ["--settings".to_owned(), path.display().to_string()];
-            let own = own.into_iter().filter(|_| needs_rules);
-            options.iter().cloned().chain(own).collect()
+            let mut all = options.clone();
+            if needs_rules {
+                all.extend(["--settings".to_owned(), path.display().to_string()]);
+            }
+            all
         };
-        let command: NewCommand<'_> = (&program, &options);
-        self.change.run(Some(command), globals, io)
+        let command = NewCommand {
+            program: &program,
+            options: &options,
+        };
+        self.change.run(Some(&command), globals, io)
     }
 }
 
@@ -224,14 +229,18 @@ impl Run for HookUninstallArguments {
     }
 }
 
-/// A program, and its options for hooks in this file.
-type NewCommand<'a> = (&'a str, &'a dyn Fn(&Path) -> Vec<String>);
+/// The command of a hook to install.
+struct NewCommand<'a> {
+    program: &'a str,
+    /// Returns the options for a hook in this settings file.
+    options: &'a dyn Fn(&Path) -> Vec<String>,
+}
 
 impl ChangeArguments {
     /// Adds hooks with this program and these options, or removes them.
     fn run(
         &self,
-        command: Option<NewCommand<'_>>,
+        command: Option<&NewCommand<'_>>,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Status> {
@@ -239,20 +248,19 @@ impl ChangeArguments {
             Some(_) => ("installed", "already installed"),
             None => ("hook removed", "not installed"),
         };
-        let mut writer = output::writer(Form::Text, io)?;
+        let mut writer = output::open_writer(Form::Text, io)?;
         let mut changes = Vec::new();
         for agent in &self.agent {
-            let facts = facts(*agent)?;
-            let path = self.settings_file(facts, &io.environment)?;
+            let facts = find_hook_settings(*agent)?;
+            let path = self.find_settings_file(facts, &io.environment)?;
             let name = path.display().to_string();
-            let command = command.map(|(program, options)| (program, options(&path)));
-            let command = command
-                .as_ref()
-                .map(|(program, options)| (*program, &**options));
-            let change = SettingsChange::new(path, *agent, facts, command)
+            let options = command.map(|command| (command.options)(&path));
+            let words = command.zip(options.as_deref());
+            let words = words.map(|(command, options)| (command.program, options));
+            let change = SettingsChange::new(path, *agent, facts, words)
                 .map_err(|error| UsageError::reason(error).about(name))?;
             if change.is_empty() {
-                let line = format!("{}: {unchanged}\n", display_path(&change.path));
+                let line = format!("{}: {unchanged}\n", format_path(&change.path));
                 writer.echo(line.as_bytes())?;
                 continue;
             }
@@ -270,7 +278,7 @@ impl ChangeArguments {
             let failed = || format!("cannot write {}", change.target.display());
             change.write().with_context(failed)?;
             if !globals.quiet {
-                writer.echo(format!("{}: {done}\n", display_path(&change.path)).as_bytes())?;
+                writer.echo(format!("{}: {done}\n", format_path(&change.path)).as_bytes())?;
                 if command.is_some() {
                     io.messages.hint(facts.activation);
                 }
@@ -280,7 +288,7 @@ impl ChangeArguments {
         Ok(Status::Done)
     }
 
-    fn settings_file(
+    fn find_settings_file(
         &self,
         facts: &HookSettings,
         environment: &Environment,
@@ -297,7 +305,7 @@ impl ChangeArguments {
     }
 }
 
-fn facts(agent: Agent) -> Result<&'static HookSettings, UsageError> {
+fn find_hook_settings(agent: Agent) -> Result<&'static HookSettings, UsageError> {
     agent
         .format()
         .hook_settings
@@ -306,7 +314,7 @@ fn facts(agent: Agent) -> Result<&'static HookSettings, UsageError> {
 }
 
 /// Returns the name by which an agent's shell finds this program.
-fn program(environment: &Environment) -> anyhow::Result<String> {
+fn find_program(environment: &Environment) -> anyhow::Result<String> {
     let path = environment.text("PATH").unwrap_or_default();
     let mut directories = path.split(':').map(Path::new);
     if directories.any(|directory| directory.is_absolute() && directory.join("turnpipe").is_file())
@@ -331,14 +339,14 @@ fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
     Ok(matches!(line.trim(), "y" | "yes"))
 }
 
-fn display_path(path: &Path) -> String {
+fn format_path(path: &Path) -> String {
     terminal_safe_line(&path.display().to_string())
 }
 
 impl Run for HookStatusArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let hooks = find_installed_hooks(&self.agent, &io.environment)?;
-        let trial = trial(globals, io)?;
+        let trial = new_trial(globals, io)?;
         let status = |hook: &AgentHook| {
             // A project that was only downloaded chooses no commands to run.
             let is_tried = hook.scope == HookScope::User;
@@ -352,8 +360,8 @@ impl Run for HookStatusArguments {
     }
 }
 
-/// Returns what runs installed hooks in the working directory.
-fn trial(globals: &Globals, io: &Io) -> anyhow::Result<HookTrial> {
+/// Prepares to run installed hooks in the working directory.
+fn new_trial(globals: &Globals, io: &Io) -> anyhow::Result<HookTrial> {
     globals.guard_children(&io.messages);
     Ok(HookTrial {
         spawners: globals.children.spawners(1),
@@ -366,11 +374,10 @@ impl Run for HookTestArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut hooks = find_installed_hooks(&self.agent, &io.environment)?;
         hooks.retain(|hook| self.project || hook.scope == HookScope::User);
-        let missing = |agent: &Agent| !hooks.iter().any(|hook| hook.agent == *agent);
-        let missing: Vec<&Agent> = self.agent.iter().filter(|agent| missing(agent)).collect();
-        let missing = match missing.as_slice() {
-            [] => hooks.is_empty().then_some("NAME"),
-            [agent, ..] => Some(agent.name()),
+        let is_missing = |agent: &&Agent| !hooks.iter().any(|hook| hook.agent == **agent);
+        let missing = match self.agent.iter().find(is_missing) {
+            None => hooks.is_empty().then_some("NAME"),
+            Some(agent) => Some(agent.name()),
         };
         if let Some(name) = missing {
             io.messages.warn("the hook is not installed");
@@ -378,7 +385,7 @@ impl Run for HookTestArguments {
             io.messages.hint(&hint);
         }
         let mut errors = InputErrors::new(&io.messages);
-        let trial = trial(globals, io)?;
+        let trial = new_trial(globals, io)?;
         let mut tests = Vec::new();
         if let Some(path) = &self.payloads {
             let text = fs::read_to_string(path)
@@ -409,7 +416,7 @@ impl Run for HookTestArguments {
         self.form
             .print(|| hook_tests_page(&tests, columns), &tests, io)?;
         let fails = tests.is_empty() || tests.iter().any(|test| !test.ok);
-        Ok(errors.outcome(Status::negative_if(fails || missing.is_some())))
+        Ok(errors.to_status(Status::negative_if(fails || missing.is_some())))
     }
 }
 
@@ -442,7 +449,7 @@ impl Run for HookExplainArguments {
         let form = self.form.form(io.terminal);
         let zone = io.clock.time_zone();
         let columns = io.terminal.columns.unwrap_or(usize::MAX);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         for record in found.iter().rev() {
             match form {
                 Form::Jsonl => writer.record(record)?,

@@ -41,7 +41,7 @@ pub(crate) struct Check<'a, Item> {
     /// The form of lines, unless `--plain` is given.
     pub(crate) form: TextLineForm,
     /// The form of the output.
-    pub(crate) prints: Form,
+    pub(crate) output_form: Form,
     /// With `--exit-status`, whether all items have passed so far.
     pub(crate) passed: Option<&'a Cell<bool>>,
     /// Checks a line.
@@ -58,7 +58,7 @@ pub(crate) enum CheckOutput<Item> {
 }
 
 impl CheckInput {
-    /// Answers every line, in input order. Output is flushed before waiting for input.
+    /// Checks every line, in input order. Output is flushed before each wait for input.
     ///
     /// # Errors
     /// Reading or writing failed.
@@ -68,28 +68,28 @@ impl CheckInput {
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         let progress = ProgressLine::for_input("checking", &self.files, io);
-        let mut answering = LineChecker {
+        let mut checker = LineChecker {
             check,
             form: if self.plain {
                 TextLineForm::Plain
             } else {
                 check.form
             },
-            writer: output::writer(check.prints, io)?,
+            writer: output::open_writer(check.output_form, io)?,
             messages: io.messages.clone(),
             lines: 0,
             unusable: 0,
         };
         let mut errors = InputErrors::new(&io.messages);
         if self.files.is_empty() {
-            answering.answer_source(progress.count_bytes(take_stdin(io)?), None)?;
+            checker.check_source(progress.count_bytes(take_stdin(io)?), None)?;
         }
         for path in &self.files {
             let name = path.to_string_lossy();
             match open_stream(path, io) {
                 Ok(stream) => {
                     let name = (!is_standard_stream(path)).then_some(&*name);
-                    answering.answer_source(progress.count_bytes(stream), name)?;
+                    checker.check_source(progress.count_bytes(stream), name)?;
                 }
                 Err(error) if path.exists() || is_standard_stream(path) => {
                     errors.report(&name, &error);
@@ -106,7 +106,7 @@ impl CheckInput {
         }
         let LineChecker {
             lines, unusable, ..
-        } = answering;
+        } = checker;
         let name = check.name;
         io.messages
             .log(&format!("check {name}: {lines} lines, {unusable} unusable"));
@@ -114,7 +114,7 @@ impl CheckInput {
             Status::UnusableRecords
         } else {
             let has_failed = |passed: &Cell<bool>| unusable > 0 || !passed.get();
-            errors.outcome(Status::negative_if(check.passed.is_some_and(has_failed)))
+            errors.to_status(Status::negative_if(check.passed.is_some_and(has_failed)))
         })
     }
 }
@@ -130,8 +130,8 @@ struct LineChecker<'a, Item> {
 }
 
 impl<Item: Serialize> LineChecker<'_, Item> {
-    /// Answers the lines of one source; `path` is `None` for standard input.
-    fn answer_source(&mut self, source: impl Read, path: Option<&str>) -> anyhow::Result<()> {
+    /// Checks the lines of one source; `path` is `None` for standard input.
+    fn check_source(&mut self, source: impl Read, path: Option<&str>) -> anyhow::Result<()> {
         let source_name = path.unwrap_or("standard input");
         let mut reader = LineReader::new(source, LINE_LIMIT);
         let mut number = 0;
@@ -148,7 +148,7 @@ impl<Item: Serialize> LineChecker<'_, Item> {
             number += 1;
             let checked = match line {
                 Ok(bytes) => {
-                    let bytes = without_byte_order_mark(bytes, number);
+                    let bytes = strip_byte_order_mark(bytes, number);
                     parse_text_line(bytes, self.form)
                 }
                 Err(_) => Err("the line is longer than 16 MiB".to_owned()),
@@ -188,7 +188,7 @@ impl<Item: Serialize> LineChecker<'_, Item> {
         path: Option<&str>,
     ) -> anyhow::Result<()> {
         self.unusable += 1;
-        if self.check.prints == Form::Text {
+        if self.check.output_form == Form::Text {
             let source = path.unwrap_or("standard input");
             self.messages
                 .error(&format!("{source}: line {line}: {error}"));
@@ -208,7 +208,7 @@ impl<Item: Serialize> LineChecker<'_, Item> {
 }
 
 /// Removes the U+FEFF that some editors put at the start of a file.
-fn without_byte_order_mark(line: &[u8], number: u64) -> &[u8] {
+fn strip_byte_order_mark(line: &[u8], number: u64) -> &[u8] {
     match line.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) if number == 1 => rest,
         _ => line,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::commands::check::input::{Check, CheckInput, CheckOutput};
 use crate::commands::inputs::working_directory;
 use crate::commands::run::arguments::ManifestArguments;
-use crate::commands::run::guards::{call_decisions, read_and_check_permissions};
+use crate::commands::run::guards::{new_call_decisions, read_and_check_permissions};
 use crate::commands::run::run_sandbox::SandboxMode;
 use crate::commands::run::tools::load_registry;
 use crate::commands::session::source::MatchArguments;
@@ -67,7 +67,7 @@ impl Run for CheckPermissionArguments {
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = working_directory()?;
-        let registry = load_registry(&self.manifests.settings(globals, io)?)?;
+        let registry = load_registry(&self.manifests.load_settings(globals, io)?)?;
         let permissions =
             read_and_check_permissions(&self.permissions, &registry, &here, globals, io)?;
         if self.history {
@@ -82,30 +82,30 @@ impl Run for CheckPermissionArguments {
             confines_commands: self.sandbox == SandboxMode::Workspace,
             ..ShellGuarantees::OWN
         };
-        let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
+        let decisions = new_call_decisions(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;
-        let prints = self.input.form.form(io.terminal);
+        let output_form = self.input.form.form(io.terminal);
         let columns = io.terminal.columns;
         let check = Check {
             name: "permission",
-            prints,
+            output_form,
             form: TextLineForm::AnyJson,
             passed: self.exit_status.then_some(&all_allowed),
             examine: &|checked| {
-                let asked = if is_plain {
+                let parsed = if is_plain {
                     Ok(CallLine::from_command(&checked.text))
                 } else {
                     CallLine::parse(&checked.text)
                 };
-                let asked = asked.and_then(|asked| {
+                let with_mode = parsed.and_then(|asked| {
                     let mode = asked.mode.as_deref().map(|name| {
                         Mode::from_str(name, false)
                             .map_err(|_| format!("unknown permission mode `{name}`"))
                     });
                     Ok((mode.transpose()?.unwrap_or(decisions.mode), asked))
                 });
-                let (mode, asked) = match asked {
+                let (mode, asked) = match with_mode {
                     Ok(asked) => asked,
                     Err(problem) => return CheckOutput::Unusable(problem),
                 };
@@ -119,7 +119,7 @@ impl Run for CheckPermissionArguments {
                 let checked = checked.into_iter();
                 let text =
                     |(record, input)| decision_line(&record, &input, directory.to_str(), columns);
-                match prints {
+                match output_form {
                     Form::Text => CheckOutput::Text(checked.map(text).collect()),
                     Form::Jsonl => {
                         CheckOutput::Records(checked.map(|(record, _)| record).collect())
@@ -149,7 +149,7 @@ impl CheckPermissionArguments {
             reads_git_settings: false,
             ..ShellGuarantees::OWN
         };
-        let decisions = call_decisions(registry, permissions, here.clone(), shell, io)?;
+        let decisions = new_call_decisions(registry, permissions, here.clone(), shell, io)?;
         let (mut listing, period) = self.matching.call_listing(io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
         let source = &self.matching.source;
@@ -180,7 +180,7 @@ impl CheckPermissionArguments {
         }
         let proposals = replay.proposals(here);
         let form = self.input.form.form(io.terminal);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         if form == Form::Jsonl {
             for record in replay.counts.values() {
                 writer.record(record)?;
@@ -194,6 +194,6 @@ impl CheckPermissionArguments {
             writer.echo(page.as_bytes())?;
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }

@@ -49,7 +49,7 @@ impl Run for CheckShellArguments {
             ..ShellGuarantees::foreign(WriteProtection::Assumed)
         };
         let context = DecisionContext::for_decisions(Vec::new(), io.environment.clone(), shell)?;
-        let look = |line: &TextLine| {
+        let examine = |line: &TextLine| {
             let analysis = analyse(&line.text);
             let conditions = analysis.conditions();
             let analysis = match &line.directory {
@@ -62,21 +62,21 @@ impl Run for CheckShellArguments {
             };
             (analysis, conditions)
         };
-        let prints = self.input.form.form(io.terminal);
+        let output_form = self.input.form.form(io.terminal);
         let all_read_only = Cell::new(true);
         let check = Check {
             name: "shell",
-            prints,
+            output_form,
             form: TextLineForm::Json {
                 field: "command",
                 context: LineContext::Directory,
             },
             passed: self.exit_status.then_some(&all_read_only),
             examine: &|line| {
-                let (analysis, conditions) = look(line);
+                let (analysis, conditions) = examine(line);
                 let is_read_only = matches!(analysis.verdict, Verdict::ReadOnly { .. });
                 all_read_only.set(all_read_only.get() && is_read_only);
-                if prints == Form::Text {
+                if output_form == Form::Text {
                     CheckOutput::Text(verdict_text(&line.text, &analysis))
                 } else {
                     CheckOutput::Records(vec![CheckShellRecord::new(
@@ -109,10 +109,10 @@ pub(crate) struct CheckTextArguments {
 
 impl Run for CheckTextArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let prints = self.input.form.form(io.terminal);
+        let output_form = self.input.form.form(io.terminal);
         let check = Check {
             name: "text",
-            prints,
+            output_form,
             form: TextLineForm::Json {
                 field: "text",
                 context: LineContext::Ignored,
@@ -120,7 +120,7 @@ impl Run for CheckTextArguments {
             passed: None,
             examine: &|line| {
                 let record = check_text(self.kind, &line.text);
-                match prints {
+                match output_form {
                     Form::Text => CheckOutput::Text(record.output + "\n"),
                     Form::Jsonl => CheckOutput::Records(vec![record]),
                 }

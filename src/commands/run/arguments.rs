@@ -30,7 +30,7 @@ impl ManifestArguments {
     ///
     /// # Errors
     /// The configuration is invalid.
-    pub(crate) fn settings(&self, globals: &Globals, io: &Io) -> Result<Settings, UsageError> {
+    pub(crate) fn load_settings(&self, globals: &Globals, io: &Io) -> Result<Settings, UsageError> {
         let overrides = Overrides {
             manifests: self.tools.clone(),
             ..Overrides::default()
@@ -47,11 +47,11 @@ pub(crate) struct AdvisorArguments {
 }
 
 impl AdvisorArguments {
-    /// Adds the declaration of the tool if a model is configured for it. Keys are not needed.
+    /// Adds the tool, only to be declared, if a model is configured for it. Keys are not needed.
     ///
     /// # Errors
     /// As in [`Self::add`].
-    pub(crate) fn offer(
+    pub(crate) fn declare(
         &self,
         registry: Registry,
         globals: &Globals,
@@ -107,7 +107,7 @@ pub(crate) struct LaneArguments {
 }
 
 impl LaneArguments {
-    /// Whether shell commands are analysed.
+    /// Returns the source of the verdicts about shell commands.
     pub(crate) fn shell_verdicts(&self) -> ShellVerdicts {
         if self.assume_read_only {
             ShellVerdicts::AssumedReadOnly
@@ -121,7 +121,7 @@ impl LaneArguments {
     ///
     /// # Errors
     /// Enforcement is required, and the kernel does not support it.
-    pub(crate) fn lane(
+    pub(crate) fn start_lane(
         &self,
         children: &Supervisor,
         threads: usize,
@@ -143,14 +143,12 @@ impl LaneArguments {
             enforcement: self.enforce,
             temporary: temporary.as_ref().map(|directory| directory.path().into()),
         };
-        let spawners = match sandbox {
+        let started = match sandbox {
             Some(sandbox) => children.lane_in(sandbox, &options),
             None => children.lane(threads, options),
         };
-        let spawners = spawners
-            .map_err(UsageError::reason)?
-            .with_spill_directory(scratch.clone());
-        Ok((spawners, temporary))
+        let spawners = started.map_err(UsageError::reason)?;
+        Ok((spawners.with_spill_directory(scratch.clone()), temporary))
     }
 }
 
@@ -177,7 +175,8 @@ impl McpArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        Ok(match self.servers(directory, sandbox, user, globals, io)? {
+        let loaded = self.load_servers(directory, sandbox, user, globals, io)?;
+        Ok(match loaded {
             Some(servers) => registry.with_source(Arc::new(servers)),
             None => registry,
         })
@@ -188,7 +187,7 @@ impl McpArguments {
     /// # Errors
     /// A file is unreadable or invalid.
     #[cfg(feature = "mcp")]
-    pub(crate) fn servers(
+    pub(crate) fn load_servers(
         &self,
         directory: &Path,
         sandbox: Option<&Arc<Sandbox>>,
@@ -201,8 +200,8 @@ impl McpArguments {
         if self.mcp_config.is_empty() {
             return Ok(None);
         }
-        let configs = mcp::read_config(&self.mcp_config, &io.environment);
-        let configs = configs.map_err(|malformed| {
+        let read = mcp::read_config(&self.mcp_config, &io.environment);
+        let configs = read.map_err(|malformed| {
             let error = UsageError::reason(&malformed);
             match malformed.problem {
                 mcp::ConfigProblem::Unset { variable, .. } => error.with_hint(format!(
@@ -291,7 +290,7 @@ impl PermissionPrompt {
     ///
     /// # Errors
     /// There is no terminal.
-    pub(crate) fn form_user(&self, io: &Io) -> Result<Option<Arc<dyn FormUser>>, UsageError> {
+    pub(crate) fn open_form_user(&self, io: &Io) -> Result<Option<Arc<dyn FormUser>>, UsageError> {
         let asks = *self == Self::Tty;
         let user = asks.then(|| open_prompter(io)).transpose()?;
         Ok(user.map(|user| Arc::new(user) as Arc<dyn FormUser>))
@@ -301,7 +300,7 @@ impl PermissionPrompt {
     ///
     /// # Errors
     /// There is no terminal, or no server is configured for the tool.
-    pub(crate) fn prompter(
+    pub(crate) fn create_prompter(
         &self,
         channels: &Channels,
         io: &Io,

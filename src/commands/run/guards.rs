@@ -23,56 +23,67 @@ use crate::run::tools::{CallDecisions, DecisionContext, Registry, ShellGuarantee
 use crate::run::{GuardedJudge, Observer, Progress, Trace};
 use crate::summaries::{Briefing, Consultant, Cost, ModelJudge};
 
-/// Loads the hooks of the settings files for a session recorded in `transcript` that started in the directory
-/// `project`; `None` without hooks. Prints warnings.
-///
-/// # Errors
-/// A hook is malformed, or the configuration is invalid.
-pub(crate) fn load_hooks(
-    settings: &PermissionSettings,
-    spawners: Arc<Spawners>,
-    project: &Path,
-    transcript: Option<&Path>,
-    kept_variables: &[OsString],
-    globals: &Globals,
-    io: &Io,
-) -> Result<Option<SessionHooks>, UsageError> {
-    let mut hooks = Hooks::default();
-    for (written, source) in &settings.hooks {
-        for warning in hooks.add(written, source).map_err(UsageError::reason)? {
-            io.messages.warn(&warning);
+/// The source of the hooks of a session.
+pub(crate) struct HookSource<'a> {
+    pub(crate) settings: &'a PermissionSettings,
+    /// The directory in which the session started.
+    pub(crate) project: &'a Path,
+    /// The file that the session is recorded in.
+    pub(crate) transcript: Option<&'a Path>,
+    /// Variables that hooks get although they hold secrets.
+    pub(crate) kept_variables: &'a [OsString],
+}
+
+impl HookSource<'_> {
+    /// Loads the hooks; `None` without hooks. Prints warnings.
+    ///
+    /// # Errors
+    /// A hook is malformed, or the configuration is invalid.
+    pub(crate) fn load(
+        &self,
+        spawners: Arc<Spawners>,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Option<SessionHooks>, UsageError> {
+        let mut hooks = Hooks::default();
+        for (written, source) in &self.settings.hooks {
+            for warning in hooks.add(written, source).map_err(UsageError::reason)? {
+                io.messages.warn(&warning);
+            }
         }
+        if hooks.is_empty() {
+            return Ok(None);
+        }
+        let configured = io.environment.with(&self.settings.environment);
+        // The variable identifies hooks that outlive this process.
+        let environment = configured.with([("TURNPIPE", "1")]);
+        let all = environment.iter();
+        let header_variables: Variables = all
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        // A call that runs at the same time can read the environment of a hook.
+        let is_given = |name: &OsString| {
+            let name_text = name.to_str().unwrap_or_default();
+            let configured = &self.settings.environment;
+            self.kept_variables.contains(name) || configured.contains_key(name_text)
+        };
+        let variables = header_variables
+            .iter()
+            .filter(|(name, value)| is_given(name) || !holds_secret(name, value));
+        let transcript = self.transcript.map(std::path::absolute);
+        let runner = HookRunner {
+            spawners,
+            environment: variables.cloned().collect(),
+            header_variables,
+            project: self.project.to_owned(),
+            // A path that cannot be made absolute is omitted.
+            transcript: transcript.and_then(Result::ok),
+            client: Arc::new(Client::new(globals.config(io)?.models(None).http)),
+            engine: Engine::default(),
+            clock: Arc::clone(&io.clock),
+        };
+        Ok(Some(SessionHooks { hooks, runner }))
     }
-    if hooks.is_empty() {
-        return Ok(None);
-    }
-    let configured = io.environment.with(&settings.environment);
-    // The variable identifies hooks that outlive this process.
-    let environment = configured.with([("TURNPIPE", "1")]);
-    let all = environment.iter();
-    let header_variables: Variables = all
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    // A call that runs at the same time can read the environment of a hook.
-    let is_given = |name: &OsString| {
-        let name_text = name.to_str().unwrap_or_default();
-        kept_variables.contains(name) || settings.environment.contains_key(name_text)
-    };
-    let variables = header_variables
-        .iter()
-        .filter(|(name, value)| is_given(name) || !holds_secret(name, value));
-    let http = globals.config(io)?.models(None).http;
-    let runner = HookRunner {
-        spawners,
-        environment: variables.cloned().collect(),
-        header_variables,
-        project: project.to_owned(),
-        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
-        client: Arc::new(Client::new(http)),
-        engine: Engine::default(),
-        clock: Arc::clone(&io.clock),
-    };
-    Ok(Some(SessionHooks { hooks, runner }))
 }
 
 /// Creates the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
@@ -168,11 +179,11 @@ pub(crate) fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns the decisions by the permission settings in a session that starts in `start`.
+/// Sets up decisions by the permission settings in a session that starts in `start`.
 ///
 /// # Errors
 /// The context of decisions cannot be set up.
-pub(crate) fn call_decisions(
+pub(crate) fn new_call_decisions(
     registry: Registry,
     settings: PermissionSettings,
     start: PathBuf,
@@ -203,12 +214,12 @@ pub(crate) fn read_and_check_permissions(
     io: &Io,
 ) -> Result<PermissionSettings, UsageError> {
     let settings = read_permissions(flags, directory, globals, io)?;
-    warn_of_rules(&settings, registry, &io.messages);
+    warn_about_rules(&settings, registry, &io.messages);
     Ok(settings)
 }
 
 /// Prints warnings about rules and settings without effect.
-pub(crate) fn warn_of_rules(
+pub(crate) fn warn_about_rules(
     settings: &PermissionSettings,
     registry: &Registry,
     messages: &Messages,

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::guards::{call_decisions, read_and_check_permissions};
+use super::guards::{new_call_decisions, read_and_check_permissions};
 use crate::agent::Agent;
 use crate::commands::inputs::take_stdin;
 use crate::commands::{Globals, Run, Status, UsageError, output};
@@ -163,7 +163,7 @@ impl Run for HookArguments {
                 WriteProtection::Absent
             })
         };
-        let mut decisions = call_decisions(registry, settings, project, shell, io)?;
+        let mut decisions = new_call_decisions(registry, settings, project, shell, io)?;
         // The agent may report a directory below its own, which the hook inherits.
         decisions.context.own_directory = own_directory;
         let context = decisions.context.with_directory(&input.cwd);
@@ -171,7 +171,7 @@ impl Run for HookArguments {
         let denies = decisions.denies_instead_of_asking;
         let (decision, response) = input.response(&decided, &call.action, denies).unzip();
         let is_shell = matches!(call.action, Action::Command { .. })
-            || Purpose::of(&call.tool) == Purpose::Shell;
+            || Purpose::from_tool(&call.tool) == Purpose::Shell;
         let is_open = is_shell && !is_inside && decision != Some(Decision::Deny);
         let Some(sandbox) = sandbox.filter(|_| is_open) else {
             return self.respond(&input, Ok(&decided), (decision, response), io);
@@ -217,7 +217,7 @@ impl HookArguments {
         io: &mut Io,
     ) -> anyhow::Result<Status> {
         if let Some(response) = response {
-            output::records(&[response], io)?;
+            output::print_records(&[response], io)?;
         }
         if let Some(path) = &self.log {
             let (environment, now) = (&io.environment, io.clock.now());

@@ -11,7 +11,7 @@ use crate::process::{Domains, Network};
 ///
 /// # Errors
 /// A pattern is malformed, or an option allows domains beside the whole network.
-pub(super) fn workspace_network(
+pub(super) fn resolve_network(
     network: Network,
     allowed: &[String],
     settings: &PermissionSettings,

@@ -34,7 +34,7 @@ pub(crate) struct RunSandboxArguments {
     sandbox_required: bool,
 }
 
-/// What a sandbox restricts.
+/// The restrictions of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SandboxMode {
     /// Commands can change files only in the working directories, and reach only hosts of `--allow-domain`. Those that
@@ -98,7 +98,7 @@ impl TemporaryFiles {
 
 impl RunSandboxes {
     /// Returns the sandbox for shell calls, with the exceptions of settings.
-    pub(crate) fn for_calls(
+    pub(crate) fn create_call_sandbox(
         &self,
         outside: &Spawners,
         settings: &PermissionSettings,
@@ -151,17 +151,16 @@ impl RunSandboxArguments {
         messages: &Messages,
     ) -> Result<RunSandboxes, UsageError> {
         let settings = &place.settings.sandbox;
-        let mode = self.mode(place);
+        let mode = self.choose_mode(place);
         if mode == SandboxMode::Off {
             return Ok(RunSandboxes::default());
         }
         #[cfg(sandbox)]
         if self.sandbox == Some(SandboxMode::Workspace) {
-            super::network::workspace_network(self.network, &self.allow_domain, place.settings)?;
+            super::network::resolve_network(self.network, &self.allow_domain, place.settings)?;
         }
         let mut gaps = Vec::new();
-        let prepared = self.create(place, &mut gaps);
-        let prepared = prepared.unwrap_or_else(|reason| {
+        let sandboxes = self.create(place, &mut gaps).unwrap_or_else(|reason| {
             let gap = match mode {
                 SandboxMode::Workspace => format!("calls have no workspace: {reason}"),
                 _ => format!("deny rules about files are not enforced by the kernel: {reason}"),
@@ -176,11 +175,11 @@ impl RunSandboxArguments {
         for gap in gaps {
             messages.warn(&gap);
         }
-        Ok(prepared)
+        Ok(sandboxes)
     }
 
     /// Returns the mode of the option, else of the settings.
-    fn mode(&self, place: &RunPlace<'_>) -> SandboxMode {
+    fn choose_mode(&self, place: &RunPlace<'_>) -> SandboxMode {
         let by_settings = if place.settings.sandbox.is_enabled {
             SandboxMode::Workspace
         } else {
@@ -195,7 +194,7 @@ impl RunSandboxArguments {
     /// The reason why the kernel cannot enforce them.
     #[cfg(sandbox)]
     fn create(&self, place: &RunPlace<'_>, gaps: &mut Vec<String>) -> Result<RunSandboxes, String> {
-        use super::network::workspace_network;
+        use super::network::resolve_network;
         use super::sandbox_files::{OptionPaths, SandboxFiles};
         use crate::client::proxy::start_proxy;
         use crate::permission::DeniedFiles;
@@ -204,7 +203,7 @@ impl RunSandboxArguments {
         let environment = place.environment;
         let home = environment.text("HOME").map(Path::new);
         let denied = place.settings.rules.denied_files(home, place.directories);
-        let has_workspace = self.mode(place) == SandboxMode::Workspace;
+        let has_workspace = self.choose_mode(place) == SandboxMode::Workspace;
         if denied.is_empty() && !has_workspace {
             return Ok(RunSandboxes::default());
         }
@@ -244,7 +243,7 @@ impl RunSandboxArguments {
         let files = SandboxFiles::new(&named, place.settings, home);
         gaps.extend(files.problems);
         let (denied, files) = ([denied, files.denied].concat(), files.workspace);
-        let network = workspace_network(self.network, &self.allow_domain, place.settings);
+        let network = resolve_network(self.network, &self.allow_domain, place.settings);
         let (network, domains) = network.map_err(|error| error.to_string())?;
         let temporary = TemporaryFiles::new(place)?;
         let workspace = Workspace {
@@ -257,8 +256,7 @@ impl RunSandboxArguments {
         };
         let variables = workspace_variables(environment, &workspace);
         let sandbox = Sandbox::new(rules(&denied).with_workspace(files), variables);
-        let sandbox = sandbox.with_workspace(workspace);
-        let calls = Some(check_sandbox(sandbox, gaps)?);
+        let calls = Some(check_sandbox(sandbox.with_workspace(workspace), gaps)?);
         Ok(RunSandboxes {
             calls,
             servers,
@@ -269,7 +267,7 @@ impl RunSandboxArguments {
     #[cfg(not(sandbox))]
     fn create(&self, place: &RunPlace<'_>, _: &mut Vec<String>) -> Result<RunSandboxes, String> {
         let home = place.environment.text("HOME").map(Path::new);
-        let is_needed = self.mode(place) == SandboxMode::Workspace
+        let is_needed = self.choose_mode(place) == SandboxMode::Workspace
             || !place
                 .settings
                 .rules

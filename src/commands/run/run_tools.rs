@@ -18,7 +18,7 @@ use crate::commands::inputs::{
 use crate::commands::run::arguments::{
     AdvisorArguments, LaneArguments, ManifestArguments, McpArguments, PermissionPrompt,
 };
-use crate::commands::run::guards::{self, open_trace};
+use crate::commands::run::guards::{self, HookSource, open_trace};
 use crate::commands::run::run_sandbox::{RunPlace, RunSandboxArguments, RunSandboxes};
 use crate::commands::run::tools::{find_tool, load_registry};
 use crate::commands::times::parse_span_or_seconds;
@@ -193,32 +193,37 @@ impl Run for RunToolsArguments {
                 .into());
         }
         let stdin = take_stdin(io)?;
-        let settings = globals.config(io)?.settings(self.overrides());
+        let settings = globals.config(io)?.settings(self.to_overrides());
         let here = match &self.cwd {
             Some(path) => directory("--cwd", path)?,
             None => working_directory()?,
         };
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let permissions = guards::read_permissions(&self.permissions, &here, globals, io)?;
-        let directories = self.directories(&here, &permissions)?;
-        let sandboxes = self.sandboxes(&permissions, &here, &directories, &settings, io)?;
-        let (models, servers) = ((&channels, &briefing), sandboxes.servers.as_ref());
-        let registry = self.registry(&settings, &here, servers, models, globals, io)?;
+        let directories = self.list_directories(&here, &permissions)?;
+        let sandboxes = self.create_sandboxes(&permissions, &here, &directories, &settings, io)?;
+        let (builtin, keys) = (load_registry(&settings)?, KeyCheck::Required);
+        let spent = new_cost_sink(&channels);
+        let advised = self
+            .advisor
+            .add(builtin, &briefing, spent, keys, globals, io)?;
+        let servers = sandboxes.servers.as_ref();
+        let registry = self.add_servers(advised, &here, servers, globals, io)?;
         let sandbox = sandboxes.calls.as_ref();
-        guards::warn_of_rules(&permissions, &registry, &io.messages);
-        let tools_only = self.tools_only(&registry)?;
-        let form = self.form(io);
-        let options = self.options(form, &settings, &here, io);
+        guards::warn_about_rules(&permissions, &registry, &io.messages);
+        let tools_only = self.resolve_tools_only(&registry)?;
+        let form = self.choose_form(io);
+        let options = self.to_options(form, &settings, &here, io);
         let children = &globals.children;
         let (lane, _temporary) =
             self.lane
-                .lane(children, SPAWNER_THREADS, sandbox, &settings, &io.messages)?;
+                .start_lane(children, SPAWNER_THREADS, sandbox, &settings, &io.messages)?;
         let spawners = children
             .spawners(SPAWNER_THREADS)
             .with_spill_directory(settings.temporary_directory.clone());
-        let call_sandbox = sandboxes.for_calls(&spawners, &permissions);
+        let call_sandbox = sandboxes.create_call_sandbox(&spawners, &permissions);
         let starters = Starters::new(lane, &spawners, sandbox, call_sandbox);
-        let context = self.context(directories, &permissions, &settings, starters, io);
+        let context = self.create_context(directories, &permissions, &settings, starters, io);
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == RunMode::Execute {
             globals.guard_children(&io.messages);
@@ -229,22 +234,22 @@ impl Run for RunToolsArguments {
         } else {
             &self.permission_prompt
         };
-        let prompter = prompt.prompter(&channels, io, &registry, &context)?;
-        let (mode, named) = (permissions.mode, self.judge.as_deref());
-        let judge = guards::make_judge(mode, named, &briefing, cost_sink(&channels), globals, io)?;
+        let prompter = prompt.create_prompter(&channels, io, &registry, &context)?;
+        let mode = permissions.mode;
+        let judge = self.judge.as_deref();
+        let spent = new_cost_sink(&channels);
+        let judge = guards::make_judge(mode, judge, &briefing, spent, globals, io)?;
         let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
         if is_briefed {
             self.fill_briefing(&briefing)?;
         }
-        let hooks = guards::load_hooks(
-            &permissions,
-            Arc::new(spawners),
-            &context.home_directory,
-            self.session.as_deref(),
-            &self.env,
-            globals,
-            io,
-        )?;
+        let hooks = HookSource {
+            settings: &permissions,
+            project: &context.home_directory,
+            transcript: self.session.as_deref(),
+            kept_variables: &self.env,
+        }
+        .load(Arc::new(spawners), globals, io)?;
         let lifecycle = Lifecycle {
             registry,
             mode,
@@ -260,7 +265,7 @@ impl Run for RunToolsArguments {
         };
         let dependencies = Dependencies {
             observer: Box::new(ProgressLine::for_calls(io)),
-            writer: output::run_writer(form, !self.no_echo, globals, io)?,
+            writer: output::open_run_writer(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
@@ -271,17 +276,7 @@ impl Run for RunToolsArguments {
         self.start_reading(stdin, &channels, &options)?;
         let end = run::run(&options, lifecycle, context, dependencies, channels);
         sandboxes.report_new_files(&io.messages);
-        if matches!(end.cause, EndCause::EndOfInput) {
-            if let Some(failure) = parse_failure(&String::from_utf8_lossy(&end.head)) {
-                io.messages.error(&failure.to_string());
-                return Ok(match failure.retryability() {
-                    Retryability::Temporary => Status::ProviderUnavailable,
-                    Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
-                });
-            }
-            report_foreign_stream(end.understanding, &io.messages);
-        }
-        Ok(self.outcome(&end, io))
+        Ok(self.report_end(&end, io))
     }
 }
 
@@ -311,7 +306,7 @@ impl Starters {
 }
 
 /// Returns a function that passes costs of requests of the judge and the advisor to the run.
-fn cost_sink(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
+fn new_cost_sink(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
     let spent = channels.cost_reporter();
     move |cost| spent(extension(None, Some(&cost)))
 }
@@ -326,7 +321,7 @@ fn report_ends(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
 }
 
 impl RunToolsArguments {
-    fn overrides(&self) -> Overrides {
+    fn to_overrides(&self) -> Overrides {
         Overrides {
             state_directory: self.state_dir.clone(),
             concurrency: self.max_concurrency,
@@ -336,7 +331,7 @@ impl RunToolsArguments {
     }
 
     /// Returns the sandboxes of commands and servers, if they are needed. A plan runs none.
-    fn sandboxes(
+    fn create_sandboxes(
         &self,
         permissions: &PermissionSettings,
         here: &Path,
@@ -352,46 +347,39 @@ impl RunToolsArguments {
             directories,
             environment: &io.environment.with(&permissions.environment),
             state: &settings.state_root,
-            session: self.known_session(here),
+            session: self.find_session(here),
         };
         self.sandbox.prepare(&place, &io.messages)
     }
 
     /// Returns the session if it is known before the input is read: the session of `--session-id`, else of the file, by
     /// its name, because the file may not exist in the first run.
-    fn known_session(&self, here: &Path) -> Option<SessionKey> {
+    fn find_session(&self, here: &Path) -> Option<SessionKey> {
         let file = self.session.as_deref();
-        let of_file = || Some(file?.file_stem()?.to_string_lossy().into_owned());
+        let file_id = || Some(file?.file_stem()?.to_string_lossy().into_owned());
         Some(SessionKey {
-            id: SessionId(self.session_id.clone().or_else(of_file)?),
+            id: SessionId(self.session_id.clone().or_else(file_id)?),
             scope: SessionScope::from_path(file.unwrap_or(here)),
         })
     }
 
-    /// Returns all tools: built-in and command tools, the advisor, and the tools of MCP servers.
-    fn registry(
+    /// Adds the tools of MCP servers.
+    fn add_servers(
         &self,
-        settings: &Settings,
+        registry: Registry,
         here: &Path,
         sandbox: Option<&Arc<Sandbox>>,
-        (channels, briefing): (&Channels, &Briefing),
         globals: &Globals,
         io: &Io,
     ) -> Result<Arc<Registry>, UsageError> {
-        let (builtin, keys) = (load_registry(settings)?, KeyCheck::Required);
-        let spent = cost_sink(channels);
-        let registry = self
-            .advisor
-            .add(builtin, briefing, spent, keys, globals, io)?;
-        let user = self.permission_prompt.form_user(io)?;
-        let registry = self
-            .mcp
-            .add_servers(registry, here, sandbox, user, globals, io)?;
-        Ok(Arc::new(registry))
+        let user = self.permission_prompt.open_form_user(io)?;
+        let mcp = &self.mcp;
+        let added = mcp.add_servers(registry, here, sandbox, user, globals, io)?;
+        Ok(Arc::new(added))
     }
 
     /// Returns the canonical names of `--tools-only`.
-    fn tools_only<Names: FromIterator<String>>(
+    fn resolve_tools_only<Names: FromIterator<String>>(
         &self,
         registry: &Registry,
     ) -> Result<Option<Names>, UsageError> {
@@ -414,9 +402,11 @@ impl RunToolsArguments {
             let decoder = dialect.map_or_else(Decoder::with_detection, Decoder::for_api);
             decoder.with_call_ids(call_ids.clone())
         };
-        let needles = prefilter_needles().iter().copied();
-        let needles = needles.chain(self.results.iter().flat_map(|_| TEXT_NEEDLES));
-        let prefilter = Prefilter::new(&needles.collect::<Vec<&str>>())?;
+        let mut needles = prefilter_needles().to_vec();
+        if self.results.is_some() {
+            needles.extend(TEXT_NEEDLES);
+        }
+        let prefilter = Prefilter::new(&needles)?;
         channels
             .start_reading(
                 stdin,
@@ -432,27 +422,27 @@ impl RunToolsArguments {
         let Some(path) = self.session.as_ref().filter(|path| path.exists()) else {
             return Ok(());
         };
-        let unopened = |error| UsageError::reason(error).in_option("--session", path);
-        let session = Session::open(path).map_err(unopened)?;
-        let unreadable = |error| UsageError::reason(error).in_option("--session", path);
+        let to_error = |error| UsageError::reason(error).with_option("--session", path);
+        let session = Session::open(path).map_err(to_error)?;
+        let to_read_error = |error| UsageError::reason(error).with_option("--session", path);
         for message in session
             .messages(Scope::SinceCompaction)
-            .map_err(unreadable)?
+            .map_err(to_read_error)?
         {
-            briefing.add_message(&message.map_err(unreadable)?);
+            briefing.add_message(&message.map_err(to_read_error)?);
         }
         Ok(())
     }
 
     /// Returns the form of the output. Programs that read results or questions need records.
-    fn form(&self, io: &Io) -> Form {
+    fn choose_form(&self, io: &Io) -> Form {
         if self.results.is_some() || self.permission_prompt == PermissionPrompt::Stdio {
             return Form::Jsonl;
         }
         self.form.form(io.terminal)
     }
 
-    fn options(&self, form: Form, settings: &Settings, here: &Path, io: &Io) -> Options {
+    fn to_options(&self, form: Form, settings: &Settings, here: &Path, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_id_prefix: format!("call_{}", &run[run.len() - 12..]),
@@ -498,7 +488,7 @@ impl RunToolsArguments {
         }
     }
 
-    fn context(
+    fn create_context(
         &self,
         directories: Vec<PathBuf>,
         permissions: &PermissionSettings,
@@ -539,7 +529,7 @@ impl RunToolsArguments {
     }
 
     /// Returns the working directories; the session starts in the first.
-    fn directories(
+    fn list_directories(
         &self,
         here: &Path,
         permissions: &PermissionSettings,
@@ -552,7 +542,8 @@ impl RunToolsArguments {
         Ok(directories)
     }
 
-    fn outcome(&self, end: &RunEnd, io: &Io) -> Status {
+    /// Reports a problem that ended the run. Returns the exit status.
+    fn report_end(&self, end: &RunEnd, io: &Io) -> Status {
         match &end.cause {
             EndCause::Interrupted => Status::Interrupted,
             EndCause::Terminated => Status::Terminated,
@@ -565,9 +556,26 @@ impl RunToolsArguments {
                 io.messages.error("the run reached its time limit");
                 Status::TimedOut
             }
-            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => Status::UnusableRecords,
-            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Status::Negative,
-            EndCause::EndOfInput => Status::Done,
+            EndCause::EndOfInput => self.report_input(end, io),
+        }
+    }
+
+    /// Reports input that is not a stream with calls. Returns the exit status.
+    fn report_input(&self, end: &RunEnd, io: &Io) -> Status {
+        if let Some(failure) = parse_failure(&String::from_utf8_lossy(&end.head)) {
+            io.messages.error(&failure.to_string());
+            return match failure.retryability() {
+                Retryability::Temporary => Status::ProviderUnavailable,
+                Retryability::Permanent | Retryability::Stopped => Status::UnusableRecords,
+            };
+        }
+        report_foreign_stream(end.understanding, &io.messages);
+        if self.strict && end.damaged_lines > 0 {
+            Status::UnusableRecords
+        } else if self.exit_status && end.failed_calls > 0 {
+            Status::Negative
+        } else {
+            Status::Done
         }
     }
 }

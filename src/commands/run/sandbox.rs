@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::network::workspace_network;
+use super::network::resolve_network;
 use super::sandbox_files::{OptionPaths, SandboxFiles};
 use crate::commands::inputs::working_directory;
 use crate::commands::{Globals, Run, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings};
 use crate::io::{Environment, Io};
 use crate::process::{
-    MaskKind, Network, SandboxPolicy, SandboxedCommand, ScratchDirectory, Workspace,
+    MaskKind, Network, SandboxPolicy, SandboxedCommand, ScratchDirectory, Variables, Workspace,
     exec_in_sandbox, inherited_descriptors,
 };
 use crate::run::tools::holds_secret;
@@ -112,26 +112,27 @@ impl SandboxArguments {
     fn become_command(self, globals: &Globals, io: &Io) -> Result<Infallible, UsageError> {
         check_unconfined(&io.environment).map_err(UsageError::new)?;
         let directory = working_directory().map_err(UsageError::reason)?;
-        let settings = self.rules(&directory, globals, io)?;
+        let settings = self.load_rules(&directory, globals, io)?;
         let directories = [vec![directory.clone()], settings.directories.clone()].concat();
         let home = io.environment.text("HOME").map(Path::new);
-        self.check(home, &settings)?;
-        let rules = |denied| FileRules::new(denied, &directories, Arc::new(io.environment.clone()));
+        self.check_options(home, &settings)?;
+        let new_rules =
+            |denied| FileRules::new(denied, &directories, Arc::new(io.environment.clone()));
         let mut denied = settings.rules.denied_files(home, &directories);
         let (rules, variables, workspace) = match self.mode {
-            Mode::Files => (rules(denied), sandbox_variables(&io.environment), None),
+            Mode::Files => (new_rules(denied), sandbox_variables(&io.environment), None),
             Mode::Workspace => {
                 let mut files =
-                    SandboxFiles::new(&self.named_files(&directories, home)?, &settings, home);
+                    SandboxFiles::new(&self.resolve_files(&directories, home)?, &settings, home);
                 for problem in &files.problems {
                     io.messages.warn(problem);
                 }
                 denied.append(&mut files.denied);
                 let files = files.workspace;
-                let workspace = self.workspace(&files, &settings, globals, io)?;
+                let workspace = self.create_workspace(&files, &settings, globals, io)?;
                 let variables = workspace_variables(&io.environment, &workspace);
                 (
-                    rules(denied).with_workspace(files),
+                    new_rules(denied).with_workspace(files),
                     variables,
                     Some(workspace),
                 )
@@ -141,25 +142,15 @@ impl SandboxArguments {
             io.messages.log(&format!("writable: {}", path.display()));
         }
         let found = rules.find_masks();
-        self.report(&found, io)?;
-        let kept_descriptors = descriptors_to_keep(&found)?;
-        let variables = variables.iter().map(|(name, value)| (&**name, &**value));
-        let inherited = io.environment.iter();
-        let hidden = &settings.sandbox.credential_variables;
-        let inherited = inherited.filter(|(name, value)| {
-            let is_hidden = hidden.iter().any(|hidden| *name == hidden.as_str());
-            self.env.iter().any(|passed| passed == name) || !is_hidden && !holds_secret(name, value)
-        });
-        // Those of a workspace replace those of the user, others do not.
-        let environment: Environment = match self.mode {
-            Mode::Files => variables.chain(inherited).collect(),
-            Mode::Workspace => inherited.chain(variables).collect(),
-        };
-        let variables = environment.iter();
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        self.report_masks(&found, io)?;
+        let kept_descriptors = choose_descriptors(&found)?;
+        let environment = self.join_variables(&variables, &settings, io);
+        let pairs = environment.iter();
         let command = SandboxedCommand {
             words: &self.command,
-            environment: variables.collect(),
+            environment: pairs
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             directory: &directory,
             kept_descriptors: &kept_descriptors,
         };
@@ -170,11 +161,35 @@ impl SandboxArguments {
         Err(UsageError::reason(exec_in_sandbox(&policy, &command)))
     }
 
+    /// Joins the variables of the sandbox with those that the command inherits.
+    fn join_variables(
+        &self,
+        variables: &Variables,
+        settings: &PermissionSettings,
+        io: &Io,
+    ) -> Environment {
+        let own = variables.iter().map(|(name, value)| (&**name, &**value));
+        let hidden = &settings.sandbox.credential_variables;
+        let inherited = io.environment.iter().filter(|(name, value)| {
+            let is_hidden = hidden.iter().any(|hidden| *name == hidden.as_str());
+            self.env.iter().any(|passed| passed == name) || !is_hidden && !holds_secret(name, value)
+        });
+        // Those of a workspace replace those of the user, others do not.
+        match self.mode {
+            Mode::Files => own.chain(inherited).collect(),
+            Mode::Workspace => inherited.chain(own).collect(),
+        }
+    }
+
     /// Checks that everything that was asked for can be applied.
     ///
     /// # Errors
     /// An option is about workspaces only, or a rule about an unknown home directory.
-    fn check(&self, home: Option<&Path>, settings: &PermissionSettings) -> Result<(), UsageError> {
+    fn check_options(
+        &self,
+        home: Option<&Path>,
+        settings: &PermissionSettings,
+    ) -> Result<(), UsageError> {
         let of_workspaces = [
             ("--write", !self.write.is_empty()),
             ("--allow-read", !self.allow_read.is_empty()),
@@ -201,7 +216,7 @@ impl SandboxArguments {
     ///
     /// # Errors
     /// A directory does not exist.
-    fn named_files(
+    fn resolve_files(
         &self,
         directories: &[PathBuf],
         home: Option<&Path>,
@@ -210,7 +225,7 @@ impl SandboxArguments {
             fs::metadata(path)
                 .map_err(|error| UsageError::new(format!("--write {}: {error}", path.display())))?;
         }
-        let absolute = |path: &PathBuf| match (path.strip_prefix("~"), home) {
+        let to_absolute = |path: &PathBuf| match (path.strip_prefix("~"), home) {
             (Ok(below), Some(home)) => home.join(below),
             _ => directories
                 .iter()
@@ -220,23 +235,23 @@ impl SandboxArguments {
         };
         Ok(OptionPaths {
             writable: [directories, &self.write].concat(),
-            readable: self.allow_read.iter().map(absolute).collect(),
-            sockets: self.allow_unix_socket.iter().map(absolute).collect(),
+            readable: self.allow_read.iter().map(to_absolute).collect(),
+            sockets: self.allow_unix_socket.iter().map(to_absolute).collect(),
         })
     }
 
-    /// Returns the workspace, with a new directory for temporary files.
+    /// Creates the workspace, with a new directory for temporary files.
     ///
     /// # Errors
     /// The directory cannot be created, or the options about the network are invalid.
-    fn workspace(
+    fn create_workspace(
         &self,
         files: &WorkspaceFiles,
         permissions: &PermissionSettings,
         globals: &Globals,
         io: &Io,
     ) -> Result<Workspace, UsageError> {
-        let (network, domains) = workspace_network(self.network, &self.allow_domain, permissions)?;
+        let (network, domains) = resolve_network(self.network, &self.allow_domain, permissions)?;
         let settings = globals.config(io)?.settings(Overrides::default());
         let parent = settings.state_root.0.join("tmp");
         let temporary = ScratchDirectory::new_locked_in(&parent)
@@ -251,25 +266,29 @@ impl SandboxArguments {
         })
     }
 
-    fn rules(
+    /// Returns the rules of options and settings files.
+    ///
+    /// # Errors
+    /// A rule is invalid, or a settings file is unreadable or invalid.
+    fn load_rules(
         &self,
         directory: &Path,
         globals: &Globals,
         io: &Io,
     ) -> Result<PermissionSettings, UsageError> {
         // In a rule, `/x` is below the directory, as in `.gitignore`. Who types it as an option means the root, too.
-        let rules = |tool: &'static str| {
+        let to_rules = |tool: &'static str| {
             move |pattern: &String| {
-                let absolute = pattern.starts_with('/') && !pattern.starts_with("//");
-                let absolute = absolute.then(|| format!("{tool}(/{pattern})"));
-                [format!("{tool}({pattern})")].into_iter().chain(absolute)
+                let is_absolute = pattern.starts_with('/') && !pattern.starts_with("//");
+                let from_root = is_absolute.then(|| format!("{tool}(/{pattern})"));
+                [format!("{tool}({pattern})")].into_iter().chain(from_root)
             }
         };
-        let reads = self.deny_read.iter().flat_map(rules("Read"));
+        let reads = self.deny_read.iter().flat_map(to_rules("Read"));
         let flags = PermissionFlags {
             settings: self.settings.clone(),
             deny: reads
-                .chain(self.deny_write.iter().flat_map(rules("Edit")))
+                .chain(self.deny_write.iter().flat_map(to_rules("Edit")))
                 .collect(),
             ..PermissionFlags::default()
         };
@@ -280,7 +299,7 @@ impl SandboxArguments {
     ///
     /// # Errors
     /// The masks are required to protect everything.
-    fn report(&self, found: &FoundMasks, io: &Io) -> Result<(), UsageError> {
+    fn report_masks(&self, found: &FoundMasks, io: &Io) -> Result<(), UsageError> {
         for mask in &found.masks {
             let effect = match mask.kind {
                 MaskKind::Pinned => "not to be moved",
@@ -306,7 +325,7 @@ impl SandboxArguments {
 ///
 /// # Errors
 /// A standard stream is something else.
-fn descriptors_to_keep(found: &FoundMasks) -> Result<Vec<RawFd>, UsageError> {
+fn choose_descriptors(found: &FoundMasks) -> Result<Vec<RawFd>, UsageError> {
     let mut kept = Vec::new();
     for descriptor in inherited_descriptors() {
         let (number, target) = (descriptor.number, &descriptor.target);

@@ -37,10 +37,10 @@ impl SandboxFiles {
             let (literal, others): (Vec<_>, Vec<_>) =
                 entries.iter().partition(|entry| !has_wildcard(entry));
             problems.extend(others.iter().map(|entry| {
-                let path = entry_path(entry);
+                let path = join_entry(entry);
                 format!("{list}: {} has no effect: it has wildcards", path.display())
             }));
-            literal.into_iter().map(entry_path).collect()
+            literal.into_iter().map(join_entry).collect()
         };
         let writable = take_literal(&sandbox.allow_write, "sandbox.filesystem.allowWrite");
         let sockets = take_literal(&sandbox.unix_sockets, "sandbox.network.allowUnixSockets");
@@ -63,21 +63,21 @@ impl SandboxFiles {
             .map(|path| (path, FileUse::Changing));
         let unreadable = patterns.into_iter().map(|path| (path, FileUse::Reading));
         let entries = unreadable.chain(credentials).chain(unchanged);
-        let denied = entries.filter_map(|(entry, denied)| {
-            let name = entry_path(entry).display().to_string();
+        let masked = entries.filter_map(|(entry, file_use)| {
+            let name = join_entry(entry).display().to_string();
             let pattern = entry.pattern.to_string_lossy();
-            let files = DeniedFiles::new(name.clone(), denied, entry.directory.clone(), &pattern);
+            let files = DeniedFiles::new(name.clone(), file_use, entry.directory.clone(), &pattern);
             files
                 .map_err(|reason| problems.push(format!("{name}: {reason}")))
                 .ok()
         });
-        let denied = denied.collect();
-        let hidden = key_files(home).chain(unread.into_iter().map(entry_path));
+        let denied = masked.collect();
+        let hidden = key_files(home).chain(unread.into_iter().map(join_entry));
         Self {
             workspace: WorkspaceFiles {
                 writable: writable_directories(&named),
                 hidden: hidden_files(hidden, &readable),
-                sockets: real_paths(&[&*options.sockets, &sockets].concat()),
+                sockets: canonicalize_existing(&[&*options.sockets, &sockets].concat()),
                 has_all_sockets: sandbox.allows_all_unix_sockets,
             },
             denied,
@@ -86,14 +86,14 @@ impl SandboxFiles {
     }
 }
 
-/// Returns the paths without links of files that exist.
-fn real_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
+/// Returns the paths without links of the files that exist.
+fn canonicalize_existing(paths: &[PathBuf]) -> Vec<PathBuf> {
     let real = paths.iter().map(fs::canonicalize);
     real.filter_map(Result::ok).collect()
 }
 
 /// Returns the path or pattern of an entry.
-fn entry_path(entry: &SandboxPath) -> PathBuf {
+fn join_entry(entry: &SandboxPath) -> PathBuf {
     entry.directory.iter().chain(&entry.pattern).collect()
 }
 

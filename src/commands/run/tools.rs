@@ -49,12 +49,13 @@ enum OutputForm {
 
 impl Run for ToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let settings = self.manifests.settings(globals, io)?;
+        let settings = self.manifests.load_settings(globals, io)?;
         let here = working_directory()?;
-        let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;
+        let builtin = load_registry(&settings)?;
+        let advised = self.advisor.declare(builtin, globals, io)?;
         let registry = self
             .mcp
-            .add_servers(registry, &here, None, None, globals, io)?;
+            .add_servers(advised, &here, None, None, globals, io)?;
         globals.guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,
@@ -63,7 +64,7 @@ impl Run for ToolsArguments {
         };
         match form {
             OutputForm::Text => output::print(io, &format_list(&registry))?,
-            OutputForm::Json => output::records(&[declarations(&registry, self.format)], io)?,
+            OutputForm::Json => output::print_records(&[declarations(&registry, self.format)], io)?,
         }
         registry.end();
         Ok(Status::Done)

@@ -8,7 +8,9 @@ use crate::assemble::BlockBuilder;
 use crate::client::model::{
     Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
-use crate::commands::inputs::{option_file, report_foreign_stream, take_stdin, working_directory};
+use crate::commands::inputs::{
+    read_option_file, report_foreign_stream, take_stdin, working_directory,
+};
 use crate::commands::model_arguments::{ModelArguments, StopWatch, check_price};
 use crate::commands::run::arguments::{AdvisorArguments, ManifestArguments, McpArguments};
 use crate::commands::run::tools::load_registry;
@@ -110,32 +112,34 @@ pub(crate) struct TurnArguments {
 impl Run for TurnArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let directory = working_directory()?;
-        let instructions = self.instructions()?;
+        let instructions = self.read_instructions()?;
         if self.model.print_prompt {
-            let prompt = instructions_for(instructions.as_deref(), &directory, io);
+            let prompt = build_system_prompt(instructions.as_deref(), &directory, io);
             output::print(io, &format!("{prompt}\n"))?;
             return Ok(Status::Done);
         }
-        let output = self.output()?;
-        let mut conversation = self.conversation(io)?;
-        let settings = self.manifests.settings(globals, io)?;
-        let (provider, model) = self.model.main_model(globals, io)?;
+        let output = self.load_output_check()?;
+        let mut conversation = self.read_conversation(io)?;
+        let settings = self.manifests.load_settings(globals, io)?;
+        let (provider, model) = self.model.connect_main(globals, io)?;
         let prices = globals.prices(None, io)?;
         self.check_budget(&model, &prices)?;
-        let moment = Moment::of(io);
-        let session = self.session_key(&conversation, &directory, &moment);
+        let moment = Moment::from_io(io);
+        let session = self.choose_session(&conversation, &directory, &moment);
         let functions = {
-            let registry = self.advisor.offer(load_registry(&settings)?, globals, io)?;
+            let builtin = self
+                .advisor
+                .declare(load_registry(&settings)?, globals, io)?;
             let registry = self
                 .mcp
-                .add_servers(registry, &directory, None, None, globals, io)?;
+                .add_servers(builtin, &directory, None, None, globals, io)?;
             globals.guard_children(&io.messages);
-            let functions = self.functions(&registry, &conversation.history);
+            let functions = self.select_functions(&registry, &conversation.history);
             registry.end();
             functions?
         };
         let continuations = conversation.history.continuations();
-        let stop_hooks = self.stop.hooks(
+        let stop_hooks = self.stop.load_hooks(
             directory.clone(),
             self.session.as_deref(),
             continuations,
@@ -145,20 +149,19 @@ impl Run for TurnArguments {
         let warn = |problem: &str| io.messages.warn(problem);
         let replaced = conversation.shorten(&session, &settings.state_root, &warn);
         let assembly = BlockBuilder::new(conversation.history.call_ids());
-        let limits = self.limits();
+        let limits = self.to_limits();
         let spent = conversation.consumption(&prices);
         let limit = limits.find_reached(&spent);
-        let given = Some(conversation.instructions).filter(|given| !given.is_empty());
-        let instructions = instructions.or(given);
-        let init = self.init_record(&session, &directory, &model, &functions, &moment);
+        let recorded = Some(conversation.instructions).filter(|given| !given.is_empty());
+        let init = self.build_init_record(&session, &directory, &model, &functions, &moment);
         let turns = conversation.history.into_turns(&model).map_err(|error| {
             UsageError::reason(error).with_hint("`--prompt TEXT` appends a user message")
         })?;
         let request = Request {
-            system: instructions_for(instructions.as_deref(), &directory, io),
+            system: build_system_prompt(instructions.or(recorded).as_deref(), &directory, io),
             turns,
             output: output.as_ref().map(OutputCheck::schema),
-            ..self.request(functions)
+            ..self.build_request(functions)
         };
         let delivery = if self.no_stream {
             Delivery::Whole
@@ -171,7 +174,7 @@ impl Run for TurnArguments {
         } else {
             self.form.form(io.terminal)
         };
-        let mut writer = output::run_writer(form, true, globals, io)?;
+        let mut writer = output::open_run_writer(form, true, globals, io)?;
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;
@@ -206,35 +209,35 @@ impl Run for TurnArguments {
 }
 
 impl TurnArguments {
-    fn instructions(&self) -> Result<Option<String>, UsageError> {
-        let read = |path: &PathBuf| option_file("--system", path);
+    fn read_instructions(&self) -> Result<Option<String>, UsageError> {
+        let read = |path: &PathBuf| read_option_file("--system", path);
         self.system.as_ref().map(read).transpose()
     }
 
     /// Reads the schema of the last reply.
-    fn output(&self) -> Result<Option<OutputCheck>, UsageError> {
+    fn load_output_check(&self) -> Result<Option<OutputCheck>, UsageError> {
         let read = |path: &PathBuf| {
             let option = "--output-schema";
-            OutputCheck::new(&option_file(option, path)?)
-                .map_err(|error| UsageError::reason(error).in_option(option, path))
+            OutputCheck::new(&read_option_file(option, path)?)
+                .map_err(|error| UsageError::reason(error).with_option(option, path))
         };
         self.output_schema.as_ref().map(read).transpose()
     }
 
     /// Returns a request without instructions and conversation.
-    fn request(&self, functions: Vec<Function>) -> Request {
+    fn build_request(&self, functions: Vec<Function>) -> Request {
         Request {
             form: ReplyForm::Tools(functions),
             temperature: self.temperature,
-            thinking: self.thinking(),
+            thinking: self.to_thinking(),
             attempts: Attempts::UntilABlock,
             shared: SharedPrefix::Conversation,
-            ..Request::new(PromptId::MAIN, self.total_tokens())
+            ..Request::new(PromptId::MAIN, self.count_tokens())
         }
     }
 
     /// Returns the first record of the reply.
-    fn init_record(
+    fn build_init_record(
         &self,
         session: &SessionKey,
         directory: &Path,
@@ -259,7 +262,7 @@ impl TurnArguments {
     }
 
     /// Reads the conversation and appends the prompt.
-    fn conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
+    fn read_conversation(&self, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
             Some(path) if path.exists() => {
                 let ancestors = |session: &Session, facts: &Facts| {
@@ -267,7 +270,7 @@ impl TurnArguments {
                     source.ancestors(session, facts, &io.environment, &io.messages)
                 };
                 TurnConversation::read(path, ancestors)
-                    .map_err(|error| UsageError::reason(error).in_option("--session", path))?
+                    .map_err(|error| UsageError::reason(error).with_option("--session", path))?
             }
             None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(io)?,
             Some(_) | None => TurnConversation::default(),
@@ -278,21 +281,21 @@ impl TurnArguments {
         Ok(conversation)
     }
 
-    fn session_key(
+    fn choose_session(
         &self,
         conversation: &TurnConversation,
         directory: &Path,
         moment: &Moment,
     ) -> SessionKey {
-        let id = self.session_id.clone();
-        let id = id.or_else(|| conversation.session_id.clone());
+        let given = self.session_id.as_ref();
+        let id = given.or(conversation.session_id.as_ref()).cloned();
         SessionKey {
             id: SessionId(id.unwrap_or_else(|| moment.uuid())),
             scope: SessionScope::from_path(self.session.as_deref().unwrap_or(directory)),
         }
     }
 
-    fn limits(&self) -> TurnLimits {
+    fn to_limits(&self) -> TurnLimits {
         TurnLimits {
             turns: self.max_turns,
             dollars: self.max_cost,
@@ -300,7 +303,7 @@ impl TurnArguments {
         }
     }
 
-    /// Refuses a budget that could not be enforced because the model has no price.
+    /// Returns an error if a budget cannot be enforced because the model has no price.
     fn check_budget(&self, model: &str, prices: &Prices) -> Result<(), UsageError> {
         if self.max_cost.is_none() {
             return Ok(());
@@ -311,14 +314,14 @@ impl TurnArguments {
     }
 
     /// Returns the maximum number of tokens of the reply with its thinking, because APIs limit both together.
-    fn total_tokens(&self) -> u32 {
+    fn count_tokens(&self) -> u32 {
         self.max_tokens
             .saturating_add(self.thinking_tokens.unwrap_or_default())
     }
 
     /// Returns the tools to offer. Deferred tools are offered if they are named, or once the conversation
     /// has searched for them.
-    fn functions(
+    fn select_functions(
         &self,
         registry: &Registry,
         history: &History,
@@ -338,7 +341,7 @@ impl TurnArguments {
         Ok(offered.map(|tool| function(&**tool)).collect())
     }
 
-    fn thinking(&self) -> Thinking {
+    fn to_thinking(&self) -> Thinking {
         match self.thinking_tokens {
             None => Thinking::Unspecified,
             Some(0) => Thinking::Off,
@@ -358,7 +361,7 @@ fn read_stdin(io: &mut Io) -> anyhow::Result<TurnConversation> {
 }
 
 /// Returns the system prompt.
-fn instructions_for(instructions: Option<&str>, directory: &Path, io: &Io) -> String {
+fn build_system_prompt(instructions: Option<&str>, directory: &Path, io: &Io) -> String {
     let today = io.clock.now().to_zoned(io.clock.time_zone()).date();
     system_prompt(instructions, &directory.display().to_string(), today)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::client::model::Retryability;
 use crate::commands::error::ModelFailures;
-use crate::commands::run::guards::load_hooks;
+use crate::commands::run::guards::HookSource;
 use crate::commands::{Globals, Status, UsageError};
 use crate::config::PermissionFlags;
 use crate::io::{Io, Messages};
@@ -46,7 +46,7 @@ impl StopArguments {
     ///
     /// # Errors
     /// A file is unreadable or invalid.
-    pub(crate) fn hooks(
+    pub(crate) fn load_hooks(
         &self,
         directory: PathBuf,
         transcript: Option<&Path>,
@@ -67,15 +67,13 @@ impl StopArguments {
         let settings = config
             .permissions(&flags, &directory)
             .map_err(UsageError::reason)?;
-        let all = load_hooks(
-            &settings,
-            Arc::new(globals.children.spawners(1)),
-            &directory,
+        let all = HookSource {
+            settings: &settings,
+            project: &directory,
             transcript,
-            &[],
-            globals,
-            io,
-        )?;
+            kept_variables: &[],
+        }
+        .load(Arc::new(globals.children.spawners(1)), globals, io)?;
         let stop = all.filter(|session| session.hooks.has(HookEvent::Stop));
         Ok(stop.map(|hooks| StopHooks {
             hooks,

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use crate::agent::{Agent, NamedRoots};
 use crate::commands::UsageError;
-use crate::commands::peers_words::hint_about;
+use crate::commands::peers_words::find_hint;
 use crate::session::Root;
 
 /// The agent of `--agent`.
@@ -27,7 +27,7 @@ impl AgentName {
     }
 
     /// Returns the name of an agent that is not known itself.
-    pub(crate) fn fork(&self) -> Option<&str> {
+    pub(crate) fn fork_name(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
             Self::Fork(name) => Some(name),
@@ -36,7 +36,7 @@ impl AgentName {
 
     /// Whether sessions of the agent can be in a directory.
     pub(crate) fn may_be_in(&self, root: &Root, named_roots: &NamedRoots) -> bool {
-        let fork = named_roots.fork_name_at(&root.path);
+        let fork = named_roots.find_fork_name(&root.path);
         root.agent.is_none_or(|agent| match self {
             Self::Known(wanted) => agent == *wanted && fork.is_none(),
             Self::Fork(wanted) => fork == Some(wanted),
@@ -64,7 +64,7 @@ impl AgentName {
                 known.join(", ")
             )
         };
-        let hint = hint_about(name, true).unwrap_or_else(list_agents);
+        let hint = find_hint(name, true).unwrap_or_else(list_agents);
         Err(UsageError::new(format!("unknown agent `{name}`")).with_hint(hint))
     }
 }

@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::commands::inputs::{
-    is_standard_stream, read_recorded_id, report_foreign_stream, session_to_write, take_stdin,
-    working_directory,
+    is_standard_stream, open_session_to_append, read_recorded_id, report_foreign_stream,
+    take_stdin, working_directory,
 };
 use crate::commands::{
     FormArguments, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output,
@@ -76,8 +76,8 @@ impl Run for SessionAppendArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let progress = ProgressLine::for_input("recording", &[], io);
         let stdin = take_stdin(io)?;
-        let target = self.target(io)?;
-        let events = listen(progress.count_bytes(stdin))?;
+        let target = self.find_target(io)?;
+        let events = start_threads(progress.count_bytes(stdin))?;
         let directory = working_directory()?;
         let session_id = self
             .session_id
@@ -87,13 +87,13 @@ impl Run for SessionAppendArguments {
             session_id.unwrap_or_else(|| io.ids.uuid().to_string()),
             directory.display().to_string(),
         );
-        let moment = Moment::of(io);
+        let moment = Moment::from_io(io);
         let is_named = self.session_id.is_some();
         let writer = if self.no_echo {
             None
         } else {
             let form = self.form.form(io.terminal);
-            Some(output::run_writer(form, true, globals, io)?)
+            Some(output::open_run_writer(form, true, globals, io)?)
         };
         let mut run = AppendRun {
             file: &self.file,
@@ -101,14 +101,14 @@ impl Run for SessionAppendArguments {
             writer,
             refused: InputErrors::new(&io.messages),
         };
-        let end = run.drive(&events)?;
+        let end = run.process(&events)?;
         report_foreign_stream(run.recording.understanding, &io.messages);
-        let left_out = run.recording.omitted_messages();
-        if left_out > 0 {
+        let omitted = run.recording.omitted_messages();
+        if omitted > 0 {
             let problem = format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                format_count(left_out, "message was", "messages were")
+                format_count(omitted, "message was", "messages were")
             );
             if self.exit_status {
                 io.messages.error(&problem);
@@ -117,15 +117,13 @@ impl Run for SessionAppendArguments {
             }
         }
         let continuation = run.recording.continuation();
-        run.recording
-            .finish(self.sync)
-            .map_err(usage_or_write_error)?;
+        run.recording.finish(self.sync).map_err(to_command_error)?;
         Ok(match (end, self.exit_status, continuation) {
             (Some(signal), ..) => signal.into(),
             // A loop would not make progress.
-            (None, true, Continuation::Continue) if left_out > 0 => Status::TurnStopped,
+            (None, true, Continuation::Continue) if omitted > 0 => Status::TurnStopped,
             (None, false, _) | (None, true, Continuation::Continue) => {
-                run.refused.outcome(Status::Done)
+                run.refused.to_status(Status::Done)
             }
             (None, true, Continuation::Over) => Status::TurnOver,
             (None, true, Continuation::Stopped) => Status::TurnStopped,
@@ -135,30 +133,35 @@ impl Run for SessionAppendArguments {
 
 impl SessionAppendArguments {
     /// Returns the files that records are written to.
-    fn target(&self, io: &Io) -> anyhow::Result<Target> {
+    fn find_target(&self, io: &Io) -> anyhow::Result<Target> {
         if is_standard_stream(&self.file) {
             let hint = "name a session file; the stream is read from standard input";
             return Err(UsageError::new("`-` is not a file").with_hint(hint).into());
         }
-        let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
-        let owner = find_owner(&self.file).map_err(|problem| error(&problem))?;
+        let to_error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
+        let owner = find_owner(&self.file).map_err(|problem| to_error(&problem))?;
         if owner != Ownership::AnotherAgent {
             return Ok(Target::Own {
                 path: self.file.clone(),
-                systems: systems(self.force),
+                systems: choose_file_systems(self.force),
             });
         }
-        let session = session_to_write(&self.file)?;
+        let session = open_session_to_append(&self.file)?;
         let known = session
             .summary(Mapping::Allowed)
-            .map_err(|problem| error(&problem))?;
-        let foreign = ForeignSession::new(&session, &known, systems(self.force), Moment::of(io));
+            .map_err(|problem| to_error(&problem))?;
+        let foreign = ForeignSession::new(
+            &session,
+            &known,
+            choose_file_systems(self.force),
+            Moment::from_io(io),
+        );
         Ok(Target::Foreign(Box::new(foreign)))
     }
 }
 
 /// Returns the file systems to write to, given `--force`.
-pub(crate) fn systems(force: bool) -> FileSystems {
+pub(crate) fn choose_file_systems(force: bool) -> FileSystems {
     if force {
         FileSystems::Any
     } else {
@@ -178,7 +181,7 @@ struct AppendRun<'a> {
 
 impl AppendRun<'_> {
     /// Runs to the end of the input, or until repeated signals (`docs/records.md`, Interrupts).
-    fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
+    fn process(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
             let event = if let Ok(event) = events.try_recv() {
@@ -196,8 +199,8 @@ impl AppendRun<'_> {
                 LoopEvent::End => {
                     let ended = self
                         .recording
-                        .write_end(&mut reporter(self.file, &mut self.refused));
-                    ended.map_err(usage_or_write_error)?;
+                        .write_end(&mut new_reporter(self.file, &mut self.refused));
+                    ended.map_err(to_command_error)?;
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
@@ -217,12 +220,12 @@ impl AppendRun<'_> {
         for damage in damage {
             self.refused.messages.warn(&damage.to_string());
         }
-        let mut report = reporter(self.file, &mut self.refused);
+        let mut report = new_reporter(self.file, &mut self.refused);
         for record in records {
             let text = record.text(piece.raw());
             self.recording
                 .record(text, &mut report)
-                .map_err(usage_or_write_error)?;
+                .map_err(to_command_error)?;
         }
         Ok(())
     }
@@ -241,7 +244,7 @@ impl AppendRun<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
+fn start_threads(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
@@ -271,7 +274,10 @@ fn listen(stdin: CountingReader<InputStream>) -> anyhow::Result<Receiver<LoopEve
 }
 
 /// Reports titles that were not written to a file.
-fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(RecordOutcome) + 'a {
+fn new_reporter<'a>(
+    file: &'a Path,
+    refused: &'a mut InputErrors,
+) -> impl FnMut(RecordOutcome) + 'a {
     |recorded| match recorded {
         RecordOutcome::KeptManualTitle => refused.messages.warn(&format!(
             "{}: keeps the title set by the user",
@@ -289,7 +295,7 @@ fn reporter<'a>(file: &'a Path, refused: &'a mut InputErrors) -> impl FnMut(Reco
 }
 
 /// Returns a usage error for a file that must not be written to, else a write error.
-pub(crate) fn usage_or_write_error(error: RecordError) -> anyhow::Error {
+pub(crate) fn to_command_error(error: RecordError) -> anyhow::Error {
     let usage = UsageError::new(error.to_string());
     match error.cause {
         RecordFailure::Network(_) => usage

@@ -86,7 +86,7 @@ impl Run for SessionArchiveArguments {
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         let bundles: Vec<&Bundle> = selected.with_bases().collect();
         let progress = ProgressLine::for_sessions("archiving", bundles.len(), io);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let mut totals = SessionArchiveRecord {
             path: dir.path().display().to_string(),
             dry_run: self.dry_run,
@@ -109,7 +109,7 @@ impl Run for SessionArchiveArguments {
             },
         )?;
         drop(progress);
-        for record in selected.failures() {
+        for record in selected.to_failure_records() {
             write_archived(&record, form, &mut totals, &mut errors, &mut writer)?;
         }
         if let Err(problem) = dir.write_names(selected.with_bases()) {
@@ -144,10 +144,8 @@ impl Run for SessionRemoveArguments {
         let form = self.form.form(io.terminal);
         let mut errors = InputErrors::new(&io.messages);
         let is_dry_run = self.dry_run || !self.yes;
-        let archive = self.archive.as_deref();
-        let archive = archive
-            .map(|dir| open_archive(dir, &self.matching, is_dry_run, io))
-            .transpose()?;
+        let open = |dir: &PathBuf| open_archive(dir, &self.matching, is_dry_run, io);
+        let archive = self.archive.as_ref().map(open).transpose()?;
         let selected = select_sessions(&self.matching, &self.sessions, &mut errors, io)?;
         for (path, error) in &selected.failed {
             if !matches!(error, SessionError::Unknown(_)) {
@@ -161,7 +159,7 @@ impl Run for SessionRemoveArguments {
         let now = io.clock.now().into();
         let mut removal = Removal::new(&selected, now, archive.as_ref(), !is_dry_run);
         let progress = ProgressLine::for_sessions("removing", selected.bundles.len(), io);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let mut totals = SessionRemovalRecord {
             dry_run: is_dry_run,
             ..SessionRemovalRecord::default()
@@ -207,7 +205,7 @@ fn finish(
     Ok(if output_failed {
         Status::InputOutputFailed
     } else {
-        errors.outcome(Status::Done)
+        errors.to_status(Status::Done)
     })
 }
 

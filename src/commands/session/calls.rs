@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::commands::session::names::display_path_of;
+use crate::commands::session::names::find_display_path;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, output};
 use crate::io::Io;
@@ -15,7 +15,7 @@ use crate::message::CallOutcome;
 use crate::records::SessionDescription;
 use crate::render::{ProgressLine, call_count_page, call_line, calls_heading};
 use crate::session::{CallCounts, SeenCall};
-use crate::session::{CallEvent, SessionCall, session_description, visit_all_calls};
+use crate::session::{CallEvent, SessionCall, describe_session, visit_all_calls};
 use crate::text::terminal_safe_line;
 
 /// List tool calls with their subjects and outcomes
@@ -79,13 +79,13 @@ impl Run for SessionCallsArguments {
         if form == Form::Text {
             if candidates.is_empty() && self.sessions.is_empty() {
                 source.report_none_found(0, io);
-                return Ok(errors.outcome(Status::Done));
+                return Ok(errors.to_status(Status::Done));
             }
             output::use_pager(globals, io);
         }
         let progress = ProgressLine::for_sessions("reading", candidates.len(), io);
         listing.examined = progress.counter();
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let (style, columns) = (globals.style(io), io.terminal.columns);
         let zone = io.clock.time_zone();
         // The session of the calls that follow, and its heading until it is printed.
@@ -102,8 +102,8 @@ impl Run for SessionCallsArguments {
         visit_all_calls(&candidates, &listing, &mut |event| {
             match event {
                 CallEvent::Session(listed) => {
-                    let path = display_path_of(listed.path, &named);
-                    about = session_description(path, listed.agent, listed.facts);
+                    let path = find_display_path(listed.path, &named);
+                    about = describe_session(path, listed.agent, listed.facts);
                     heading = Some(calls_heading(&about, style, columns));
                 }
                 CallEvent::Call(call) => {
@@ -149,7 +149,7 @@ impl Run for SessionCallsArguments {
             io.messages.warn(&problem);
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 

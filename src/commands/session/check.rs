@@ -59,12 +59,12 @@ impl Run for SessionCheckArguments {
         let mut is_damaged = false;
         let mut all = SessionChecksRecord::default();
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.selection.resolve(&self.sessions, io)?.into_iter();
-        let sessions: Vec<NamedSession> = sessions
-            .map(NamedSession::for_reading)
+        let resolved = self.selection.resolve(&self.sessions, io)?.into_iter();
+        let sessions: Vec<NamedSession> = resolved
+            .map(NamedSession::prepare_for_reading)
             .collect::<anyhow::Result<_>>()?;
         let progress = ProgressLine::for_sessions("checking", sessions.len(), io);
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         let secrets = if self.secrets {
             SecretSearch::On
         } else {
@@ -115,7 +115,7 @@ impl Run for SessionCheckArguments {
             Form::Jsonl => {}
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::negative_if(is_damaged && self.exit_status)))
+        Ok(errors.to_status(Status::negative_if(is_damaged && self.exit_status)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::session::names::usable_paths;
+use crate::commands::session::names::list_usable_paths;
 use crate::commands::session::source::{SelectionArguments, SourceArguments};
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError};
 use crate::io::{Environment, Io, MessageLevel, Messages};
@@ -20,8 +20,8 @@ use crate::render::{
     ThinkingDisplay, ToolDetail, html_index, markdown_index,
 };
 use crate::session::{
-    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, discover_paths, list,
-    process_in_order, session_description,
+    Depth, Facts, ListedSession, Prices, Scope, Session, TRAJECTORY_ENDING, describe_session,
+    discover_paths, list, process_in_order,
 };
 use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe_line};
@@ -99,7 +99,7 @@ impl Run for SessionExportArguments {
         let candidates = if self.sessions.is_empty() {
             source.candidates(&io.environment)
         } else {
-            discover_paths(usable_paths(&named, &mut errors).into_iter())
+            discover_paths(list_usable_paths(&named, &mut errors).into_iter())
         };
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
@@ -119,8 +119,8 @@ impl Run for SessionExportArguments {
             |session: &mut Box<ListedSession>| session.facts.is_subagent && has_spawned;
         let spawned = listed.extract_if(.., is_spawned).collect();
         errors.report_all(failed);
-        let mut folder = ExportFolder::open(self.directory.clone(), self.suffix())
-            .map_err(usage_or_write_error)?;
+        let mut folder =
+            ExportFolder::open(self.directory.clone(), self.suffix()).map_err(to_command_error)?;
         // A session is exported with all its subagents.
         let all = listing.without_filters();
         let (subagents, failed) = subagents_of(&listed, spawned, &all);
@@ -182,15 +182,21 @@ impl Run for SessionExportArguments {
         if io.messages.is_printed(MessageLevel::Warnings) {
             let index = folder.index();
             io.messages
-                .line(&self.summary(sessions, subagents, written.len(), &index));
+                .line(&self.format_summary(sessions, subagents, written.len(), &index));
         }
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 
 impl SessionExportArguments {
     /// Returns the line about a finished export.
-    fn summary(&self, sessions: usize, subagents: usize, written: usize, index: &str) -> String {
+    fn format_summary(
+        &self,
+        sessions: usize,
+        subagents: usize,
+        written: usize,
+        index: &str,
+    ) -> String {
         if sessions + subagents == 0 {
             return "no sessions to export".to_owned();
         }
@@ -254,7 +260,7 @@ impl Pages<'_> {
         let session =
             Session::open_with(&listed.path, &source.named_roots).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let about = session_description(listed.path.clone(), listed.agent, facts.clone());
+        let about = describe_session(listed.path.clone(), listed.agent, facts.clone());
         let head =
             dialog_facts(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = ancestors(&session, facts);
@@ -285,12 +291,12 @@ impl Pages<'_> {
         links.extend(page.parent.clone().map(|parent| ("session", parent)));
         printer.print_head(&about, head, links)?;
         print_dialog(&parts, Scope::Live, None, about.session_id, &mut printer)
-            .map_err(UsageError::of_print_error)?;
+            .map_err(UsageError::from_print_error)?;
         Ok(())
     }
 }
 
-fn usage_or_write_error(error: ExportError) -> anyhow::Error {
+fn to_command_error(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
         _ => UsageError::reason(error)

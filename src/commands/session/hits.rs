@@ -12,7 +12,7 @@ use crate::jsonl::WriteResult;
 use crate::records::{SessionDescription, SessionPathRecord};
 use crate::render::{ProgressLine, Style, hit_line, hits_heading};
 use crate::session::search::{ParentSession, QueryWords, RankedSession, SearchHit, rank_all};
-use crate::session::{Depth, ListedSession, session_description};
+use crate::session::{Depth, ListedSession, describe_session};
 use crate::text::terminal_safe_line;
 
 /// The output for each session.
@@ -58,7 +58,7 @@ impl HitPrinter {
         io: &mut Io,
     ) -> anyhow::Result<Self> {
         Ok(Self {
-            writer: output::writer(form, io)?,
+            writer: output::open_writer(form, io)?,
             form,
             detail,
             style: globals.style(io),
@@ -79,7 +79,7 @@ impl HitPrinter {
     ) -> WriteResult {
         self.end_session()?;
         self.path.clone_from(&session.path);
-        let mut about = session_description(session.path, session.agent, session.facts);
+        let mut about = describe_session(session.path, session.agent, session.facts);
         self.parent = parent;
         if let Some(parent) = &self.parent {
             about.resume.clone_from(&parent.resume);
@@ -172,7 +172,7 @@ pub(crate) fn print_ranked(
     if candidates.is_empty() && form == Form::Text {
         matching.source.report_none_found(0, io);
     }
-    let status = errors.outcome(Status::negative_if(ranked.is_empty()));
+    let status = errors.to_status(Status::negative_if(ranked.is_empty()));
     match form {
         Form::Text => {
             let mut printer = HitPrinter::new(form, HitDetail::Hits, globals, io)?;
@@ -188,7 +188,7 @@ pub(crate) fn print_ranked(
             printer.finish()?;
         }
         Form::Jsonl => {
-            let mut writer = output::writer(form, io)?;
+            let mut writer = output::open_writer(form, io)?;
             for (rank, ranked) in (1..).zip(ranked) {
                 writer.record(&ranked.into_record(rank, words.as_slice()))?;
             }

@@ -11,13 +11,13 @@ use jiff::tz::TimeZone;
 use rustix::fs::Mode;
 use serde_json::{Value, json};
 
-use crate::agent::plan_limits;
+use crate::agent::parse_plan_limits;
 use crate::commands::InputErrors;
 use crate::commands::session::agent_name::AgentName;
 use crate::commands::session::source::SourceArguments;
 use crate::io::{Io, replace_below};
 use crate::records::{Dimension, PlanLimitRecord, SessionCostRecord};
-use crate::session::{Agent, Depth, Detail, Prices, Tally, codex_limits};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, read_codex_limits};
 
 /// The file in the state directory.
 const FILE: &str = "plan-limits.json";
@@ -26,9 +26,9 @@ const FILE: &str = "plan-limits.json";
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn store(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
+pub(super) fn store_windows(input: &Value, state: &Path, now: Timestamp) -> io::Result<()> {
     let limits = &input["rate_limits"];
-    if plan_limits(Agent::Claude, limits, now, now).is_empty() {
+    if parse_plan_limits(Agent::Claude, limits, now, now).is_empty() {
         return Ok(());
     }
     DirBuilder::new()
@@ -49,7 +49,7 @@ fn read_stored(state: &Path, now: Timestamp) -> Vec<PlanLimitRecord> {
         .as_str()
         .and_then(|time| time.parse().ok());
     let limits = &stored["rate_limits"];
-    let all = |time| plan_limits(Agent::Claude, limits, time, now);
+    let all = |time| parse_plan_limits(Agent::Claude, limits, time, now);
     read_at.map_or_else(Vec::new, all)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn list_windows(
         let candidates = source.candidates(&io.environment);
         let mut limits = match agent {
             Agent::Claude => read_stored(state, now),
-            _ => codex_limits(&candidates, now),
+            _ => read_codex_limits(&candidates, now),
         };
         for limit in &mut limits {
             let Some(start) = limit.start() else {

@@ -11,7 +11,7 @@ use crate::io::Io;
 use crate::records::{SessionActivity, SessionErrorRecord, SessionPathRecord, SessionRecord};
 use crate::render::{ProgressLine, TableLook, session_table};
 use crate::session::{
-    Depth, Facts, Failures, ListedSession, Listing, list, list_in_states, session_description,
+    Depth, Facts, Failures, ListedSession, Listing, describe_session, list, list_in_states,
     shorten_ids,
 };
 
@@ -97,7 +97,7 @@ impl Run for SessionListArguments {
             if found_nothing {
                 source.report_none_found(candidates.len(), io);
             }
-            return Ok(errors.outcome(Status::Done));
+            return Ok(errors.to_status(Status::Done));
         }
         let look = TableLook {
             columns: io.terminal.columns,
@@ -106,20 +106,20 @@ impl Run for SessionListArguments {
             zone: io.clock.time_zone(),
             colored: globals.colors_output(io),
         };
-        let records = listed.into_iter().map(|session| {
+        let with_resume = listed.into_iter().map(|session| {
             // The table also has the commands of subagents.
-            let resume = session.resume_command();
+            let resume = session.format_resume_command();
             let mut record = session.into_record();
             record.about.resume = resume;
             record
         });
-        let records: Vec<SessionRecord> = records.collect();
-        let ids = records.iter().map(|record| &record.about.session_id);
-        let ids = ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
+        let records: Vec<SessionRecord> = with_resume.collect();
+        let session_ids = records.iter().map(|record| &record.about.session_id);
+        let full_ids = session_ids.map(|id| id.as_ref().map_or("-", |id| &id.0));
         let other_ids = source.all_ids(&io.environment);
-        let ids = shorten_ids(&ids.collect::<Vec<_>>(), &other_ids);
+        let ids = shorten_ids(&full_ids.collect::<Vec<_>>(), &other_ids);
         output::page(&session_table(&records, &ids, &look), globals, io)?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 
@@ -137,7 +137,7 @@ fn print_records(
     mut errors: InputErrors,
     io: &mut Io,
 ) -> anyhow::Result<Status> {
-    let mut writer = output::record_writer(io)?;
+    let mut writer = output::open_record_writer(io)?;
     for record in records {
         writer.echo(record)?;
     }
@@ -149,7 +149,7 @@ fn print_records(
     }
     writer.flush()?;
     errors.report_all(failed);
-    Ok(errors.outcome(Status::Done))
+    Ok(errors.to_status(Status::Done))
 }
 
 /// Print the files of sessions
@@ -187,7 +187,7 @@ impl Run for SessionPathArguments {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.selection.resolve(&self.sessions, io)?;
-        let mut writer = output::writer(form, io)?;
+        let mut writer = output::open_writer(form, io)?;
         for named in &sessions {
             let opened = named
                 .permanent_path()
@@ -213,7 +213,7 @@ impl Run for SessionPathArguments {
                         title: session.title(mapping).ok().flatten(),
                         ..session.read_first_facts(mapping).unwrap_or_default()
                     };
-                    let about = session_description(path.to_owned(), session.agent(), facts);
+                    let about = describe_session(path.to_owned(), session.agent(), facts);
                     writer.record(&SessionPathRecord {
                         resume: None,
                         ..SessionPathRecord::new(about, None)
@@ -222,6 +222,6 @@ impl Run for SessionPathArguments {
             }
         }
         writer.flush()?;
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }

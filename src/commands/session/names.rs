@@ -11,7 +11,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use crate::agent::NamedRoots;
 use crate::commands::inputs::take_stdin;
-use crate::commands::peers_words::hint_about;
+use crate::commands::peers_words::find_hint;
 use crate::commands::session::source::{SelectionArguments, SourceArguments};
 use crate::commands::{Form, InputErrors, RecordWriter, UsageError};
 use crate::io::{Environment, InputStream, Io, Messages, create_temporary};
@@ -20,7 +20,7 @@ use crate::records::SessionErrorRecord;
 use crate::render::sessions::is_export_list;
 use crate::session::{
     Candidate, CopiedHistory, Depth, Facts, FindError, Listing, Session, SessionFiles,
-    discover_paths, find, subagents_beside,
+    discover_paths, find, find_subagents_beside,
 };
 
 /// The name of the session that was active last.
@@ -84,7 +84,7 @@ impl SourceArguments {
         io: &mut Io,
     ) -> anyhow::Result<Vec<NamedSession>> {
         let sessions = self.resolve(names, io)?.into_iter();
-        sessions.map(NamedSession::for_reading).collect()
+        sessions.map(NamedSession::prepare_for_reading).collect()
     }
 
     /// Returns the named sessions and their files, or without names all files and the files of their subagents. Files are
@@ -102,12 +102,12 @@ impl SourceArguments {
         if names.is_empty() {
             self.check_roots(errors);
             let mut candidates = self.candidates(&io.environment);
-            candidates.extend(subagents_beside(&candidates));
+            candidates.extend(find_subagents_beside(&candidates));
             candidates.sort_by_key(|candidate| candidate.modified);
             return Ok((Vec::new(), candidates));
         }
         let sessions = self.resolve_for_reading(names, io)?;
-        let paths = usable_paths(&sessions, errors).into_iter();
+        let paths = list_usable_paths(&sessions, errors).into_iter();
         let candidates = paths.flat_map(|path| discover_paths(std::iter::once(path)));
         let candidates = candidates.collect();
         Ok((sessions, candidates))
@@ -140,8 +140,8 @@ impl SourceArguments {
     pub(crate) fn open_one(&self, name: Option<&str>, io: &mut Io) -> anyhow::Result<Session> {
         let named = self
             .resolve_one(name.unwrap_or(LATEST), io)?
-            .for_reading()?;
-        Ok(named.open().map_err(|error| named.explain(&error))?)
+            .prepare_for_reading()?;
+        Ok(named.open().map_err(|error| named.name_error(&error))?)
     }
 
     /// Returns the sessions that this session continues, oldest first. Warns of sessions that are not found.
@@ -153,7 +153,7 @@ impl SourceArguments {
         messages: &Messages,
     ) -> Vec<Session> {
         let candidates = || self.candidates(environment);
-        let warn_of_missing = |path: &Path, base: &CopiedHistory| {
+        let warn_about_missing = |path: &Path, base: &CopiedHistory| {
             let (path, end, id) = (path.display(), base.end, &base.session_id);
             messages.warn(&format!(
                 "{path}: continues the first {end} bytes of session {id}, which are not found in another file"
@@ -163,7 +163,7 @@ impl SourceArguments {
             facts,
             &self.listing(Depth::Ends),
             &candidates,
-            &warn_of_missing,
+            &warn_about_missing,
         )
     }
 
@@ -179,7 +179,7 @@ impl SourceArguments {
             let hint = match error {
                 FindError::Nothing if has_slash => return Ok(PathBuf::from(name).into()),
                 FindError::Nothing => {
-                    let hint = hint_about(name, true);
+                    let hint = find_hint(name, true);
                     return Err(UsageError::reason(error).with_hint(
                         hint.as_deref()
                             .unwrap_or("`turnpipe list` lists all sessions"),
@@ -232,7 +232,7 @@ impl NamedSession {
     ///
     /// # Errors
     /// The pipe cannot be read.
-    pub(crate) fn for_reading(mut self) -> anyhow::Result<Self> {
+    pub(crate) fn prepare_for_reading(mut self) -> anyhow::Result<Self> {
         let Ok(SessionFiles { path, .. }) = &mut self.files else {
             return Ok(self);
         };
@@ -319,20 +319,23 @@ impl NamedSession {
     }
 
     /// Adds the name of the session to an error.
-    pub(crate) fn explain(&self, error: &UsageError) -> UsageError {
+    pub(crate) fn name_error(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
 }
 
 /// Returns the path of a session for output: for a copy of a pipe, the name that the user gave.
-pub(crate) fn display_path_of(path: PathBuf, sessions: &[NamedSession]) -> PathBuf {
+pub(crate) fn find_display_path(path: PathBuf, sessions: &[NamedSession]) -> PathBuf {
     let mut sessions = sessions.iter();
     let copied = sessions.find(|session| session.temporary.as_deref() == Some(&path));
     copied.map_or(path, |session| PathBuf::from(&session.name))
 }
 
 /// Returns the files of the sessions that can be opened. Reports other sessions.
-pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
+pub(crate) fn list_usable_paths(
+    sessions: &[NamedSession],
+    errors: &mut InputErrors,
+) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for session in sessions {
         match session.open() {
@@ -347,7 +350,7 @@ impl InputErrors {
     /// Reports a session. In the form `jsonl`, a bad line of a list is data, since the error is also a record.
     pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
         self.any |= !named.is_listed || form == Form::Text;
-        named.explain(error).report(&self.messages);
+        named.name_error(error).report(&self.messages);
     }
 
     /// Reports a session, with a record among other records.
@@ -417,14 +420,14 @@ impl SourceArguments {
             }
             let Some(record) = ListRecord::parse(line.as_bytes()) else {
                 let error = UsageError::new("not a record of `session list`");
-                sessions.push(self.listed_session("", Err(error)));
+                sessions.push(self.new_listed_session("", Err(error)));
                 continue;
             };
             let path = match record.error {
                 None => Ok(PathBuf::from(&record.path)),
                 Some(error) => Err(UsageError::new(error)),
             };
-            sessions.push(self.listed_session(&record.path, path));
+            sessions.push(self.new_listed_session(&record.path, path));
         }
         Ok(StandardInput::List(sessions))
     }
@@ -439,7 +442,7 @@ impl SourceArguments {
         }
     }
 
-    fn listed_session(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
+    fn new_listed_session(&self, path: &str, found: Result<PathBuf, UsageError>) -> NamedSession {
         NamedSession {
             is_listed: true,
             ..self.new_session(path, found.map(SessionFiles::from))

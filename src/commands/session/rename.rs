@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Args;
 
-use crate::commands::session::append::{systems, usage_or_write_error};
+use crate::commands::session::append::{choose_file_systems, to_command_error};
 use crate::commands::session::source::SourceArguments;
 use crate::commands::{Form, FormArguments, Globals, Run, Status, UsageError, output};
 use crate::io::{Io, Moment};
@@ -44,16 +44,16 @@ impl Run for SessionRenameArguments {
         let named = self.source.resolve_one(&self.session, io)?;
         let path = named
             .permanent_path()
-            .map_err(|error| named.explain(&error))?;
-        let session = named.open().map_err(|error| named.explain(&error))?;
+            .map_err(|error| named.name_error(&error))?;
+        let session = named.open().map_err(|error| named.name_error(&error))?;
         let facts = session
             .summary(self.source.file_mapping())
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let systems = systems(self.force);
-        let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
-        let target = files.rename(&name).map_err(usage_or_write_error)?;
+        let systems = choose_file_systems(self.force);
+        let mut files = ForeignSession::new(&session, &facts, systems, Moment::from_io(io));
+        let target = files.rename(&name).map_err(to_command_error)?;
         let session_id = files.session_id();
-        files.finish(Sync::Data).map_err(usage_or_write_error)?;
+        files.finish(Sync::Data).map_err(to_command_error)?;
         if self.form.form(io.terminal) == Form::Text {
             let path = terminal_safe_line(&target.display().to_string());
             output::print(io, &format!("{path}: {}\n", name.as_str()))?;
@@ -64,7 +64,7 @@ impl Run for SessionRenameArguments {
             title: name.as_str().to_owned(),
             path: target.display().to_string(),
         };
-        output::records(&[record], io)?;
+        output::print_records(&[record], io)?;
         Ok(Status::Done)
     }
 }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use globset::{Glob, GlobBuilder};
 
 use crate::commands::session::gates::{parse_amount, report_failed_gates};
-use crate::commands::session::names::display_path_of;
+use crate::commands::session::names::find_display_path;
 use crate::commands::session::source::MatchArguments;
 use crate::commands::{Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -136,7 +136,7 @@ impl Run for SessionReportArguments {
         }
         let (mut report, costs) = builder.finish(&prices);
         for about in report.sessions.iter_mut().map(|session| &mut session.about) {
-            let path = display_path_of(mem::take(&mut about.path).into(), &named);
+            let path = find_display_path(mem::take(&mut about.path).into(), &named);
             about.path = path.display().to_string();
         }
         if report.sessions.is_empty() && !self.sessions.is_empty() {
@@ -149,7 +149,7 @@ impl Run for SessionReportArguments {
         report.gates = self.gates.check(&report, &costs);
         report.passed = report.gates.iter().all(|gate| gate.passed);
         if self.json || self.output == ReportForm::Jsonl {
-            let mut writer = output::record_writer(io)?;
+            let mut writer = output::open_record_writer(io)?;
             writer.echo(report_as_json(&report)?.as_bytes())?;
             writer.flush()?;
         } else {
@@ -160,7 +160,7 @@ impl Run for SessionReportArguments {
             file.set_len(0)?;
         }
         write_output(test_cases, &report_as_junit(&report))?;
-        Ok(errors.outcome(report_failed_gates(&report.gates, io)))
+        Ok(errors.to_status(report_failed_gates(&report.gates, io)))
     }
 }
 

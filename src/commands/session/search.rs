@@ -8,7 +8,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
 use super::hits::{HitDetail, HitPrinter, print_ranked};
-use super::names::{NamedSession, display_path_of, usable_paths};
+use super::names::{NamedSession, find_display_path, list_usable_paths};
 use super::source::MatchArguments;
 use crate::commands::{Form, FormArguments, Globals, InputErrors, Run, Status, UsageError, output};
 use crate::io::Io;
@@ -17,7 +17,9 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::render::ProgressLine;
 use crate::session::search::{Case, ParentSession, PatternOptions, Query, SearchEvent, search_all};
-use crate::session::{Candidate, Depth, discover_paths, subagent_candidates, subagents_beside};
+use crate::session::{
+    Candidate, Depth, discover_paths, find_subagent_candidates, find_subagents_beside,
+};
 use crate::text::format_count;
 
 /// Search the messages of sessions
@@ -157,7 +159,7 @@ impl Run for SessionSearchArguments {
         if form == Form::Text {
             if candidates.is_empty() && sessions.is_empty() {
                 source.report_none_found(0, io);
-                return Ok(errors.outcome(Status::Negative));
+                return Ok(errors.to_status(Status::Negative));
             }
             output::use_pager(globals, io);
         }
@@ -176,7 +178,7 @@ impl Run for SessionSearchArguments {
         search_all(&candidates, &listing, &query, &mut |event| {
             let written = match event {
                 SearchEvent::Session(mut listed) => {
-                    listed.path = display_path_of(listed.path, &sessions);
+                    listed.path = find_display_path(listed.path, &sessions);
                     let parent = ParentSession::find(&listed, &candidates, &source.named_roots);
                     printer.start_session(*listed, parent)
                 }
@@ -217,7 +219,7 @@ impl Run for SessionSearchArguments {
             let hint = format!("`--in all` also searches thinking, calls and results{case}");
             io.messages.hint(&hint);
         }
-        Ok(errors.outcome(Status::negative_if(!has_hits)))
+        Ok(errors.to_status(Status::negative_if(!has_hits)))
     }
 }
 
@@ -240,7 +242,7 @@ impl SessionSearchArguments {
             let places = self.places.iter().flat_map(|name| name.places());
             query.places = places.copied().collect();
         }
-        query.most = if self.files_with_matches {
+        query.max_hits = if self.files_with_matches {
             Some(NonZeroUsize::MIN)
         } else {
             self.max_count
@@ -262,17 +264,21 @@ impl SessionSearchArguments {
             self.matching.source.check_roots(errors);
             let mut candidates = self.matching.source.candidates(&io.environment);
             if self.subagents {
-                let orphans = subagents_beside(&candidates);
-                candidates.extend(subagent_candidates(&candidates).into_iter().chain(orphans));
+                let orphans = find_subagents_beside(&candidates);
+                candidates.extend(
+                    find_subagent_candidates(&candidates)
+                        .into_iter()
+                        .chain(orphans),
+                );
                 candidates.sort_by_key(|candidate| Reverse(candidate.modified));
             }
             return candidates;
         }
-        let paths = usable_paths(sessions, errors).into_iter();
+        let paths = list_usable_paths(sessions, errors).into_iter();
         let found = paths.flat_map(|path| {
             let mut session = discover_paths(std::iter::once(path));
             if self.subagents {
-                session.extend(subagent_candidates(&session));
+                session.extend(find_subagent_candidates(&session));
             }
             session
         });

@@ -17,7 +17,7 @@ use crate::render::{
     MessageRange, ThinkingDisplay, ToolDetail,
 };
 use crate::session::{CallEdits, format_patch};
-use crate::session::{Scope, Session, session_description};
+use crate::session::{Scope, Session, describe_session};
 use crate::summaries::builtin::label_group;
 use crate::text::{format_count, terminal_safe, terminal_safe_line};
 
@@ -92,7 +92,7 @@ impl Run for SessionShowArguments {
         if self.redact {
             facts.redact_names();
         }
-        let about = session_description(path.clone(), session.agent(), facts.clone());
+        let about = describe_session(path.clone(), session.agent(), facts.clone());
         let form = self.form(io.terminal);
         let head = match form {
             DialogForm::Jsonl => Vec::new(),
@@ -130,7 +130,7 @@ impl Run for SessionShowArguments {
             style: globals.style(io),
         };
         let sink = if form == DialogForm::Jsonl {
-            output::record_sink(io)?
+            output::take_record_sink(io)?
         } else {
             output::use_pager(globals, io);
             output::take_sink(io)?
@@ -150,7 +150,7 @@ impl Run for SessionShowArguments {
         }
         printer.print_head(&about, head, Vec::new())?;
         let omitted = print_dialog(&parts, scope, range, about.session_id, &mut printer)
-            .map_err(UsageError::of_print_error)?;
+            .map_err(UsageError::from_print_error)?;
         let number = printer.number;
         // Waits for the pager.
         drop(printer);
@@ -172,7 +172,7 @@ impl Run for SessionShowArguments {
 impl SessionShowArguments {
     /// Prints the text of the last reply that has one.
     fn print_last_reply(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
-        let last = session.last_reply(self.scope())?;
+        let last = session.find_last_reply(self.scope())?;
         let Some(mut last) = last else {
             return Ok(Status::Negative);
         };
@@ -186,7 +186,7 @@ impl SessionShowArguments {
                 session_id: facts.session_id.map(SessionId),
                 ..MessageContext::default()
             };
-            output::records(&[to_record(last, &about)], io)?;
+            output::print_records(&[to_record(last, &about)], io)?;
             return Ok(Status::Done);
         }
         let text = last.text();
@@ -265,7 +265,7 @@ impl Run for SessionDiffArguments {
         let facts = session.read_first_facts(self.source.file_mapping())?;
         let facts = session.with_directory(facts);
         let found = session.read_all_edits().map_err(UsageError::reason)?;
-        let root = self.relative_to.unwrap_or_else(|| found.root(&facts));
+        let root = self.relative_to.unwrap_or_else(|| found.find_root(&facts));
         let (patch, outside) = format_patch(&found.edits, &root);
         let is_context = |edit: &FileEdit| edit.kind == EditKind::Context;
         let unnumbered: Vec<&str> = found

@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
-    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, discover_names,
-    discover_paths, discover_with, ids_in, list, processors, session_roots,
+    Candidate, Depth, Listing, Root, Selection, Session, SessionFiles, count_processors,
+    discover_names, discover_paths, discover_with, list, list_session_roots, split_ids,
 };
 
 /// Maximum number of files to read to explain why there are no sessions.
@@ -134,7 +134,7 @@ impl SourceArguments {
             return Ok(());
         };
         let names = || self.named_roots.names(RootKind::Home);
-        let at = self.named_roots.home_at(Path::new(home));
+        let at = self.named_roots.find_home(Path::new(home));
         if names().any(|name| name == home) || at.is_some_and(|at| at.name == *home) {
             return Ok(());
         }
@@ -175,12 +175,15 @@ impl SourceArguments {
     /// must not be ambiguous in commands without filters.
     pub(crate) fn all_ids(&self, environment: &Environment) -> Vec<String> {
         let files = discover_names(self.jobs(), &self.all_roots(environment));
-        files.iter().flat_map(|file| ids_in(&file.path)).collect()
+        files
+            .iter()
+            .flat_map(|file| split_ids(&file.path))
+            .collect()
     }
 
     fn all_roots(&self, environment: &Environment) -> Vec<Root> {
         if self.root.is_empty() {
-            let roots = session_roots(environment).into_iter();
+            let roots = list_session_roots(environment).into_iter();
             return roots.chain(self.named_roots.roots()).collect();
         }
         let named = self.root.iter().cloned();
@@ -202,7 +205,7 @@ impl SourceArguments {
     /// Whether a directory to search may be in the home of `--home`. A directory of `--root` may contain that home.
     fn may_be_at_home(&self, root: &Root) -> bool {
         self.home.as_ref().is_none_or(|wanted| {
-            let home = self.named_roots.home_at(&root.path);
+            let home = self.named_roots.find_home(&root.path);
             !self.root.is_empty() || home.is_some_and(|home| home.name == *wanted)
         })
     }
@@ -215,7 +218,7 @@ impl SourceArguments {
                 written_by: self
                     .agent
                     .as_ref()
-                    .and_then(|agent| agent.fork().map(str::to_owned)),
+                    .and_then(|agent| agent.fork_name().map(str::to_owned)),
                 cwd: self.cwd.as_deref().map(absolute),
                 named_roots: self.named_roots.clone(),
                 home: self.home.clone(),
@@ -237,7 +240,7 @@ impl SourceArguments {
 
     /// Maximum number of threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
-        self.jobs.unwrap_or_else(processors)
+        self.jobs.unwrap_or_else(count_processors)
     }
 
     /// Reports that no session was found among `files` files.
@@ -246,7 +249,7 @@ impl SourceArguments {
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
-        } else if let Some(reason) = self.find_refusal(io) {
+        } else if let Some(reason) = self.refusal(io) {
             io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
@@ -255,7 +258,7 @@ impl SourceArguments {
     }
 
     /// Returns why the first unreadable file of a known agent cannot be read.
-    fn find_refusal(&self, io: &Io) -> Option<String> {
+    fn refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
         let errors =
             files.filter_map(|file| Session::open_with(&file.path, &self.named_roots).err());
@@ -300,7 +303,9 @@ impl FilterArguments {
         let (since, until) = self.period(clock.now(), &zone);
         selection.since = since;
         selection.until = until;
-        let before = self.before.map(|moment| moment.time(clock.now(), &zone));
+        let before = self
+            .before
+            .map(|moment| moment.to_timestamp(clock.now(), &zone));
         selection.before = before;
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
@@ -315,8 +320,11 @@ impl FilterArguments {
         now: Timestamp,
         zone: &TimeZone,
     ) -> (Option<Timestamp>, Option<Timestamp>) {
-        let since = self.since.map(|moment| moment.time(now, zone));
-        (since, self.until.map(|moment| moment.end(now, zone)))
+        let since = self.since.map(|moment| moment.to_timestamp(now, zone));
+        (
+            since,
+            self.until.map(|moment| moment.to_period_end(now, zone)),
+        )
     }
 
     /// Whether sessions that continued later are selected too.

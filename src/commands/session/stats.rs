@@ -24,7 +24,7 @@ use crate::render::sessions::status_line;
 use crate::render::{
     ProgressLine, block_line, cost_cell, cost_page, csv_table, limits_page, stats_page, tool_page,
 };
-use crate::session::{Agent, Depth, Detail, Prices, Tally, discover_paths, subagents_beside};
+use crate::session::{Agent, Depth, Detail, Prices, Tally, discover_paths, find_subagents_beside};
 use crate::summaries::check_cost;
 use crate::text::{format_count, format_dollars, terminal_safe_line};
 
@@ -134,7 +134,7 @@ impl Run for SessionStatsArguments {
         if self.sessions.is_empty() {
             self.matching.source.check_roots(&mut errors);
             candidates = self.matching.source.candidates(&io.environment);
-            candidates.extend(subagents_beside(&candidates));
+            candidates.extend(find_subagents_beside(&candidates));
         }
         let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
         let named = self
@@ -152,7 +152,7 @@ impl Run for SessionStatsArguments {
         if count == 0 && (form == StatsForm::Text || self.max_cost.is_some()) {
             self.matching.source.report_none_found(count, io);
             if self.max_cost.is_none() {
-                return Ok(errors.outcome(Status::Done));
+                return Ok(errors.to_status(Status::Done));
             }
         }
         let progress = ProgressLine::for_sessions("reading", count, io);
@@ -172,7 +172,7 @@ impl Run for SessionStatsArguments {
             progress.advance();
         }
         if !has_added {
-            return Ok(errors.outcome(Status::Done));
+            return Ok(errors.to_status(Status::Done));
         }
         tally.price(&prices);
         drop(progress);
@@ -188,7 +188,7 @@ impl Run for SessionStatsArguments {
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
             let gate = check_cost(&tally.sum_costs(&[Dimension::Session], &zone), limit);
-            return Ok(errors.outcome(report_failed_gates(&[gate], io)));
+            return Ok(errors.to_status(report_failed_gates(&[gate], io)));
         }
         if is_about_tools {
             let tools = tally.sum_tools(&self.by, &zone);
@@ -207,7 +207,7 @@ impl Run for SessionStatsArguments {
                 |costs: &[_]| cost_page(&self.by, costs, &all, columns) + &block_line(costs, &zone);
             print(form, &costs, page, globals, io)?;
         }
-        Ok(errors.outcome(Status::Done))
+        Ok(errors.to_status(Status::Done))
     }
 }
 
@@ -266,7 +266,7 @@ fn print_limits(
     let now = io.clock.now();
     let page = |windows: &[_]| limits_page(windows, zone, now);
     print(form, &windows, page, globals, io)?;
-    Ok(errors.outcome(Status::Done))
+    Ok(errors.to_status(Status::Done))
 }
 
 /// Returns the directory of session state.
@@ -285,7 +285,7 @@ fn print<Record: Serialize>(
 ) -> anyhow::Result<()> {
     match form {
         StatsForm::Text => output::page(&page(records), globals, io),
-        StatsForm::Jsonl => output::records(records, io),
+        StatsForm::Jsonl => output::print_records(records, io),
         StatsForm::Csv => output::print(io, &csv_table(records)?),
     }
 }
@@ -322,7 +322,7 @@ fn format_statusline(
     let candidates = source.candidates(&io.environment);
     let now = io.clock.now();
     let state = state_root(globals, io)?;
-    if let Err(error) = limits::store(&input, &state, now) {
+    if let Err(error) = limits::store_windows(&input, &state, now) {
         let state = state.display();
         io.messages
             .warn(&format!("cannot write to {state}: {error}"));

@@ -24,8 +24,8 @@ use crate::render::{
 };
 use crate::session::{
     FollowOptions, FollowOutput, FollowedSession, Follower, NewerSessions, Scope, Session,
-    SessionError, SessionFile, Shape, follow, holds_only_lines, last_messages, open_safely,
-    open_to_follow, start_of_last_records,
+    SessionError, SessionFile, Shape, find_last_records, follow, has_only_lines, open_safely,
+    open_to_follow, read_last_messages,
 };
 use crate::summaries::builtin::label_group;
 
@@ -98,8 +98,8 @@ impl Run for SessionTailArguments {
         let named = self
             .source
             .resolve_one(self.session.as_deref().unwrap_or(LATEST), io)?
-            .for_reading()?;
-        let path = named.path().map_err(|error| named.explain(&error))?;
+            .prepare_for_reading()?;
+        let path = named.path().map_err(|error| named.name_error(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = if self.follow {
             open_to_follow(path)
@@ -109,7 +109,7 @@ impl Run for SessionTailArguments {
         let file = file.map_err(failed)?;
         // A new session is empty.
         let has_only_lines = self.follow && file.size == 0
-            || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
+            || self.raw && has_only_lines(&file).map_err(|error| failed(error.into()))?;
         let session = if has_only_lines {
             Err(file)
         } else {
@@ -204,7 +204,7 @@ impl SessionTailArguments {
         };
         Ok(Printer {
             prints_cursors: self.cursor,
-            dialog: DialogPrinter::new(look, grouping, label_group, output::writer(form, io)?),
+            dialog: DialogPrinter::new(look, grouping, label_group, output::open_writer(form, io)?),
             speaker: None,
         })
     }
@@ -226,10 +226,10 @@ impl SessionTailArguments {
         let start = match (&session, self.offset) {
             (_, Some(offset)) => offset,
             (Ok(session), None) if !self.raw => {
-                session.start_of_last_messages(self.limit, options.mapping)?
+                session.find_last_messages(self.limit, options.mapping)?
             }
             (Ok(Session { file, .. }) | Err(file), None) => {
-                start_of_last_records(file, self.limit, options.mapping)?
+                find_last_records(file, self.limit, options.mapping)?
             }
         };
         let (file, format, about) = match session {
@@ -244,7 +244,7 @@ impl SessionTailArguments {
         let newer = || NewerSessions::new(&candidates, &self.source.named_roots);
         let newer = self.latest.then(newer);
         let session = FollowedSession::new(file, start, format, about, &options)?;
-        let failed = UsageError::of_print_error;
+        let failed = UsageError::from_print_error;
         if !self.follow {
             session.read_to_end(&mut printer).map_err(failed)?;
             return Ok(Status::Done);
@@ -261,8 +261,8 @@ impl SessionTailArguments {
             return Ok(None);
         }
         let mut bytes = session.bytes(self.source.file_mapping());
-        let with_repeats = session.holds_only_repeats();
-        Ok(last_messages(
+        let with_repeats = session.has_only_repeats();
+        Ok(read_last_messages(
             &mut bytes,
             self.limit,
             session.format(),

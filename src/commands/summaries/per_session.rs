@@ -1,6 +1,7 @@
 //! Runs `title` and `recap`: one line of text about each session.
 
 use std::fmt::Display;
+use std::io::BufReader;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use crate::client::model::{Delivery, Pace, Request};
 use crate::commands::error::ModelFailures;
 use crate::commands::inputs::report_foreign_stream;
 use crate::commands::model_arguments::{
-    Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price, nothing_to_send,
+    Fallback, MODEL_OPTIONS, NoModel, SideArguments, StopWatch, check_price,
+    new_nothing_to_send_error,
 };
 use crate::commands::session::gates::{parse_amount, report_failed_gates};
 use crate::commands::session::names::{LATEST, NamedSession, StandardInput};
 use crate::commands::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Status, UsageError, output};
-use crate::io::{Clock, Io, MessageLevel, Messages, Moment};
+use crate::io::{Clock, InputStream, Io, MessageLevel, Messages, Moment};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::records::GateResult;
@@ -151,17 +153,17 @@ impl PerSessionArguments {
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or the prompt cannot be printed.
-    pub(crate) fn runner(
+    pub(crate) fn create_runner(
         &self,
         plan: Plan,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Option<Runner>> {
-        let Some(instructions) = self.side.instructions(plan.prompt, io)? else {
+        let Some(instructions) = self.side.load_instructions(plan.prompt, io)? else {
             return Ok(None);
         };
         let stop = StopWatch::listen(io.stdout_watch.take());
-        let mut engine = self.side.model.engine(
+        let mut engine = self.side.model.create_engine(
             plan.no_model,
             plan.fallback,
             Pace::per_minute(self.rpm),
@@ -189,7 +191,7 @@ impl PerSessionArguments {
                 write: plan.write,
                 only_stale: plan.only_stale,
                 keeps_texts: self.sessions.iter().all(|name| name == "-"),
-                moment: Moment::of(io),
+                moment: Moment::from_io(io),
                 named_roots: self.source.named_roots.clone(),
                 mapping: self.source.file_mapping(),
             },
@@ -216,7 +218,7 @@ impl Runner {
         let mut inputs = InputErrors::new(&self.messages);
         let input = arguments.find_input(&mut inputs, io)?;
         if arguments.side.model.dry_run {
-            let mut writer = output::record_writer(io)?;
+            let mut writer = output::open_record_writer(io)?;
             return self.print_requests(input, &mut writer, io);
         }
         if let StandardInput::List(sessions) = &input
@@ -225,7 +227,7 @@ impl Runner {
         {
             let estimate = self.estimate(asker, sessions, arguments.source.jobs().get());
             if let Some(status) = self.check_estimate(&estimate, io.terminal.stderr, io) {
-                return Ok(inputs.outcome(status));
+                return Ok(inputs.to_status(status));
             }
         }
         let progress = match &input {
@@ -234,7 +236,7 @@ impl Runner {
             }
             StandardInput::Conversation(_) => ProgressLine::new_spinner(self.work, io),
         };
-        let mut writer = output::writer(self.form, io)?;
+        let mut writer = output::open_writer(self.form, io)?;
         let mut summary = Summary {
             not_paid: 0,
             written: 0,
@@ -244,16 +246,7 @@ impl Runner {
         };
         match input {
             StandardInput::Conversation(stream) => {
-                let copy = (self.form == Form::Jsonl).then_some(&mut writer);
-                let read = StreamedConversation::read(stream, copy)?;
-                report_foreign_stream(read.understanding, &self.messages);
-                let text = self.driver.write_for_stream(&read.excerpt);
-                let output = SessionOutput {
-                    is_alone: true,
-                    path: None,
-                    session_id: read.session_id,
-                    result: text.map(GeneratedText::from),
-                };
+                let output = self.generate_for_stream(stream, &mut writer)?;
                 summary.note(&output);
                 self.log(&output);
                 print(output, &mut writer)?;
@@ -269,15 +262,7 @@ impl Runner {
                     },
                     |index, output| -> anyhow::Result<()> {
                         progress.advance();
-                        if let Err(no_text) = &output.result
-                            && no_text.reason == Reason::Unreadable
-                        {
-                            let session = &sessions[index];
-                            let error = session.path().err().unwrap_or_else(|| {
-                                UsageError::new(no_text.error.clone().unwrap_or_default())
-                            });
-                            summary.inputs.report_session(session, self.form, &error);
-                        }
+                        self.report_unreadable(&sessions[index], &output, &mut summary.inputs);
                         summary.note(&output);
                         self.log(&output);
                         print(output, &mut writer)?;
@@ -293,15 +278,51 @@ impl Runner {
             .or(self.check_spending(summary.not_paid, io).unwrap_or(outcome)))
     }
 
+    /// Generates the text about a conversation on standard input, which is copied if the output has records.
+    fn generate_for_stream(
+        &self,
+        stream: BufReader<InputStream>,
+        writer: &mut RecordWriter,
+    ) -> anyhow::Result<SessionOutput> {
+        let copy = (self.form == Form::Jsonl).then_some(writer);
+        let read = StreamedConversation::read(stream, copy)?;
+        report_foreign_stream(read.understanding, &self.messages);
+        let text = self.driver.write_for_stream(&read.excerpt);
+        Ok(SessionOutput {
+            is_alone: true,
+            path: None,
+            session_id: read.session_id,
+            result: text.map(GeneratedText::from),
+        })
+    }
+
+    /// Reports a session that could not be read.
+    fn report_unreadable(
+        &self,
+        session: &NamedSession,
+        output: &SessionOutput,
+        inputs: &mut InputErrors,
+    ) {
+        if let Err(no_text) = &output.result
+            && no_text.reason == Reason::Unreadable
+        {
+            let error = session
+                .path()
+                .err()
+                .unwrap_or_else(|| UsageError::new(no_text.error.clone().unwrap_or_default()));
+            inputs.report_session(session, self.form, &error);
+        }
+    }
+
     /// Estimates the requests for sessions.
     fn estimate(&self, asker: &Asker, sessions: &[NamedSession], jobs: usize) -> Estimate {
-        let request = |session: &NamedSession| {
-            let (path, excerpt) = self.read(session).ok()?;
+        let create_request = |session: &NamedSession| {
+            let (path, excerpt) = self.read_excerpt(session).ok()?;
             self.driver.request(path, &excerpt).ok()?
         };
         let mut estimate = Estimate::default();
         // A session without a request adds nothing.
-        let _ = process_in_order(sessions, jobs, request, |_, request| {
+        let _ = process_in_order(sessions, jobs, create_request, |_, request| {
             let mut requests = request.into_iter();
             requests.try_for_each(|request| {
                 estimate.add(&request, &*asker.provider, &self.prices);
@@ -328,7 +349,7 @@ impl Runner {
             }
             return None;
         };
-        let gate = cost_gate(limit, format!("estimate: {estimate}"));
+        let gate = new_cost_gate(limit, format!("estimate: {estimate}"));
         let status = report_failed_gates(&[gate], io);
         let sufficient = format_amount(dollars).replace(['$', ','], "");
         let hint =
@@ -345,7 +366,7 @@ impl Runner {
         let limit = asker.limit.as_ref().filter(|limit| limit.is_exceeded())?;
         let spent = format_amount(limit.spent());
         let unasked = format_count(not_paid, "session was", "sessions were");
-        let gate = cost_gate(
+        let gate = new_cost_gate(
             limit.dollars,
             format!("{spent} spent, {unasked} not asked about"),
         );
@@ -358,7 +379,7 @@ impl Runner {
             Ok(path) => path.display().to_string(),
             Err(_) => session.name.clone(),
         };
-        let read = self.read(session);
+        let read = self.read_excerpt(session);
         let id = read.as_ref().ok();
         let id = id.and_then(|(_, excerpt)| excerpt.facts.session_id.clone());
         SessionOutput {
@@ -369,7 +390,10 @@ impl Runner {
         }
     }
 
-    fn read<'a>(&self, session: &'a NamedSession) -> Result<(&'a Path, SessionExcerpt), NoText> {
+    fn read_excerpt<'a>(
+        &self,
+        session: &'a NamedSession,
+    ) -> Result<(&'a Path, SessionExcerpt), NoText> {
         let path = session.permanent_path().map_err(NoText::unreadable)?;
         Ok((
             path,
@@ -391,7 +415,12 @@ impl Runner {
     }
 
     /// Prints the reason for a missing text on standard error, unless it was reported already or a hint covers all sessions.
-    pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
+    pub(crate) fn report_no_text(
+        &self,
+        output: &SessionOutput,
+        no_text: &NoText,
+        why: &dyn Display,
+    ) {
         let is_reported = match no_text.reason {
             Reason::Unreadable
             | Reason::CostLimit
@@ -428,7 +457,7 @@ impl Runner {
     ) -> anyhow::Result<Status> {
         let generator = &self.driver.generator;
         let TextEngine::Model(asker) = &generator.engine else {
-            return Err(nothing_to_send().into());
+            return Err(new_nothing_to_send_error().into());
         };
         let mut estimate = Estimate::default();
         let mut print = |request: Option<Request>| match request {
@@ -443,7 +472,7 @@ impl Runner {
             }
             StandardInput::List(sessions) => {
                 for session in &sessions {
-                    let read = self.read(session);
+                    let read = self.read_excerpt(session);
                     match read.and_then(|(path, excerpt)| self.driver.request(path, &excerpt)) {
                         Ok(request) => print(request)?,
                         Err(no_text) if no_text.reason == Reason::Unreadable => {
@@ -458,7 +487,7 @@ impl Runner {
         }
         writer.flush()?;
         let status = self.check_estimate(&estimate, true, io);
-        Ok(errors.outcome(status.unwrap_or(Status::Done)))
+        Ok(errors.to_status(status.unwrap_or(Status::Done)))
     }
 }
 
@@ -497,13 +526,13 @@ impl Summary {
 
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = Status::negative_if(exit_status && self.failed > 0);
-        let outcome = self.inputs.outcome(outcome);
+        let outcome = self.inputs.to_status(outcome);
         self.model.outcome(self.written, false, outcome)
     }
 }
 
 /// Returns the failed gate of `--max-cost`.
-fn cost_gate(limit: f64, message: String) -> GateResult {
+fn new_cost_gate(limit: f64, message: String) -> GateResult {
     GateResult {
         gate: format!("--max-cost {limit}"),
         passed: false,

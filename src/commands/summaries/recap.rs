@@ -72,7 +72,7 @@ impl Run for RecapArguments {
     reads_sessions!(common.source);
 
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        self.run_at(own_terminal, globals, io)
+        self.run_at(open_own_terminal, globals, io)
     }
 }
 
@@ -108,7 +108,7 @@ impl RecapArguments {
             only_stale: false,
             write: self.write.then_some(ManualTitle::Keep),
         };
-        let Some(runner) = self.common.runner(plan, globals, io)? else {
+        let Some(runner) = self.common.create_runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
         let form = RecapForm {
@@ -143,8 +143,8 @@ impl RecapArguments {
         let session = self.common.source.resolve_one(name, io)?;
         let path = session
             .permanent_path()
-            .map_err(|error| session.explain(&error))?;
-        let mut writer = output::writer(runner.form, io)?;
+            .map_err(|error| session.name_error(&error))?;
+        let mut writer = output::open_writer(runner.form, io)?;
         let read =
             || SessionExcerpt::read(path, &runner.driver.named_roots, runner.driver.mapping).ok();
         let terminal = FocusTerminal::set_up(terminal()?);
@@ -178,7 +178,7 @@ fn print_recap(
     writer: &mut RecordWriter,
 ) -> WriteResult {
     if runner.form == Form::Jsonl {
-        return writer.record(&recap_record(output, runner));
+        return writer.record(&new_recap_record(output, runner));
     }
     match &output.result {
         Ok(GeneratedText { text, .. }) => {
@@ -191,14 +191,14 @@ fn print_recap(
                 Reason::EmptyResult => &"there is nothing to recap",
                 other => other,
             };
-            runner.note_no_text(&output, no_text, why);
+            runner.report_no_text(&output, no_text, why);
             Ok(())
         }
     }
 }
 
 /// Returns the record of a recap.
-pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
+pub(super) fn new_recap_record(output: SessionOutput, runner: &Runner) -> RecapRecord {
     let session_fields = RecapRecord {
         session_id: output.session_id,
         path: output.path,
@@ -227,7 +227,7 @@ pub(super) fn recap_record(output: SessionOutput, runner: &Runner) -> RecapRecor
 }
 
 /// Opens the terminal of this process.
-fn own_terminal() -> anyhow::Result<File> {
+fn open_own_terminal() -> anyhow::Result<File> {
     open_terminal().context("cannot open the terminal")
 }
 

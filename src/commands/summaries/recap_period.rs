@@ -6,9 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::commands::error::ModelFailures;
-use crate::commands::model_arguments::nothing_to_send;
+use crate::commands::model_arguments::new_nothing_to_send_error;
 use crate::commands::summaries::per_session::{PerSessionArguments, Runner, SessionOutput};
-use crate::commands::summaries::recap::recap_record;
+use crate::commands::summaries::recap::new_recap_record;
 use crate::commands::{Form, InputErrors, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{RecapRecord, ReportedSession, SessionReportRecord};
@@ -30,7 +30,7 @@ impl Runner {
         let is_dry_run = arguments.side.model.dry_run;
         let asker = match &self.driver.generator.engine {
             TextEngine::Model(asker) => Some(asker),
-            _ if is_dry_run => return Err(nothing_to_send().into()),
+            _ if is_dry_run => return Err(new_nothing_to_send_error().into()),
             TextEngine::Rules | TextEngine::None => None,
         };
         let mut errors = InputErrors::new(&io.messages);
@@ -39,7 +39,7 @@ impl Runner {
             if !errors.any && report.sessions.is_empty() {
                 arguments.source.report_none_found(0, io);
             }
-            return Ok(self.stop.or(errors.outcome(Status::Done)));
+            return Ok(self.stop.or(errors.to_status(Status::Done)));
         }
         let zone = io.clock.time_zone();
         let sums = recap_sums(&report);
@@ -49,7 +49,7 @@ impl Runner {
             None => Ok(Text::builtin(sums)),
             Some(asker) => {
                 if let Some(status) = self.announce_period(asker, &digest, is_dry_run, io)? {
-                    return Ok(errors.outcome(status));
+                    return Ok(errors.to_status(status));
                 }
                 let _progress = ProgressLine::new_spinner(self.work, io);
                 self.driver.generator.period_text(&digest)
@@ -70,9 +70,9 @@ impl Runner {
             };
             let record = RecapRecord {
                 sessions: report.sessions,
-                ..recap_record(output, self)
+                ..new_recap_record(output, self)
             };
-            output::records(&[record], io)?;
+            output::print_records(&[record], io)?;
         } else {
             let recap = text.ok().filter(|_| asker.is_some());
             let line = recap.map(|text| format!("{}\n\n", style.recap_line(&text.text)));
@@ -82,7 +82,7 @@ impl Runner {
         let outcome = Status::negative_if(arguments.side.exit_status && written == 0);
         Ok(self
             .stop
-            .or(failures.outcome(written, false, errors.outcome(outcome))))
+            .or(failures.outcome(written, false, errors.to_status(outcome))))
     }
 
     /// Reports on the sessions of a period, sorted by project and time. Only messages, calls and requests in it count.
@@ -149,7 +149,7 @@ impl Runner {
         let request = self.driver.generator.period_request(digest);
         let mut estimate = Estimate::default();
         if is_dry_run {
-            let mut writer = output::record_writer(io)?;
+            let mut writer = output::open_record_writer(io)?;
             self.print_request(asker, &request, &mut estimate, &mut writer)?;
             writer.flush()?;
         } else {

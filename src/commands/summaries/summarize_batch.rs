@@ -13,9 +13,11 @@ use crate::assemble::Decoder;
 use crate::client::model::Pace;
 use crate::commands::error::ModelFailures;
 use crate::commands::inputs::{
-    open_stream, report_foreign_stream, session_to_write, take_stdin, working_directory,
+    open_session_to_append, open_stream, report_foreign_stream, take_stdin, working_directory,
 };
-use crate::commands::model_arguments::{Fallback, NoModel, SideArguments, nothing_to_send};
+use crate::commands::model_arguments::{
+    Fallback, NoModel, SideArguments, new_nothing_to_send_error,
+};
 use crate::commands::{Form, Globals, InputErrors, RecordWriter, Run, Status, UsageError, output};
 use crate::io::{CancelToken, Ids, Io, Messages, Moment, retry_interrupted};
 use crate::jsonl::{Damage, Prefilter};
@@ -102,7 +104,7 @@ enum EmitLabels {
 
 impl Run for SummarizeBatchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let Some(instructions) = self.side.instructions(PROMPT, io)? else {
+        let Some(instructions) = self.side.load_instructions(PROMPT, io)? else {
             return Ok(Status::Done);
         };
         let stop = CancelToken::default();
@@ -138,8 +140,8 @@ impl Run for SummarizeBatchArguments {
         };
         let mut sink = LabelPrinter {
             writer: match printing {
-                Printing::Text(_) => output::writer(Form::Text, io)?,
-                _ => output::record_writer(io)?,
+                Printing::Text(_) => output::open_writer(Form::Text, io)?,
+                _ => output::open_record_writer(io)?,
             },
             printing,
             ids: Arc::clone(&io.ids),
@@ -150,7 +152,7 @@ impl Run for SummarizeBatchArguments {
         };
         let Some(labeler) = labeler else {
             // Labels are disabled, or `--model none` is set.
-            return Ok(errors.outcome(copy(input, &mut sink)?));
+            return Ok(errors.to_status(copy(input, &mut sink)?));
         };
         let earlier = self.record.as_deref().map(RecordedLabels::read).transpose();
         let earlier = earlier.context("cannot read the recorded labels")?;
@@ -164,7 +166,7 @@ impl Run for SummarizeBatchArguments {
             },
         );
         stop.cancel();
-        Ok(errors.outcome(self.finish(end, sink)?))
+        Ok(errors.to_status(self.finish(end, sink)?))
     }
 }
 
@@ -204,14 +206,14 @@ impl SummarizeBatchArguments {
         let arguments = &self.side.model;
         let pace = Pace::default();
         let engine =
-            arguments.engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
+            arguments.create_engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
         Ok(match engine {
             TextEngine::None => None,
             TextEngine::Model(asker) if arguments.dry_run => Some(Labeler::DryRun {
                 provider: asker.provider,
                 instructions,
             }),
-            TextEngine::Rules if arguments.dry_run => return Err(nothing_to_send()),
+            TextEngine::Rules if arguments.dry_run => return Err(new_nothing_to_send_error()),
             TextEngine::Rules => Some(Labeler::Rules),
             TextEngine::Model(asker) => Some(Labeler::Model {
                 asker,
@@ -247,7 +249,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose =
         find_owner(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     if whose == Ownership::AnotherAgent {
-        session_to_write(path)?;
+        open_session_to_append(path)?;
     }
     let name = path.file_stem().unwrap_or_default();
     let directory = working_directory()?;
@@ -256,7 +258,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
         side_file_path(path),
         facts,
         FileSystems::Local,
-        Moment::of(io),
+        Moment::from_io(io),
     ))
 }
 

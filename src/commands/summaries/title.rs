@@ -109,7 +109,7 @@ impl Run for TitleArguments {
                 ManualTitle::Keep
             }),
         };
-        let Some(runner) = self.common.runner(plan, globals, io)? else {
+        let Some(runner) = self.common.create_runner(plan, globals, io)? else {
             return Ok(Status::Done);
         };
         runner.run(&self.common, io, |output, writer| match runner.form {
@@ -118,17 +118,17 @@ impl Run for TitleArguments {
                     writer.echo(format!("{}{}\n", output.text_prefix(), text.text).as_bytes())
                 }
                 Err(no_text) => {
-                    runner.note_no_text(&output, no_text, &no_text.reason);
+                    runner.report_no_text(&output, no_text, &no_text.reason);
                     Ok(())
                 }
             },
-            Form::Jsonl => writer.record(&title_record(output, self.replace)),
+            Form::Jsonl => writer.record(&new_title_record(output, self.replace)),
         })
     }
 }
 
 /// Returns the record of a title. `replaces` says whether titles of the user are replaced.
-fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
+fn new_title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
     let session_fields = TitleRecord {
         session_id: output.session_id,
         path: output.path,
@@ -147,8 +147,8 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
             },
             title: Some(title.text),
             model: Some(title.model),
-            error: why_hidden(record_outcome).map(str::to_owned),
-            written: record_outcome.map(|_| why_hidden(record_outcome).is_none()),
+            error: find_hiding_reason(record_outcome).map(str::to_owned),
+            written: record_outcome.map(|_| find_hiding_reason(record_outcome).is_none()),
             ..session_fields
         },
         Err(no_text) => TitleRecord {
@@ -161,7 +161,7 @@ fn title_record(output: SessionOutput, replaces: bool) -> TitleRecord {
 }
 
 /// Returns the reason why the agent does not show a title.
-fn why_hidden(outcome: Option<RecordOutcome>) -> Option<&'static str> {
+fn find_hiding_reason(outcome: Option<RecordOutcome>) -> Option<&'static str> {
     match outcome {
         Some(RecordOutcome::NotShown(reason)) => Some(reason),
         _ => None,

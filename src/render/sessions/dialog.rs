@@ -29,7 +29,7 @@ pub(crate) fn print_dialog(
     for part in parts {
         let to_error = |error: io::Error| PrintError::read(&part.file.path, error);
         let messages = part.messages(scope).map_err(to_error)?;
-        omitted += messages.omitted_count();
+        omitted += messages.count_omitted();
         for message in messages {
             let message = message.map_err(to_error)?;
             if is_shown(&message) {
@@ -76,7 +76,7 @@ pub(crate) fn dialog_facts(
     prices: &Prices,
 ) -> io::Result<Vec<(&'static str, String)>> {
     let mut tally = Tally::from_session(session, prices)?;
-    let mut subagents = tally.subagents();
+    let mut subagents = tally.sum_subagents();
     if subagents
         .iter()
         .any(|subagent| subagent.facts.agent_type.is_none())
@@ -85,7 +85,7 @@ pub(crate) fn dialog_facts(
         tally = Tally::new(Detail::Full);
         tally.add(session)?;
         tally.price(prices);
-        subagents = tally.subagents();
+        subagents = tally.sum_subagents();
     }
     let cost = tally.total();
     let subagents = subagents

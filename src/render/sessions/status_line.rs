@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::agent::{Agent, Detail, plan_limits};
+use crate::agent::{Agent, Detail, parse_plan_limits};
 use crate::records::SessionCostRecord;
 use crate::render::{cost_cell, end_of_block, format_duration, window_name};
 use crate::session::{Candidate, Listing, Prices, Session, Tally};
@@ -48,7 +48,7 @@ pub(crate) fn status_line(
                 &Tally::from_session(&session, prices).ok()?.total(),
             ))
         });
-    let block = tally.block_at(now).map(|block| {
+    let block = tally.find_block_at(now).map(|block| {
         let left = format_duration(block.end.duration_since(now));
         format!(
             "{} block (until {}, {left} left)",
@@ -66,7 +66,7 @@ pub(crate) fn status_line(
         block,
         number("/context_window/used_percentage").map(|used| format!("{used:.0}% context")),
     ];
-    let limits = plan_limits(Agent::Claude, &input["rate_limits"], now, now)
+    let limits = parse_plan_limits(Agent::Claude, &input["rate_limits"], now, now)
         .into_iter()
         .filter(|limit| !limit.expired)
         .map(|limit| format!("{:.0}% of {}", limit.used_percent, window_name(&limit)));

@@ -175,7 +175,7 @@ impl Trajectories<'_> {
             let messages = session
                 .messages(Scope::Live)
                 .map_err(TrajectoryError::read)?;
-            omitted += messages.omitted_count();
+            omitted += messages.count_omitted();
             for message in messages {
                 let mut message = message.map_err(TrajectoryError::read)?;
                 if trajectory

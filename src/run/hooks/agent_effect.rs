@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::agent_protocol::EventKind;
 use crate::agent::Agent;
 use crate::message::Decision;
-use crate::records::{HookEffect, name_of};
+use crate::records::{HookEffect, serialize_name};
 
 /// The end of a hook, as its agent reads it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl HookAnswer {
         };
         let name = object[decision].as_str()?;
         let mut decisions = [Decision::Allow, Decision::Ask, Decision::Deny].into_iter();
-        let decision = decisions.find(|known| name_of(*known) == name)?;
+        let decision = decisions.find(|known| serialize_name(*known) == name)?;
         Some(Self {
             decision: Some(decision),
             reason: object[reason].as_str().map(str::to_owned),

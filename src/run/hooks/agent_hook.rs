@@ -16,7 +16,7 @@ use crate::io::{CancelToken, Environment};
 use crate::message::Decision;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Spawners, Stdin};
 use crate::records::{HookEffect, HookScope, HookStatusRecord, HookTestRecord};
-use crate::session::input_gist;
+use crate::session::describe_input;
 
 /// A call of each agent for each event of its hooks, in the form of the agent. Their project is `/srv`.
 const SAMPLES: &str = include_str!("samples.jsonl");
@@ -139,7 +139,7 @@ impl AgentHook {
             agent_type: call.subagent(),
             tool: call.tool_name.clone(),
             about: (call.tool_input.as_ref())
-                .map(|input| input_gist(input, call.cwd.to_str()))
+                .map(|input| describe_input(input, call.cwd.to_str()))
                 .unwrap_or_default(),
             decision: answer.decision,
             reason: answer.reason,

@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, session_roots};
+use crate::agent::{Agent, list_session_roots};
 use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
 use crate::records::HookDecisionRecord;
-use crate::session::input_gist;
+use crate::session::describe_input;
 use crate::tool_facts::mcp_prefix;
 
 /// The input of a hook about a call.
@@ -328,7 +328,7 @@ impl AgentHookInput {
     ) -> HookDecisionRecord {
         let text = |names: &[&str]| self.members.text(names);
         let transcript = PathBuf::from(text(&["transcript_path"]).unwrap_or_default());
-        let mut roots = session_roots(environment).into_iter();
+        let mut roots = list_session_roots(environment).into_iter();
         let root = roots.find(|root| transcript.starts_with(&root.path));
         let decided_by_rules = decided.ok();
         let decision = decided_by_rules.map_or(Decision::Ask, |decided| decided.decision);
@@ -345,7 +345,7 @@ impl AgentHookInput {
             event: self.event.clone(),
             tool: self.tool_name.clone(),
             about: (self.tool_input.as_ref())
-                .map(|input| input_gist(input, self.cwd.to_str()))
+                .map(|input| describe_input(input, self.cwd.to_str()))
                 .unwrap_or_default(),
             decision: answer.unwrap_or(decision),
             answered: answer.is_some(),

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::client::http::{Redaction, Secret};
 use crate::io::open_regular;
-use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, read_at, search_backward};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, append_record, fill_at, search_backward};
 use crate::message::Decision;
-use crate::records::{HookDecisionRecord, name_of};
+use crate::records::{HookDecisionRecord, serialize_name};
 use crate::text::{fit_columns, redact_strings, secrets_in};
 
 /// Maximum width of a text in the log, in columns.
@@ -63,7 +63,7 @@ fn is_last_line_open(file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     let mut last = [b'\n'];
     if metadata.is_file() && metadata.len() > 0 {
-        read_at(file, &mut last, metadata.len() - 1)?;
+        fill_at(file, &mut last, metadata.len() - 1)?;
     }
     Ok(last != [b'\n'])
 }
@@ -80,7 +80,7 @@ pub fn last_decisions(path: &Path, decisions: &[Decision], limit: usize) -> io::
     search_backward(&mut file, &["\"hook_decision\""], &mut |hit| {
         // A damaged record has no decision.
         let record: Value = serde_json::from_slice(hit.line).unwrap_or_default();
-        let mut names = decisions.iter().map(name_of);
+        let mut names = decisions.iter().map(serialize_name);
         let is_wanted = decisions.is_empty() || names.any(|name| record["decision"] == *name);
         if record["type"] == "hook_decision" && is_wanted {
             found.push(record);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::response::{HookDecision, HookResponse};
 use super::runner::{HookRun, HookRunner};
 use super::settings::{HookEvent, Hooks};
-use crate::io::{CancelToken, milliseconds};
+use crate::io::{CancelToken, to_millis};
 use crate::message::Decision;
 use crate::permission::{Mode, Request};
 use crate::records::HookReport;
@@ -87,7 +87,7 @@ fn hook_report(event: HookEvent, run: &HookRun) -> HookReport {
     HookReport {
         event: event.name().to_owned(),
         name: run.name.clone(),
-        duration_ms: milliseconds(run.duration),
+        duration_ms: to_millis(run.duration),
         exit_status: run.exit_code,
         decision: decision.map(|(decision, _)| match decision {
             HookDecision::Allow => Decision::Allow,

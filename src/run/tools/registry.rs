@@ -16,7 +16,7 @@ use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
 use crate::api::{Api, FREE_TEXT};
 use crate::io::CancelToken;
-use crate::text::most_similar;
+use crate::text::find_similar;
 use crate::tool_facts::{Purpose, agent_tool, find_alias, without_namespace};
 
 /// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
@@ -214,7 +214,7 @@ impl Registry {
             }),
             Some(Ok(None)) | None => Err(LookupError::Unknown {
                 name: name.to_owned(),
-                suggestion: most_similar(short, self.iter().map(|tool| tool.name()))
+                suggestion: find_similar(short, self.iter().map(|tool| tool.name()))
                     .or_else(|| self.tool_for(short))
                     .map(str::to_owned),
             }),
@@ -355,11 +355,11 @@ pub fn declarations(registry: &Registry, api: Api) -> Value {
         .iter()
         .map(|tool| &**tool)
         .filter(|tool| api == Api::Anthropic || !tool.is_deferred());
-    api.tools(tools.map(|tool| declaration(tool, api)).collect())
+    api.encode_tools(tools.map(|tool| declaration(tool, api)).collect())
 }
 
 fn declaration(tool: &dyn Tool, api: Api) -> Value {
-    let mut declaration = api.declaration(&function(tool));
+    let mut declaration = api.declare(&function(tool));
     if tool.is_deferred() {
         declaration["defer_loading"] = true.into();
     }

@@ -95,7 +95,7 @@ impl PreparedCall for Search {
         }
         let declarations: Vec<String> = found
             .iter()
-            .map(|tool| Api::Anthropic.declaration(&function(&***tool)).to_string())
+            .map(|tool| Api::Anthropic.declare(&function(&***tool)).to_string())
             .collect();
         Ok(ToolReply::text(declarations.join("\n"), structured))
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::assemble::own_id;
+use crate::assemble::make_unique_id;
 use crate::client::model::Turn;
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, ToolResult};
 use crate::run::results::{BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
@@ -225,7 +225,7 @@ impl History {
             for (position, block) in round.reply.into_iter().enumerate() {
                 match block {
                     Block::Call(call) => {
-                        let id = own_id(&call.id, &mut ids);
+                        let id = make_unique_id(&call.id, &mut ids);
                         let result = results.remove(&position);
                         input.push(Block::Result(ToolResult {
                             id: id.clone(),

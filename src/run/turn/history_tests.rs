@@ -280,10 +280,12 @@ proptest! {
 #[test]
 fn equal_ids_are_numbered_without_counting_again() {
     let mut taken = HashMap::from([("call_3".to_owned(), 1)]);
-    let ids: Vec<String> = (0..50_000).map(|_| own_id("call", &mut taken)).collect();
+    let ids: Vec<String> = (0..50_000)
+        .map(|_| make_unique_id("call", &mut taken))
+        .collect();
     assert_eq!(ids[..4], ["call", "call_2", "call_4", "call_5"]);
     assert_eq!(ids.last().unwrap(), "call_50001");
     let long = "x".repeat(80);
-    let ids = [0, 1].map(|_| own_id(&long, &mut taken));
+    let ids = [0, 1].map(|_| make_unique_id(&long, &mut taken));
     assert_eq!(ids, ["x".repeat(40), format!("{}_2", "x".repeat(38))]);
 }

@@ -11,7 +11,7 @@ use super::output::{MAX_CORRECTIONS, OutputCheck};
 use super::records::{Ending, RecordBuilder};
 use crate::assemble::{BlockBuilder, Output};
 use crate::client::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request, Turn};
-use crate::io::{CancelToken, milliseconds};
+use crate::io::{CancelToken, to_millis};
 use crate::jsonl::{RecordWriter, WriteError, WriteResult};
 use crate::message::{Block, Role, Usage};
 use crate::permission::Mode;
@@ -139,7 +139,7 @@ impl ReplyWriter {
             Err(problems) => Ending::SchemaMismatch(problems),
         };
         let record = TurnResultRecord {
-            duration_ms: milliseconds(duration),
+            duration_ms: to_millis(duration),
             num_turns: replies as u64,
             total_cost_usd: cost,
             structured_output: output.clone().unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! The request to a model for a label.
 
-use crate::api::string_prefix;
+use crate::api::truncate_json_string;
 use crate::client::model::{PromptId, Request, Turn};
 use crate::json::replace_lone_surrogates;
 use crate::text::{redact, redact_json, truncate_utf16, utf16_length};
@@ -43,7 +43,7 @@ pub(in crate::summaries) fn json_excerpt(json: &str) -> String {
 /// three dots and never splits a character.
 pub(in crate::summaries) fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    let json = string_prefix(json, limit + LOOKAHEAD);
+    let json = truncate_json_string(json, limit + LOOKAHEAD);
     let repaired = replace_lone_surrogates(&json);
     let text = redact_json(repaired.as_deref().unwrap_or(&json).trim());
     if utf16_length(&text) <= limit {

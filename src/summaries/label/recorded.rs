@@ -8,7 +8,7 @@ use std::path::Path;
 use super::CallsEnded;
 use super::batch::Batch;
 use super::labeler::{Label, LabelSource};
-use crate::json::{elements, is, non_empty, object, text};
+use crate::json::{elements, has_text, non_empty, object, text};
 use crate::message::ToolUseId;
 use crate::session::record::visit_side_records;
 use crate::summaries::Text;
@@ -53,7 +53,7 @@ impl RecordedLabels {
             return;
         };
         let Some(summary) =
-            non_empty(record.summary).filter(|_| is(record.kind, "tool_use_summary"))
+            non_empty(record.summary).filter(|_| has_text(record.kind, "tool_use_summary"))
         else {
             return;
         };
@@ -65,7 +65,7 @@ impl RecordedLabels {
             let of_call = self.by_call.entry(id.clone()).or_default();
             of_call.push(self.labels.len());
         }
-        let extension = Extension::of(record.turnpipe).unwrap_or_default();
+        let extension = Extension::from_raw(record.turnpipe).unwrap_or_default();
         let text_of = |member| non_empty(member).map(Cow::into_owned);
         self.labels.push(RecordedLabel {
             label: Label {

@@ -3,6 +3,7 @@
 //! Everything that makes two runs differ is injected through [`Io`], so that tests can fix it.
 
 mod cancel;
+mod clock;
 mod files;
 mod git_directory;
 mod ids;
@@ -15,9 +16,10 @@ mod temporary;
 mod terminal;
 
 pub use cancel::{CancelToken, Level, Lock};
+pub use clock::{Clock, FixedClock, SystemClock, to_millis};
 pub use files::{UNFINISHED, open_regular, read_regular, replace_below};
 pub use git_directory::{GitDirectory, read_git_file};
-pub use ids::{Clock, FixedClock, Ids, RandomIds, SeededIds, SystemClock, milliseconds};
+pub use ids::{Ids, RandomIds, SeededIds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable, columns, is_per_process_path, is_procfs};
 pub use remove_tree::remove_tree;

@@ -102,7 +102,7 @@ pub struct Moment {
 
 impl Moment {
     /// Returns the clock and ids of a run.
-    pub fn of(io: &Io) -> Self {
+    pub fn from_io(io: &Io) -> Self {
         Self {
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),

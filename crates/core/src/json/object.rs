@@ -18,7 +18,7 @@ pub trait LenientVisitor<'a>: Sized {
     ///
     /// # Errors
     /// The JSON is malformed.
-    fn object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
+    fn read_object<A: MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
     }
@@ -27,13 +27,13 @@ pub trait LenientVisitor<'a>: Sized {
     ///
     /// # Errors
     /// The JSON is malformed.
-    fn array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
+    fn read_array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
         while array.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
     /// Takes a string.
-    fn text(_: Cow<'a, str>) -> Option<Self> {
+    fn read_text(_: Cow<'a, str>) -> Option<Self> {
         None
     }
 
@@ -41,14 +41,14 @@ pub trait LenientVisitor<'a>: Sized {
     ///
     /// # Errors
     /// The JSON is malformed.
-    fn value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+    fn read_value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         deserializer.deserialize_any(AnyValue(PhantomData))
     }
 }
 
 /// Accepts every value.
 impl<'a> LenientVisitor<'a> for &'a RawValue {
-    fn value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+    fn read_value<D: Deserializer<'a>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Deserialize::deserialize(deserializer).map(Some)
     }
 }
@@ -58,7 +58,7 @@ pub struct Lenient<T>(pub Option<T>);
 
 impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::value(deserializer).map(Self)
+        T::read_value(deserializer).map(Self)
     }
 }
 
@@ -68,7 +68,7 @@ struct OrDefault<T>(T);
 
 impl<'de, T: LenientVisitor<'de> + Default> Deserialize<'de> for OrDefault<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(T::value(deserializer)?.unwrap_or_default()))
+        Ok(Self(T::read_value(deserializer)?.unwrap_or_default()))
     }
 }
 
@@ -82,19 +82,19 @@ impl<'de, T: LenientVisitor<'de>> Visitor<'de> for AnyValue<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::object(map)
+        T::read_object(map)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<Self::Value, A::Error> {
-        T::array(array)
+        T::read_array(array)
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(T::text(Cow::Borrowed(text)))
+        Ok(T::read_text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(T::text(Cow::Owned(text.to_owned())))
+        Ok(T::read_text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
@@ -146,7 +146,7 @@ macro_rules! object {
         }
 
         impl<'a> $crate::json::LenientVisitor<'a> for $name<'a> {
-            fn object<A: serde::de::MapAccess<'a>>(map: A) -> Result<Option<Self>, A::Error> {
+            fn read_object<A: serde::de::MapAccess<'a>>(map: A) -> Result<Option<Self>, A::Error> {
                 let mut object = Self::default();
                 $crate::json::Members::fill(&mut object, map)?;
                 Ok(Some(object))
@@ -179,14 +179,14 @@ macro_rules! object {
             }
 
             /// Reads a raw value; `None` if it is absent or not an object.
-            pub(crate) fn of(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
+            pub(crate) fn from_raw(raw: Option<&'a serde_json::value::RawValue>) -> Option<Self> {
                 Self::read(raw?.get())
             }
 
             /// Reads the elements of an array; an element that is not an object becomes an empty object.
             /// Empty if the value is absent or not an array.
-            pub(crate) fn list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
-                $crate::json::list(raw)
+            pub(crate) fn read_list(raw: Option<&'a serde_json::value::RawValue>) -> Vec<Self> {
+                $crate::json::read_list(raw)
             }
         }
     };
@@ -236,7 +236,7 @@ pub fn read<'a, T: LenientVisitor<'a>>(json: &'a str) -> Option<T> {
 
 /// Reads the elements of an array; an element of another kind becomes the default. Empty if the value is
 /// absent or not an array.
-pub fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> Vec<T> {
+pub fn read_list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue>) -> Vec<T> {
     let Some(raw) = raw.filter(|raw| raw.get().starts_with('[')) else {
         return Vec::new();
     };
@@ -291,18 +291,20 @@ mod tests {
 
     #[test]
     fn lists_keep_the_position_of_other_values() {
-        let list = |json: &str| -> Vec<Option<String>> {
+        let read_list = |json: &str| -> Vec<Option<String>> {
             let raw: &RawValue = serde_json::from_str(json).unwrap();
             let some = |pair: &Pair<'_>| pair.some.map(|raw| raw.get().to_owned());
-            Pair::list(Some(raw)).iter().map(some).collect()
+            Pair::read_list(Some(raw)).iter().map(some).collect()
         };
         let one = Some("1".to_owned());
-        assert_eq!(list(r#"[{"some":1},{}]"#), [one.clone(), None]);
+        assert_eq!(read_list(r#"[{"some":1},{}]"#), [one.clone(), None]);
         assert_eq!(
-            list(r#"[7,{"some":1},1e999,[],"x"]"#),
+            read_list(r#"[7,{"some":1},1e999,[],"x"]"#),
             [None, one, None, None, None]
         );
-        assert!(list("[]").is_empty() && list("{}").is_empty() && list("1").is_empty());
+        assert!(
+            read_list("[]").is_empty() && read_list("{}").is_empty() && read_list("1").is_empty()
+        );
     }
 
     #[test]

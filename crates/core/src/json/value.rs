@@ -82,9 +82,9 @@ pub fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
-/// Whether the value is this string.
-pub fn is(raw: Option<&RawValue>, name: &str) -> bool {
-    text(raw).is_some_and(|text| text == name)
+/// Whether the value is the string `expected`.
+pub fn has_text(raw: Option<&RawValue>, expected: &str) -> bool {
+    text(raw).is_some_and(|text| text == expected)
 }
 
 /// Whether the value is `true`.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr, memrchr_iter};
 
-use super::fixed_file::{FixedFile, read_at};
+use super::fixed_file::{FixedFile, fill_at};
 use super::piece::Prefilter;
 use super::reader::MAX_LINE_BYTES;
 
@@ -152,7 +152,7 @@ impl Search {
             };
             self.last_line_start = line.start;
             line_buffer.resize(usize::try_from(line.end - line.start).unwrap_or(0), 0);
-            let filled = read_at(handle, &mut line_buffer, line.start)?;
+            let filled = fill_at(handle, &mut line_buffer, line.start)?;
             &line_buffer[..filled]
         };
         let control = visit(Hit {
@@ -184,7 +184,7 @@ impl Search {
             }
             let step = from.min(buffer.len() as u64);
             let piece = &mut buffer[..usize::try_from(step).unwrap_or(0)];
-            let filled = read_at(handle, piece, from - step)?;
+            let filled = fill_at(handle, piece, from - step)?;
             if let Some(at) = memrchr(b'\n', &piece[..filled]) {
                 break from - step + at as u64 + 1;
             }
@@ -196,7 +196,7 @@ impl Search {
                 self.skipped = start..to;
                 return Ok(None);
             }
-            let filled = read_at(handle, &mut buffer, to)?;
+            let filled = fill_at(handle, &mut buffer, to)?;
             let rest = usize::try_from(length - to).unwrap_or(usize::MAX);
             let piece = &buffer[..filled.min(rest)];
             if let Some(at) = memchr(b'\n', piece) {
@@ -286,7 +286,7 @@ impl Lines<'_, '_> {
             return Ok((self.visit)(range, Some(line)));
         }
         self.line_buffer.resize(length, 0);
-        let filled = read_at(handle, &mut self.line_buffer, from)?;
+        let filled = fill_at(handle, &mut self.line_buffer, from)?;
         Ok((self.visit)(range, Some(&self.line_buffer[..filled])))
     }
 }

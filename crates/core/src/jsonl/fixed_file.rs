@@ -42,7 +42,7 @@ impl Beginning {
     /// Reading failed (interrupted reads are repeated).
     pub fn read(file: &File, size: usize) -> io::Result<Self> {
         let mut buffer = Buffer::from_pool();
-        let length = read_at(file, buffer.resize_to(size), 0)?;
+        let length = fill_at(file, buffer.resize_to(size), 0)?;
         Ok(Self { buffer, length })
     }
 
@@ -162,7 +162,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
         let missing = &mut bytes[from..to];
         let wanted = missing.len();
-        let filled = read_at(self.file.borrow(), missing, range.start + from as u64)?;
+        let filled = fill_at(self.file.borrow(), missing, range.start + from as u64)?;
         // After a short read, the bytes at the end of the range do not follow those that were read.
         let end = if filled == wanted {
             size
@@ -200,7 +200,7 @@ fn slice_at<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [
 ///
 /// # Errors
 /// Reading failed (interrupted reads are repeated).
-pub fn read_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
+pub fn fill_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         let (room, at) = (&mut buffer[filled..], start + filled as u64);

@@ -16,7 +16,7 @@ mod value;
 mod writer;
 
 pub use backward::{Hit, LineVisitor, SearchControl, search_backward, visit_lines_backward};
-pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
+pub use fixed_file::{Beginning, FixedFile, Mapping, fill_at};
 pub use line_records::{Damage, END_OF_EVENTS, Record, only_record, split_line, undamaged_text};
 pub use line_splitter::{LineEnding, LineReader, LineSplitter, LineTooLong, take_buffer};
 pub use piece::{Piece, Prefilter};

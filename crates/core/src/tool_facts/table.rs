@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::most_similar;
+use crate::text::find_similar;
 
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,12 +82,12 @@ pub fn agent_tool(name: &str) -> Option<AgentTool> {
 
 /// Whether this is the name of a tool of a coding agent or an MCP server.
 pub fn is_known(name: &str) -> bool {
-    agent_tool(name).is_some() || Purpose::of(name) == Purpose::Mcp
+    agent_tool(name).is_some() || Purpose::from_tool(name) == Purpose::Mcp
 }
 
 /// Returns the tool of a coding agent with a similar name, by its name in rules.
 pub fn similar_tool(name: &str) -> Option<&'static str> {
-    let similar = most_similar(name, TOOLS.iter().map(|(known, _)| *known))?;
+    let similar = find_similar(name, TOOLS.iter().map(|(known, _)| *known))?;
     agent_tool(similar).map(|tool| tool.name)
 }
 
@@ -129,7 +129,7 @@ pub fn subagent_or_skill_name<'a>(tool: &str, input: &'a Map<String, Value>) -> 
         let mut names = parameters(parameter).iter();
         names.find_map(|name| input.get(*name)?.as_str())
     };
-    let name = match Purpose::of(tool) {
+    let name = match Purpose::from_tool(tool) {
         Purpose::Agent => first(Parameter::Agent)?.trim(),
         // `/deploy now`
         _ => first(Parameter::Skill)?.split_whitespace().next()?,
@@ -234,7 +234,7 @@ pub fn mcp_name(name: &str) -> String {
 
 impl Purpose {
     /// Returns the purpose of the tool of this name.
-    pub fn of(name: &str) -> Self {
+    pub fn from_tool(name: &str) -> Self {
         match agent_tool(name) {
             Some(tool) => tool.purpose,
             None if name.to_ascii_lowercase().starts_with(MCP_PREFIX) => Self::Mcp,
@@ -301,10 +301,10 @@ mod tests {
 
     #[test]
     fn names_of_several_agents_denote_the_same_tool() {
-        assert_eq!(Purpose::of("Read"), Purpose::of("read_file"));
-        assert_eq!(Purpose::of("run_shell_command"), Purpose::Shell);
-        assert_eq!(Purpose::of("mcp__linear__get_issue"), Purpose::Mcp);
-        assert_eq!(Purpose::of("Frobnicate"), Purpose::Other);
+        assert_eq!(Purpose::from_tool("Read"), Purpose::from_tool("read_file"));
+        assert_eq!(Purpose::from_tool("run_shell_command"), Purpose::Shell);
+        assert_eq!(Purpose::from_tool("mcp__linear__get_issue"), Purpose::Mcp);
+        assert_eq!(Purpose::from_tool("Frobnicate"), Purpose::Other);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, count, decimal, input_of, is_in, is_true, message, results, string, user_messages,
+    input_of, is_in, is_true, new_call, new_message, new_results, read_count, read_decimal,
+    split_user, string,
 };
 use super::counting::SideCost;
 use super::entry::{Entry, Part};
@@ -85,12 +86,14 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let mut row = Row::read(record)?;
     let mut part = Part::Aside;
     while let Some(subagent) = elements(row.subagents).first() {
-        row = Row::of(Some(subagent))?;
+        row = Row::from_raw(Some(subagent))?;
         part = Part::Side;
     }
-    let step = elements(row.steps).first().map(|step| Step::of(Some(step)));
+    let step = elements(row.steps)
+        .first()
+        .map(|step| Step::from_raw(Some(step)));
     if let Some(step) = step {
-        return Some(step_entry(&step.unwrap_or_default(), part, detail));
+        return Some(read_step(&step.unwrap_or_default(), part, detail));
     }
     let members = [
         row.version,
@@ -112,24 +115,24 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         return Some(entry);
     }
     let agent = row.agent.unwrap_or_default();
-    let about = agent.extra.unwrap_or_default();
+    let agent_extra = agent.extra.unwrap_or_default();
     let extra = row.extra.unwrap_or_default();
     entry.facts = Facts {
         session_id: string(row.session).or_else(|| string(row.trajectory)),
         model: string(agent.model),
-        branch: string(about.branch),
+        branch: string(agent_extra.branch),
         forked_from: string(extra.forked_from),
         ..Facts::default()
     }
-    .in_directory(string(about.cwd));
+    .with_directory(string(agent_extra.cwd));
     entry.title = non_empty(extra.title)
         .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep));
     if let Some(totals) = row.totals {
-        entry.recorded_cost = decimal(totals.cost);
+        entry.recorded_cost = read_decimal(totals.cost);
         let extra = totals.extra.unwrap_or_default();
         let counts = [totals.input, totals.output, totals.cached];
-        let usage = usage(counts, totals.cost, extra.all_cache_write, &extra);
-        entry.side_cost = Some(SideCost::of_run(usage));
+        let usage = read_usage(counts, totals.cost, extra.all_cache_write, &extra);
+        entry.side_cost = Some(SideCost::from_run(usage));
     }
     Some(entry)
 }
@@ -137,7 +140,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 /// The kind of the line after the last member.
 pub(super) const END: &str = "end";
 
-fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
+fn read_step(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
     let is_side = part == Part::Side;
     let source = string(step.source);
     let mut entry = Entry {
@@ -152,7 +155,7 @@ fn step_entry(step: &Step<'_>, part: Part, detail: Detail) -> Entry {
     if !is_side {
         entry.facts = Facts {
             model: string(step.model),
-            ..Facts::at(step.time)
+            ..Facts::from_time(step.time)
         };
     }
     if detail != Detail::Outline {
@@ -181,28 +184,30 @@ fn read_message(step: &Step<'_>, source: &str) -> Vec<Message> {
     let origin = extra
         .origin
         .and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let mut blocks = content(step.message);
+    let mut blocks = read_content(step.message);
     match (source, origin) {
         ("agent", _) => {
             if let Some(thinking) = non_empty(step.reasoning) {
                 blocks.insert(0, Block::thinking(thinking));
             }
-            blocks.extend(Called::list(step.calls).iter().map(call_block));
+            blocks.extend(Called::read_list(step.calls).iter().map(read_call));
             vec![Message {
                 model: string(step.model),
                 usage: step.metrics.map(|spent| {
                     let extra = spent.extra.unwrap_or_default();
                     let counts = [spent.input, spent.output, spent.cached];
-                    usage(counts, spent.cost, extra.cache_write, &extra)
+                    read_usage(counts, spent.cost, extra.cache_write, &extra)
                 }),
-                ..message(Role::Assistant, origin.unwrap_or(Origin::Reply), blocks)
+                ..new_message(Role::Assistant, origin.unwrap_or(Origin::Reply), blocks)
             }]
         }
-        ("user", None) => user_messages(Origin::Prompt, blocks),
-        ("user", Some(origin)) => vec![message(Role::User, origin, blocks)],
-        _ if is_object(extra.context) => vec![message(Role::System, Origin::Compaction, blocks)],
+        ("user", None) => split_user(Origin::Prompt, blocks),
+        ("user", Some(origin)) => vec![new_message(Role::User, origin, blocks)],
+        _ if is_object(extra.context) => {
+            vec![new_message(Role::System, Origin::Compaction, blocks)]
+        }
         _ if blocks.is_empty() => Vec::new(),
-        _ => vec![message(
+        _ => vec![new_message(
             Role::System,
             origin.unwrap_or(Origin::Injected),
             blocks,
@@ -210,9 +215,9 @@ fn read_message(step: &Step<'_>, source: &str) -> Vec<Message> {
     }
 }
 
-fn call_block(called: &Called<'_>) -> Block {
+fn read_call(called: &Called<'_>) -> Block {
     let raw_input = called.extra.and_then(|extra| extra.raw_input);
-    call(
+    new_call(
         string(called.id).unwrap_or_default(),
         string(called.name).unwrap_or_default(),
         input_of(raw_input.or(called.input)),
@@ -222,33 +227,35 @@ fn call_block(called: &Called<'_>) -> Block {
 /// Returns the results of a step, and its other observations.
 fn read_observations(step: &Step<'_>) -> Vec<Message> {
     let observed = step.observation.and_then(|observation| observation.results);
-    let observed = Observed::list(observed).into_iter().filter_map(|result| {
-        let extra = result.extra.unwrap_or_default();
-        let blocks = content(result.content);
-        let id = text(result.call).or_else(|| text(extra.call));
-        let said = match id {
-            Some(id) => {
-                let result = Block::Result(ToolResult {
-                    id: id.into_owned(),
-                    parts: result_parts(blocks),
-                    failed: is_true(extra.is_error) || is_true(extra.harbor_error),
-                    end: None,
-                });
-                results(vec![result])
-            }
-            None if blocks.is_empty() => return None,
-            None => message(Role::User, Origin::Injected, blocks),
-        };
-        Some(Message {
-            time: string(extra.time),
-            ..said
-        })
-    });
+    let observed = Observed::read_list(observed)
+        .into_iter()
+        .filter_map(|result| {
+            let extra = result.extra.unwrap_or_default();
+            let blocks = read_content(result.content);
+            let id = text(result.call).or_else(|| text(extra.call));
+            let message = match id {
+                Some(id) => {
+                    let result = Block::Result(ToolResult {
+                        id: id.into_owned(),
+                        parts: result_parts(blocks),
+                        failed: is_true(extra.is_error) || is_true(extra.harbor_error),
+                        end: None,
+                    });
+                    new_results(vec![result])
+                }
+                None if blocks.is_empty() => return None,
+                None => new_message(Role::User, Origin::Injected, blocks),
+            };
+            Some(Message {
+                time: string(extra.time),
+                ..message
+            })
+        });
     observed.collect()
 }
 
 /// Parses a text or a list of parts. The contents of images are in files of their own.
-fn content(raw: Option<&RawValue>) -> Vec<Block> {
+fn read_content(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(text) = text(raw) {
         return Some(text.into_owned())
             .filter(|text| !text.is_empty())
@@ -256,7 +263,7 @@ fn content(raw: Option<&RawValue>) -> Vec<Block> {
             .into_iter()
             .collect();
     }
-    let parts = ContentPart::list(raw).into_iter().filter_map(|part| {
+    let parts = ContentPart::read_list(raw).into_iter().filter_map(|part| {
         let media = |source: Source<'_>| Media {
             media_type: string(source.media_type).unwrap_or_default(),
             data: None,
@@ -270,21 +277,21 @@ fn content(raw: Option<&RawValue>) -> Vec<Block> {
 }
 
 /// Returns the tokens of these counts: input with everything cached, output, and read from the cache.
-fn usage(
+fn read_usage(
     [input, output, cached]: [Option<&RawValue>; 3],
     cost: Option<&RawValue>,
     cache_write: Option<&RawValue>,
     extra: &Extra<'_>,
 ) -> Usage {
-    let (cache_read, cache_write) = (count(cached), count(cache_write));
+    let (cache_read, cache_write) = (read_count(cached), read_count(cache_write));
     Usage {
-        input: count(input).saturating_sub(cache_read + cache_write),
-        output: count(output),
+        input: read_count(input).saturating_sub(cache_read + cache_write),
+        output: read_count(output),
         cache_read,
         cache_write,
-        cache_write_1h: count(extra.cache_write_1h).min(cache_write),
-        cost: decimal(cost),
-        web_searches: count(extra.searches),
+        cache_write_1h: read_count(extra.cache_write_1h).min(cache_write),
+        cost: read_decimal(cost),
+        web_searches: read_count(extra.searches),
         ..Usage::default()
     }
 }

@@ -21,7 +21,7 @@ enum Frame {
 
 impl Frame {
     /// Returns the text before its elements and after them.
-    fn ends(self) -> (&'static [u8], &'static [u8]) {
+    fn delimiters(self) -> (&'static [u8], &'static [u8]) {
         match self {
             Self::Trajectory => (b"{", b"}"),
             Self::Steps => (b"\"steps\":[", b"]"),
@@ -41,41 +41,42 @@ pub fn may_be_trajectory(beginning: &[u8]) -> bool {
 pub struct TrajectoryLines {
     /// The number of open objects and arrays.
     depth: usize,
-    /// The outermost ones, as far as they are split.
+    /// The outermost ones, whose elements become lines.
     frames: Vec<Frame>,
     is_in_string: bool,
     is_escaped: bool,
-    /// The beginning of the last string in the innermost frame, and the string before it.
+    /// The beginning of the last string in the innermost frame.
     word: Vec<u8>,
+    /// The string before it: the name of the member if `word` is a value.
     name: Vec<u8>,
     /// Whether the last byte ended an object or array.
     is_closed: bool,
     /// Whether the version was read.
     pub is_trajectory: bool,
     /// Whether the object has ended.
-    pub is_over: bool,
+    pub has_ended: bool,
 }
 
 impl TrajectoryLines {
     /// Appends the lines of the next bytes to `lines`.
     pub fn split(&mut self, bytes: &[u8], lines: &mut Vec<u8>) {
         for byte in bytes {
-            if self.is_over {
+            if self.has_ended {
                 return;
             }
-            self.byte(*byte, lines);
+            self.push_byte(*byte, lines);
         }
     }
 
     /// Ends the line of a trajectory that is cut off after a complete element.
     pub fn finish(&mut self, lines: &mut Vec<u8>) {
         let is_whole = self.is_closed && self.depth == self.frames.len();
-        if is_whole && !self.is_in_string && !self.is_over {
+        if is_whole && !self.is_in_string && !self.has_ended {
             self.end_line(lines);
         }
     }
 
-    fn byte(&mut self, byte: u8, lines: &mut Vec<u8>) {
+    fn push_byte(&mut self, byte: u8, lines: &mut Vec<u8>) {
         let is_direct = self.depth == self.frames.len();
         if self.is_in_string {
             self.is_in_string = byte != b'"' || self.is_escaped;
@@ -97,7 +98,7 @@ impl TrajectoryLines {
                 }
             }
             b'{' | b'[' => {
-                let frame = self.frame(byte).filter(|_| is_direct);
+                let frame = self.open_frame(byte).filter(|_| is_direct);
                 self.frames.extend(frame);
                 self.depth += 1;
             }
@@ -108,7 +109,7 @@ impl TrajectoryLines {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
                     lines.extend_from_slice(b"}\n{\"end\":{}}\n");
-                    self.is_over = true;
+                    self.has_ended = true;
                     return;
                 }
             }
@@ -117,12 +118,12 @@ impl TrajectoryLines {
                 self.is_closed = false;
                 self.end_line(lines);
                 for frame in &self.frames {
-                    lines.extend_from_slice(frame.ends().0);
+                    lines.extend_from_slice(frame.delimiters().0);
                 }
                 return;
             }
             // Not an object.
-            _ if self.depth == 0 => self.is_over = true,
+            _ if self.depth == 0 => self.has_ended = true,
             _ => {}
         }
         self.is_closed = matches!(byte, b'}' | b']');
@@ -130,7 +131,7 @@ impl TrajectoryLines {
     }
 
     /// Returns the frame that opens in the innermost one.
-    fn frame(&self, byte: u8) -> Option<Frame> {
+    fn open_frame(&self, byte: u8) -> Option<Frame> {
         if self.frames.len() >= MAX_FRAMES {
             return None;
         }
@@ -147,7 +148,7 @@ impl TrajectoryLines {
     /// Ends the line after an element.
     fn end_line(&self, lines: &mut Vec<u8>) {
         for frame in self.frames.iter().rev() {
-            lines.extend_from_slice(frame.ends().1);
+            lines.extend_from_slice(frame.delimiters().1);
         }
         lines.push(b'\n');
     }
@@ -239,7 +240,7 @@ mod tests {
             let json = if is_pretty { format!("{value:#}") } else { value.to_string() };
             let (mut lines, mut text) = (TrajectoryLines::default(), Vec::new());
             json.as_bytes().chunks(size).for_each(|bytes| lines.split(bytes, &mut text));
-            prop_assert!(lines.is_trajectory && lines.is_over);
+            prop_assert!(lines.is_trajectory && lines.has_ended);
             let (mut joined, mut read) = (json!({"steps": []}), Vec::new());
             for line in String::from_utf8(text).unwrap().lines() {
                 let mut line: Value = serde_json::from_str(line).unwrap();

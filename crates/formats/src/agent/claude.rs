@@ -9,23 +9,25 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::claude_edits::{read_change, result_id};
-use super::claude_lines::line_class;
+use super::claude_lines::classify;
 use super::content::{
-    decimal, is_in, is_true, is_unique_id, session_stem, sibling_path, string, text_message,
-    user_messages, uuid_link,
+    is_in, is_true, is_unique_id, new_text, read_decimal, read_uuid_link, session_stem,
+    sibling_path, split_user, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::entry::{Entry, Part};
+use super::entry::{Entry, Part, Summary, WebSearches};
 use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::HookSettings;
-use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
-use super::own_record::{origin_name, recap, side_cost_in, title_record, title_source};
+use super::layout::{Layout, SubagentFiles, Subagents, has_name_prefix, parse_subagent_id};
+use super::own_record::{
+    new_claude_title, new_recap, read_origin, read_side_cost, read_title_source,
+};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSource};
 use super::title_format::{TitleFormat, TitleStore};
-use crate::api::{anthropic_blocks, anthropic_usage};
+use crate::api::{read_anthropic_blocks, read_anthropic_usage};
 use turnpipe_core::io::{Environment, read_regular};
 use turnpipe_core::json::{elements, non_null, number, object, text};
 use turnpipe_core::message::{Message, Origin, Role};
@@ -41,9 +43,9 @@ pub(super) static CLAUDE: Format = Format {
             "\"cost-state\"",
         ],
         activity_words: &["\"user\"", "\"queued_command\""],
-        line_class,
-        link: uuid_link,
-        edits: |record, _| read_change(record).into_iter().collect(),
+        classify,
+        read_link: read_uuid_link,
+        read_edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -53,14 +55,14 @@ pub(super) static CLAUDE: Format = Format {
     layout: Layout {
         home_variables: HOME,
         home: ".claude",
-        roots,
+        roots: find_roots,
         side_rows: |session| {
-            if is_name_from(session, "agent-") {
-                return vec![subagent_row(session)];
+            if has_name_prefix(session, "agent-") {
+                return vec![read_subagent_row(session)];
             }
-            let title = sibling_path(session, "")
+            let file = sibling_path(session, "")
                 .and_then(|dir| read_regular(&dir.join("custom-title.json")).ok());
-            let title = title
+            let title = file
                 .as_deref()
                 .and_then(Row::read)
                 .and_then(|row| string(row.custom_title));
@@ -70,8 +72,8 @@ pub(super) static CLAUDE: Format = Format {
         },
         subagents: Subagents::Files(SubagentFiles {
             directory: |session| Some(sibling_path(session, "")?.join("subagents")),
-            is_file: |path| is_name_from(path, "agent-"),
-            id: id_in_name,
+            is_file: |path| has_name_prefix(path, "agent-"),
+            id: parse_subagent_id,
             is_reserved: true,
         }),
         belongings: |session, _| {
@@ -93,8 +95,8 @@ pub(super) static CLAUDE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
-        new_title: Some(title_record),
-        new_recap: Some(|at, text| recap(at, text.into())),
+        new_title: Some(new_claude_title),
+        new_recap: Some(|at, text| new_recap(at, text.into())),
         ..TitleFormat::NONE
     },
     hook_settings: Some(HookSettings {
@@ -108,25 +110,23 @@ pub(super) static CLAUDE: Format = Format {
 };
 
 /// Returns what is known of a subagent from the file next to its own, and from its directory.
-fn subagent_row(file: &Path) -> String {
+fn read_subagent_row(file: &Path) -> String {
     let stem = session_stem(file).unwrap_or_default().to_string_lossy();
-    let meta = read_regular(&file.with_file_name(format!("{stem}.meta.json")));
-    let meta = meta.ok().and_then(|json| serde_json::from_str(&json).ok());
-    let mut row = match meta {
+    let json = read_regular(&file.with_file_name(format!("{stem}.meta.json"))).ok();
+    let mut row = match json.and_then(|json| serde_json::from_str(&json).ok()) {
         Some(Value::Object(members)) => members,
         _ => serde_json::Map::new(),
     };
-    let folder = file.parent().and_then(Path::file_name);
-    let folder = folder.and_then(OsStr::to_str);
-    row.insert(
-        "workflow".to_owned(),
-        json!(folder.filter(|name| name.starts_with("wf_"))),
-    );
+    let parent_dir = file.parent().and_then(Path::file_name);
+    let workflow = parent_dir
+        .and_then(OsStr::to_str)
+        .filter(|name| name.starts_with("wf_"));
+    row.insert("workflow".to_owned(), json!(workflow));
     row.insert("type".to_owned(), json!("subagent-meta"));
     Value::Object(row).to_string()
 }
 
-fn subagent(row: &Row<'_>, kind: &str) -> Option<Box<SubagentFacts>> {
+fn read_subagent(row: &Row<'_>, kind: &str) -> Option<Box<SubagentFacts>> {
     let facts = SubagentFacts {
         agent_type: string(row.agent_type),
         workflow: string(row.workflow),
@@ -144,17 +144,17 @@ const OWN_KINDS: &str = "agent-name ai-title attachment bridge-session custom-ti
     queue-operation relocated summary worktree-state";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    if row.is_any(OWN_KINDS) {
+    if row.is_one_of(OWN_KINDS) {
         return true;
     }
     let has_content = row.message.is_some_and(|message| message.content.is_some());
     let is_marked = row.parent.is_some() || row.session.is_some() || row.time.is_some();
-    row.is_any("user assistant system")
+    row.is_one_of("user assistant system")
         && is_marked
-        && (has_content || row.is("system") && text(row.session).is_some())
+        && (has_content || row.is_kind("system") && text(row.session).is_some())
 }
 
-fn roots(_: &Layout, environment: &Environment) -> Vec<PathBuf> {
+fn find_roots(_: &Layout, environment: &Environment) -> Vec<PathBuf> {
     let homes: Vec<PathBuf> = if let Some(list) = environment.text(HOME[0]) {
         let paths = list.split(',').map(str::trim);
         let paths = paths.filter(|path| !path.is_empty());
@@ -229,15 +229,17 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Aside,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, fields, detail),
-        title: title(&row, &kind),
+        facts: read_facts(&row, &kind, fields, detail),
+        title: read_title(&row, &kind),
         subagent: row
             .progress
             .filter(|_| kind == "progress")
             .and_then(|progress| string(progress.agent)),
-        summary: (kind == "summary")
-            .then(|| string(row.leaf).zip(string(row.summary)))
-            .flatten(),
+        summary: if kind == "summary" {
+            read_summary(&row)
+        } else {
+            None
+        },
         kind,
         subtype,
         ..Entry::default()
@@ -245,25 +247,30 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let messages = messages(&row, &entry, fields, detail);
+    let messages = read_messages(&row, &entry, fields, detail);
     let mut entry = entry.with_messages(messages);
-    entry.side_cost =
-        side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
-    entry.searches = searches(&row);
-    entry.recorded_cost = decimal(row.total_cost).filter(|_| entry.kind == "cost-state");
+    entry.side_cost = read_side_cost(row.turnpipe, &entry.messages)
+        .or_else(|| read_subagent_cost(&row, &entry.kind));
+    entry.searches = read_searches(&row);
+    entry.recorded_cost = read_decimal(row.total_cost).filter(|_| entry.kind == "cost-state");
     Some(entry)
 }
 
-fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: Detail) -> Facts {
+fn read_facts(
+    row: &Row<'_>,
+    kind: &str,
+    fields: Option<MessageFields<'_>>,
+    detail: Detail,
+) -> Facts {
     let is_side = is_true(row.sidechain);
     let fields = fields.filter(|_| kind == "assistant");
-    let model = fields.and_then(|fields| model(&fields));
+    let model = fields.and_then(|fields| read_model(&fields));
     if matches!(detail, Detail::Costs | Detail::Activity) {
         // Callers that skip records read these facts at the ends of the file.
         return Facts {
             session_id: string(row.session),
-            forked_from: fork(row),
-            subagent: subagent(row, kind),
+            forked_from: read_fork(row),
+            subagent: read_subagent(row, kind),
             model: model.filter(|_| !is_side),
             ..Facts::default()
         };
@@ -273,23 +280,30 @@ fn facts(row: &Row<'_>, kind: &str, fields: Option<MessageFields<'_>>, detail: D
         is_subagent: is_side && row.uuid.is_some(),
         is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
         branch: string(row.branch),
-        subagent: subagent(row, kind),
+        subagent: read_subagent(row, kind),
         repository: row.worktree.and_then(|tree| string(tree.original)),
         model,
-        forked_from: fork(row),
-        ..Facts::at(row.time)
+        forked_from: read_fork(row),
+        ..Facts::from_time(row.time)
     }
-    .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
+    .with_directory(string(row.relocated).or_else(|| string(row.cwd)))
+}
+
+fn read_summary(row: &Row<'_>) -> Option<Summary> {
+    Some(Summary {
+        last_record: string(row.leaf)?,
+        text: string(row.summary)?,
+    })
 }
 
 /// Returns the session that the record was copied from.
-fn fork(row: &Row<'_>) -> Option<String> {
-    Fork::of(row.forked_from).and_then(|fork| string(fork.session))
+fn read_fork(row: &Row<'_>) -> Option<String> {
+    Fork::from_raw(row.forked_from).and_then(|fork| string(fork.session))
 }
 
-fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     let (title, source) = match kind {
-        "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
+        "custom-title" => (text(row.custom_title)?, read_title_source(row.title_source)),
         "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
         _ => return None,
     };
@@ -298,23 +312,23 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(title, source, row.time, manual_title))
 }
 
-fn messages(
+fn read_messages(
     row: &Row<'_>,
     entry: &Entry,
     fields: Option<MessageFields<'_>>,
     detail: Detail,
 ) -> Vec<Message> {
-    let one = |message: Option<Message>| message.into_iter().collect();
+    let into_list = |message: Option<Message>| message.into_iter().collect();
     match entry.kind.as_str() {
-        "user" => fields.map_or_else(Vec::new, |fields| user(row, &fields, detail)),
-        "assistant" => one(fields.map(|fields| assistant(row, &fields, detail))),
-        "system" => one(system(row, entry.subtype.as_deref())),
-        "attachment" => attachment(row, detail),
-        "tool_use_summary" => one(string(row.summary).map(|label| {
+        "user" => fields.map_or_else(Vec::new, |fields| read_user(row, &fields, detail)),
+        "assistant" => into_list(fields.map(|fields| read_reply(row, &fields, detail))),
+        "system" => into_list(read_system(row, entry.subtype.as_deref())),
+        "attachment" => read_attachment(row, detail),
+        "tool_use_summary" => into_list(string(row.summary).map(|label| {
             let calls = elements(row.labelled_calls).into_iter();
             Message {
                 labelled_calls: calls.filter_map(|call| string(Some(call))).collect(),
-                ..text_message(Role::System, Origin::Label, label)
+                ..new_text(Role::System, Origin::Label, label)
             }
         })),
         _ => Vec::new(),
@@ -322,7 +336,7 @@ fn messages(
 }
 
 /// Returns the reply to a subagent in a progress record.
-fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
+fn read_subagent_cost(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     let progress = row.progress.filter(|_| kind == "progress")?;
     let record = progress.message?;
     let fields = record.message?;
@@ -330,51 +344,54 @@ fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
         id: Some(string(fields.id)?),
         repeats: Repeats::SubagentReply,
         prompt_id: None,
-        model: model(&fields),
-        usage: anthropic_usage(fields.usage).filter(|usage| !usage.is_empty())?,
+        model: read_model(&fields),
+        usage: read_anthropic_usage(fields.usage).filter(|usage| !usage.is_empty())?,
     })
 }
 
 /// Returns the web searches of the call whose result the record contains.
-fn searches(row: &Row<'_>) -> Option<(String, u64)> {
-    let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
-    Some((result_id(row.message?.content)?, count))
+fn read_searches(row: &Row<'_>) -> Option<WebSearches> {
+    Some(WebSearches {
+        count: number(row.tool_result?.searches).filter(|count| *count > 0)?,
+        call: result_id(row.message?.content)?,
+    })
 }
 
-fn user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
+fn read_user(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
     } else if is_true(row.meta)
         || !is_by_user(row.origin)
-        || origin_name(row.turnpipe).as_deref() == Some("injected")
+        || read_origin(row.turnpipe).as_deref() == Some("injected")
     {
         Origin::Injected
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(fields.content, detail.of_blocks()))
+    let blocks = read_anthropic_blocks(fields.content, detail.block_detail());
+    split_user(origin, blocks)
 }
 
 /// Whether the sender is absent or the user.
 fn is_by_user(sender: Option<&RawValue>) -> bool {
-    let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
+    let kind = Sender::from_raw(sender).and_then(|sender| string(sender.kind));
     kind.is_none_or(|kind| kind == "human")
 }
 
 /// Returns the model that replied, unless the reply is synthetic.
-fn model(fields: &MessageFields<'_>) -> Option<String> {
+fn read_model(fields: &MessageFields<'_>) -> Option<String> {
     string(fields.model).filter(|model| model != "<synthetic>")
 }
 
-fn assistant(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Message {
-    let model = model(fields);
-    let recorded = origin_name(row.turnpipe);
+fn read_reply(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Message {
+    let model = read_model(fields);
+    let recorded = read_origin(row.turnpipe);
     // Claude Code writes such a reply itself, without a request.
     let is_synthetic = model.is_none() && string(fields.model).is_some();
     let origin = match recorded.as_deref() {
         Some("meter") => {
             return Message {
-                usage: anthropic_usage(fields.usage),
+                usage: read_anthropic_usage(fields.usage),
                 ..Message::new(Role::System, Origin::Meter)
             };
         }
@@ -383,7 +400,7 @@ fn assistant(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Messa
         _ if is_synthetic => Origin::Injected,
         _ => Origin::Reply,
     };
-    let usage = anthropic_usage(fields.usage).filter(|_| !is_synthetic);
+    let usage = read_anthropic_usage(fields.usage).filter(|_| !is_synthetic);
     Message {
         id: string(fields.id),
         usage,
@@ -391,48 +408,48 @@ fn assistant(row: &Row<'_>, fields: &MessageFields<'_>, detail: Detail) -> Messa
         blocks: match detail {
             Detail::Costs => Vec::new(),
             Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
-                anthropic_blocks(fields.content, detail.of_blocks())
+                read_anthropic_blocks(fields.content, detail.block_detail())
             }
         },
         ..Message::new(Role::Assistant, origin)
     }
 }
 
-fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
+fn read_system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
     let content = string(row.content);
     let (origin, content) = match subtype? {
         "compact_boundary" => (Origin::Compaction, content.unwrap_or_default()),
         "away_summary" => (Origin::Recap, content.unwrap_or_default()),
         "api_error" | "error" | "api_refusal" => (
             Origin::Error,
-            content.unwrap_or_else(|| api_error(row.error)),
+            content.unwrap_or_else(|| read_api_error(row.error)),
         ),
         _ => return None,
     };
-    Some(text_message(Role::System, origin, content))
+    Some(new_text(Role::System, origin, content))
 }
 
 /// Returns the text of an API error, at any level of nesting.
-fn api_error(raw: Option<&RawValue>) -> String {
+fn read_api_error(raw: Option<&RawValue>) -> String {
     if let Some(reason) = string(raw) {
         return reason;
     }
-    let Some(error) = ApiError::of(raw) else {
+    let Some(error) = ApiError::from_raw(raw) else {
         return String::new();
     };
     if let Some(reason) = string(error.message) {
         return reason;
     }
     match non_null(error.error) {
-        Some(inner) => api_error(Some(inner)),
+        Some(inner) => read_api_error(Some(inner)),
         None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
     }
 }
 
 /// Returns a prompt that the user typed while the model was working.
-fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
-    let attachment = Attachment::of(row.attachment).unwrap_or_default();
-    let content = anthropic_blocks(attachment.prompt, detail.of_blocks());
+fn read_attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
+    let attachment = Attachment::from_raw(row.attachment).unwrap_or_default();
+    let content = read_anthropic_blocks(attachment.prompt, detail.block_detail());
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }
@@ -441,5 +458,5 @@ fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     } else {
         Origin::Injected
     };
-    user_messages(origin, content)
+    split_user(origin, content)
 }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::content::{is_true, string};
-use super::edits::{FileEdit, edit, new_file};
+use super::edits::{FileEdit, new_edit, new_file};
 use turnpipe_core::json::{elements, number, object, text};
 use turnpipe_core::text::append;
 
@@ -30,7 +30,7 @@ object! {
 
 /// Returns the id of the call whose result is in the content of a message.
 pub(super) fn result_id(content: Option<&RawValue>) -> Option<String> {
-    let blocks = ResultId::list(content);
+    let blocks = ResultId::read_list(content);
     blocks.iter().find_map(|block| string(block.call))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn read_change(record: &str) -> Option<FileEdit> {
     let [before, after] =
         [&*before, &*after].map(|content| content.split('\n').collect::<Vec<_>>());
     let mut hunks = String::new();
-    for hunk in Hunk::list(result.patch) {
+    for hunk in Hunk::read_list(result.patch) {
         let [old, old_lines, new, new_lines] = [
             hunk.old_start,
             hunk.old_lines,
@@ -79,7 +79,7 @@ pub(super) fn read_change(record: &str) -> Option<FileEdit> {
             hunks.push('\n');
         }
     }
-    edit(call, path, hunks)
+    new_edit(call, path, hunks)
 }
 
 /// Returns the content of a file after a change by Claude Code.

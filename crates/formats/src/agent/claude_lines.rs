@@ -12,7 +12,7 @@ use super::reading::LineClass;
 use turnpipe_core::jsonl::Prefilter;
 
 /// Classifies a line by the members before the first nested object and a few words after them.
-pub(super) fn line_class(line: &[u8]) -> LineClass {
+pub(super) fn classify(line: &[u8]) -> LineClass {
     let Some(head) = memchr(b'{', line.get(1..).unwrap_or_default()) else {
         return LineClass::Anything;
     };
@@ -21,16 +21,16 @@ pub(super) fn line_class(line: &[u8]) -> LineClass {
     let contains = |word: &Finder<'_>| word.find(rest).is_some();
     let kind = names.kind.find(head);
     let kind = kind.map(|at| &head[at + names.kind.needle().len()..]);
-    let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
-    let class = if is(b"progress\"") {
+    let is_kind = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
+    let class = if is_kind(b"progress\"") {
         if contains(&names.usage) {
             LineClass::Cost
         } else {
             LineClass::NoMessage
         }
-    } else if is(b"user\"") && has_only_results(line) {
+    } else if is_kind(b"user\"") && has_only_results(line) {
         LineClass::Results
-    } else if (is(b"assistant\"") || kind.is_none() && contains(&names.by_model))
+    } else if (is_kind(b"assistant\"") || kind.is_none() && contains(&names.by_model))
         && contains(&names.blocks)
         && !contains(&names.text)
     {
@@ -87,20 +87,20 @@ fn has_only_results(line: &[u8]) -> bool {
     let Some(words) = &*WORDS else {
         return false;
     };
-    let (mut from, mut holds_result) = (0, false);
+    let (mut from, mut has_result) = (0, false);
     while let Some(at) = words.find(line, from) {
         let word = &line[at..];
         if word.starts_with(b"\"tool_result\"") {
-            holds_result = true;
+            has_result = true;
         } else if word.starts_with(b"\"toolUseResult\"") {
             // The rest of the line is the output in the tool's own form.
-            return holds_result && SEARCHES.find(word).is_none();
+            return has_result && SEARCHES.find(word).is_none();
         } else if !word.starts_with(b"\"is_error\":false") {
             return false;
         }
         from = at + 1;
     }
-    holds_result
+    has_result
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
 
     /// Checks that the class of a line agrees with its messages, and returns it.
     fn compare_classes(line: &str) -> LineClass {
-        let seen = line_class(line.as_bytes());
+        let seen = classify(line.as_bytes());
         let messages = Agent::Claude.format().messages(line);
         let all =
             |fits: fn(&Block) -> bool| messages.iter().flat_map(|said| &said.blocks).all(fits);
@@ -197,14 +197,14 @@ mod tests {
         let typed = message_line("user", r#""typed""#);
         for end in 0..=results.len() {
             let line = format!("{}{typed}", &results[..end]);
-            assert_eq!(line_class(line.as_bytes()), LineClass::Anything, "{line}");
+            assert_eq!(classify(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
     #[test]
     fn damaged_lines_are_parsed() {
         for line in ["", "{", "}", "{}", "{{", "\n", "{\"sessionId\":\"s\"}"] {
-            assert_eq!(line_class(line.as_bytes()), LineClass::Anything, "{line}");
+            assert_eq!(classify(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
@@ -265,7 +265,7 @@ mod tests {
                     compare_classes(record);
                 }
                 records if records.iter().all(|record| record.contains(NAMED)) => {
-                    assert_eq!(line_class(records.concat().as_bytes()), LineClass::Anything);
+                    assert_eq!(classify(records.concat().as_bytes()), LineClass::Anything);
                 }
                 _ => {}
             }

@@ -5,11 +5,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Agent;
-use super::codex_item::{Payload, changes, content, item_messages, read_hosted_call};
+use super::codex_item::{Payload, read_content, read_edits, read_hosted_call, read_item};
 use super::codex_names::{NAMES, SESSION_DIRS};
-use super::content::{
-    is_in, message, string, text_message, tokens_with_cached_input, user_messages,
-};
+use super::content::{is_in, new_message, new_text, read_inclusive_tokens, split_user, string};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::Entry;
 use super::facts::{CopiedHistory, Facts, SubagentFacts};
@@ -33,7 +31,7 @@ pub(super) static CODEX: Format = Format {
             "\"token_",
             "\"thread_settings\"",
         ],
-        edits: |record, _| changes(record),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -93,7 +91,7 @@ fn has_marks(row: &Marks<'_>) -> bool {
     has_kind && is_object(row.payload)
         || row.record_type.is_some()
         || !has_kind && row.instructions.is_some() && row.has_id()
-        || row.is_any(ITEMS) && row.uuid.is_none()
+        || row.is_one_of(ITEMS) && row.uuid.is_none()
 }
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
@@ -122,20 +120,20 @@ const KINDS: &str = "session_meta turn_context response_item event_msg compacted
 
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let payload = Payload::of(row.payload).unwrap_or_default();
+    let payload = Payload::from_raw(row.payload).unwrap_or_default();
     let old_head = row.instructions.is_some().then(|| "header".to_owned());
     let kind = string(row.kind)
         .or_else(|| string(row.record_type))
         .or(old_head)
         .unwrap_or_default();
-    let completed = CompletedItem::of(payload.item);
+    let completed = CompletedItem::from_raw(payload.item);
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(completed.map_or(payload.kind, |item| item.kind)),
         time: string(row.time),
-        facts: facts(&row, &kind, &payload),
+        facts: read_facts(&row, &kind, &payload),
         is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
-        title: title(&row, &kind, &payload),
+        title: read_title(&row, &kind, &payload),
         uuid: (kind == "response_item")
             .then(|| string(payload.id))
             .flatten(),
@@ -148,73 +146,73 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let kind = entry.kind.clone();
     if row.payload.is_none() {
         let item = Payload::read(record).unwrap_or_default();
-        let messages = item_messages(&item, entry.time.as_deref());
+        let messages = read_item(&item, entry.time.as_deref());
         return Some(entry.with_messages(messages));
     }
     Some(match kind.as_str() {
         "response_item" => {
-            let messages = item_messages(&payload, entry.time.as_deref());
+            let messages = read_item(&payload, entry.time.as_deref());
             entry.with_messages(messages)
         }
         "compacted" => {
             let summary = string(payload.message).unwrap_or_default();
-            entry.with_messages([text_message(Role::System, Origin::Compaction, summary)])
+            entry.with_messages([new_text(Role::System, Origin::Compaction, summary)])
         }
         "token_usage_record" => Entry {
-            meters: request(&payload).into_iter().collect(),
-            ..entry.with_messages(read_meter(payload.thread_usage))
+            meters: read_request(&payload).into_iter().collect(),
+            ..entry.with_messages(read_meter_message(payload.thread_usage))
         },
         "event_msg" => {
-            let entry = entry.with_messages(read_repeat(&payload, completed));
+            let entry = entry.with_messages(read_repeats(&payload, completed));
             Entry {
-                tier: tier(&payload),
+                tier: read_tier(&payload),
                 repeats: entry.messages.clone(),
-                meters: meter(&payload).into_iter().collect(),
-                ..entry.with_messages(event(&payload))
+                meters: read_meter(&payload).into_iter().collect(),
+                ..entry.with_messages(read_event(&payload))
             }
         }
         _ => entry,
     })
 }
 
-fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
-    let facts = Facts::at(row.time);
+fn read_facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let facts = Facts::from_time(row.time);
     match kind {
         "session_meta" => {
-            let parent = parent(payload);
-            let base = Base::of(payload.base).unwrap_or_default();
+            let parent = read_parent(payload);
+            let base = Base::from_raw(payload.base).unwrap_or_default();
             let history = string(base.thread).zip(number(base.end));
             Facts {
                 is_head: true,
                 session_id: string(payload.id),
-                branch: Git::of(payload.git).and_then(|git| string(git.branch)),
-                remote: Git::of(payload.git).and_then(|git| string(git.remote)),
+                branch: Git::from_raw(payload.git).and_then(|git| string(git.branch)),
+                remote: Git::from_raw(payload.git).and_then(|git| string(git.remote)),
                 is_subagent: parent.is_some(),
-                subagent: SubagentFacts::of_type(agent_type(payload)),
+                subagent: SubagentFacts::from_type(read_agent_type(payload)),
                 forked_from: string(payload.forked_from),
                 parent,
                 history: history.map(|(session_id, end)| CopiedHistory { session_id, end }),
-                ..facts.followed_by(Facts::at(payload.timestamp))
+                ..facts.merge_later(Facts::from_time(payload.timestamp))
             }
-            .in_directory(string(payload.cwd))
+            .with_directory(string(payload.cwd))
         }
         "turn_context" => Facts {
             model: string(payload.model),
             ..facts
         }
-        .in_directory(string(payload.cwd)),
+        .with_directory(string(payload.cwd)),
         "header" => Facts {
             is_head: true,
             session_id: string(row.id),
-            branch: Git::of(row.git).and_then(|git| string(git.branch)),
-            remote: Git::of(row.git).and_then(|git| string(git.remote)),
+            branch: Git::from_raw(row.git).and_then(|git| string(git.branch)),
+            remote: Git::from_raw(row.git).and_then(|git| string(git.remote)),
             ..facts
         },
         _ => facts,
     }
 }
 
-fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
     if kind != "event_msg" || text(payload.kind)? != "thread_name_updated" {
         return None;
     }
@@ -228,33 +226,35 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
 }
 
 /// Returns the thread that started this one as a subagent.
-fn parent(payload: &Payload<'_>) -> Option<String> {
+fn read_parent(payload: &Payload<'_>) -> Option<String> {
     string(payload.parent_thread).or_else(|| {
-        let subagent = Source::of(payload.source)?.subagent;
-        string(Spawn::of(Subagent::of(subagent)?.spawn)?.parent)
+        let subagent = Source::from_raw(payload.source)?.subagent;
+        string(Spawn::from_raw(Subagent::from_raw(subagent)?.spawn)?.parent)
     })
 }
 
 /// Returns the role of a subagent, or the purpose for which Codex itself started it.
-fn agent_type(payload: &Payload<'_>) -> Option<String> {
-    let subagent = Source::of(payload.source)?.subagent;
-    let Some(spawn) = Subagent::of(subagent).and_then(|subagent| Spawn::of(subagent.spawn)) else {
+fn read_agent_type(payload: &Payload<'_>) -> Option<String> {
+    let subagent = Source::from_raw(payload.source)?.subagent;
+    let Some(spawn) =
+        Subagent::from_raw(subagent).and_then(|subagent| Spawn::from_raw(subagent.spawn))
+    else {
         return string(subagent);
     };
     Some(string(spawn.role).unwrap_or_else(|| DEFAULT_ROLE.to_owned()))
 }
 
-fn event(payload: &Payload<'_>) -> Option<Message> {
+fn read_event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
-        "token_count" => read_meter(Info::of(payload.info)?.total),
+        "token_count" => read_meter_message(Info::from_raw(payload.info)?.total),
         // The turn failed.
         "task_complete" => {
-            let reason = string(Failure::of(payload.error)?.message)?;
-            Some(text_message(Role::System, Origin::Error, reason))
+            let reason = string(Failure::from_raw(payload.error)?.message)?;
+            Some(new_text(Role::System, Origin::Error, reason))
         }
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
-            Some(text_message(
+            Some(new_text(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -265,42 +265,41 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
 }
 
 /// Returns event messages that most files repeat as `response_item` rows.
-fn read_repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
+fn read_repeats(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
-        (text(item.kind), content(item.content))
+        (text(item.kind), read_content(item.content))
     } else {
         let said = string(payload.message).map(Block::Text);
         (text(payload.kind), said.into_iter().collect())
     };
     match kind.as_deref() {
         Some("context_compacted" | "ContextCompaction") => {
-            vec![message(Role::System, Origin::Compaction, content)]
+            vec![new_message(Role::System, Origin::Compaction, content)]
         }
         Some("user_message" | "UserMessage") if !content.is_empty() => {
-            user_messages(Origin::Prompt, content)
+            split_user(Origin::Prompt, content)
         }
         Some("agent_message" | "AgentMessage") if !content.is_empty() => {
-            vec![message(Role::Assistant, Origin::Reply, content)]
+            vec![new_message(Role::Assistant, Origin::Reply, content)]
         }
-        Some("WebSearch") => {
-            Payload::of(payload.item).map_or_else(Vec::new, |item| read_hosted_call(&item, None))
-        }
+        Some("WebSearch") => Payload::from_raw(payload.item)
+            .map_or_else(Vec::new, |item| read_hosted_call(&item, None)),
         _ => Vec::new(),
     }
 }
 
 /// Returns a message with a reading of the token meter.
-fn read_meter(raw: Option<&RawValue>) -> Option<Message> {
+fn read_meter_message(raw: Option<&RawValue>) -> Option<Message> {
     Some(Message {
-        usage: Some(usage(raw)?),
+        usage: Some(read_usage(raw)?),
         ..Message::new(Role::System, Origin::Meter)
     })
 }
 
 /// Returns the tokens of one request. Newer versions record them apart from the meter.
-fn request(payload: &Payload<'_>) -> Option<Meter> {
-    let usage = usage(payload.usage)?;
-    let all = self::usage(payload.thread_usage);
+fn read_request(payload: &Payload<'_>) -> Option<Meter> {
+    let usage = read_usage(payload.usage)?;
+    let all = self::read_usage(payload.thread_usage);
     Some(Meter::Request {
         id: string(payload.response_id)?,
         is_first: all.is_none_or(|all| all == usage),
@@ -310,8 +309,8 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
 }
 
 /// Returns the service tier in a snapshot of the settings.
-fn tier(payload: &Payload<'_>) -> Option<Tier> {
-    let settings = Settings::of(payload.settings)?;
+fn read_tier(payload: &Payload<'_>) -> Option<Tier> {
+    let settings = Settings::from_raw(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
         Some("fast") => Tier::Priority,
         tier => Tier::by_name(tier.unwrap_or_default()).unwrap_or_default(),
@@ -319,21 +318,21 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
 }
 
 /// Returns a reading of the token meter.
-fn meter(payload: &Payload<'_>) -> Option<Meter> {
+fn read_meter(payload: &Payload<'_>) -> Option<Meter> {
     if text(payload.kind)? != "token_count" {
         return None;
     }
-    let info = Info::of(payload.info)?;
+    let info = Info::from_raw(payload.info)?;
     Some(Meter::Reading {
-        last: usage(info.last),
-        total: usage(info.total)?,
+        last: read_usage(info.last),
+        total: read_usage(info.total)?,
     })
 }
 
 /// Reads token counts. The input includes tokens read from the cache or written to it.
-pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(non_null(raw))?;
-    Some(tokens_with_cached_input([
+pub(super) fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::from_raw(non_null(raw))?;
+    Some(read_inclusive_tokens([
         tokens.input,
         tokens.output,
         tokens.cached,

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::content::{call, has_shell_failed, reply, results, string, user_messages, wrap_member};
-use super::edits::{EditKind, FileEdit, new_file, unified_hunks};
-use crate::api::responses_parts;
-use turnpipe_core::json::{is, is_true, non_null, object, text};
+use super::content::{
+    has_shell_failed, new_call, new_reply, new_result, split_user, string, wrap_member,
+};
+use super::edits::{EditKind, FileEdit, diff_texts, new_file};
+use crate::api::read_responses_parts;
+use turnpipe_core::json::{has_text, is_true, non_null, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, CallOutcome, Media, Message, Origin, ResultPart, ToolResult,
 };
@@ -26,11 +28,11 @@ object! { Output { content, output, success, metadata } }
 object! { Metadata { exit_code } }
 
 /// Returns the messages in an item of this time.
-pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
-    let blocks = || content(item.content);
+pub(super) fn read_item(item: &Payload<'_>, time: Option<&str>) -> Vec<Message> {
+    let blocks = || read_content(item.content);
     match text(item.kind).as_deref() {
         Some("message") => {}
-        Some("agent_message") => return agent_message(item, blocks()),
+        Some("agent_message") => return read_agent_message(item, blocks()),
         _ => {
             let hosted = read_hosted_call(item, time);
             return read_step(item).into_iter().chain(hosted).collect();
@@ -38,9 +40,9 @@ pub(super) fn item_messages(item: &Payload<'_>, time: Option<&str>) -> Vec<Messa
     }
     let blocks = blocks();
     match text(item.role).as_deref() {
-        Some("assistant") => vec![reply(blocks)],
-        Some("user") => user_messages(Origin::Prompt, blocks),
-        Some("developer" | "system") => user_messages(Origin::Injected, blocks),
+        Some("assistant") => vec![new_reply(blocks)],
+        Some("user") => split_user(Origin::Prompt, blocks),
+        Some("developer" | "system") => split_user(Origin::Injected, blocks),
         _ => Vec::new(),
     }
 }
@@ -51,8 +53,8 @@ object! { Part { kind = "type" } }
 const TASK: &str = "Message Type: NEW_TASK";
 
 /// Returns a message between agents. Its content may be encrypted.
-fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
-    let parts = Part::list(item.content).into_iter();
+fn read_agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
+    let parts = Part::read_list(item.content).into_iter();
     if parts
         .filter_map(|part| text(part.kind))
         .any(|kind| kind == "encrypted_content")
@@ -65,28 +67,28 @@ fn agent_message(item: &Payload<'_>, mut blocks: Vec<Block>) -> Vec<Message> {
     } else {
         Origin::Injected
     };
-    user_messages(origin, blocks)
+    split_user(origin, blocks)
 }
 
 /// Returns thinking, a call or a result.
 fn read_step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
-    let call = |id, name, input| reply(vec![call(id, name, input)]);
+    let call = |id, name, input| new_reply(vec![new_call(id, name, input)]);
     match text(item.kind)?.as_ref() {
         "reasoning" => {
-            let mut thoughts = content(item.summary);
-            thoughts.extend(content(item.content));
+            let mut thoughts = read_content(item.summary);
+            thoughts.extend(read_content(item.content));
             let thoughts = thoughts.into_iter().filter_map(|block| match block {
                 Block::Text(text) => Some(Block::thinking(text)),
                 _ => None,
             });
             let blocks: Vec<Block> = thoughts.collect();
-            (!blocks.is_empty()).then(|| reply(blocks))
+            (!blocks.is_empty()).then(|| new_reply(blocks))
         }
         "function_call" => Some(call(
             string(item.call_id)?,
             name(),
-            arguments(item.arguments),
+            read_arguments(item.arguments),
         )),
         "custom_tool_call" => Some(call(
             string(item.call_id)?,
@@ -101,19 +103,19 @@ fn read_step(item: &Payload<'_>) -> Option<Message> {
         "tool_search_call" => Some(call(
             string(item.call_id)?,
             "tool_search".to_owned(),
-            arguments(item.arguments),
+            read_arguments(item.arguments),
         )),
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let result = output(string(item.call_id)?, item.output);
-            Some(results(vec![Block::Result(result)]))
+            let result = read_output(string(item.call_id)?, item.output);
+            Some(new_result(result))
         }
         "tool_search_output" => {
             let found = item.tools.map_or("", RawValue::get).to_owned();
-            Some(results(vec![Block::Result(ToolResult {
+            Some(new_result(ToolResult {
                 id: string(item.call_id)?,
                 parts: vec![ResultPart::Text(found)],
                 ..ToolResult::default()
-            })]))
+            }))
         }
         _ => None,
     }
@@ -143,25 +145,27 @@ pub(super) fn read_hosted_call(item: &Payload<'_>, time: Option<&str>) -> Vec<Me
     };
     let id = string(item.id).or_else(|| string(item.call_id));
     let id = id.unwrap_or_else(|| format!("{name} {}", time.unwrap_or_default()));
-    let mut messages = vec![reply(vec![call(id.clone(), name.to_owned(), input)])];
+    let call = new_call(id.clone(), name.to_owned(), input);
+    let mut messages = vec![new_reply(vec![call])];
     if text(item.status).is_none_or(|status| status != "in_progress") {
-        messages.push(results(vec![Block::Result(ToolResult {
+        messages.push(new_result(ToolResult {
             id,
             parts: output.map(ResultPart::Media).into_iter().collect(),
-            failed: is(item.status, "failed"),
+            failed: has_text(item.status, "failed"),
             end: None,
-        })]));
+        }));
     }
     messages
 }
 
 /// Returns the blocks of `content`, which is a string or a list.
-pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
-    responses_parts(raw).into_iter().map(Block::from).collect()
+pub(super) fn read_content(raw: Option<&RawValue>) -> Vec<Block> {
+    let parts = read_responses_parts(raw).into_iter();
+    parts.map(Block::from).collect()
 }
 
 /// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
-fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
+fn read_arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed
         .or_else(|| raw.map(ToOwned::to_owned))
@@ -169,22 +173,22 @@ fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
 }
 
 /// Returns the result of a call: a string (possibly JSON itself), an object, or a list.
-fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
+fn read_output(id: String, raw: Option<&RawValue>) -> ToolResult {
     let plain = text(raw);
     let object = match &plain {
         Some(json) if json.starts_with('{') => Output::read(json),
         Some(_) => None,
-        None => Output::of(raw),
+        None => Output::from_raw(raw),
     };
     let object = object.unwrap_or_default();
-    let code = Metadata::of(object.metadata).and_then(|metadata| metadata.exit_code);
+    let code = Metadata::from_raw(object.metadata).and_then(|metadata| metadata.exit_code);
     let outcome = CallOutcome::from_result(plain.as_deref().unwrap_or_default(), false);
     let failed = code.is_some_and(|code| code.get() != "0")
         || object.success.is_some_and(|raw| raw.get() == "false")
         || outcome != CallOutcome::Ok;
     let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
         Some(text) => vec![ResultPart::Text(text.into_owned())],
-        None => responses_parts(raw),
+        None => read_responses_parts(raw),
     };
     ToolResult {
         id,
@@ -199,16 +203,16 @@ object! { Changed { kind = "type", id, call_id, item, changes, status, success }
 object! { Change { kind = "type", content, diff = "unified_diff", moved_to = "move_path" } }
 
 /// Returns the changes in a record: an item, or an event of older versions.
-pub(super) fn changes(record: &str) -> Vec<FileEdit> {
+pub(super) fn read_edits(record: &str) -> Vec<FileEdit> {
     let payload = Row::read(record).and_then(|row| row.payload);
     let item = payload.and_then(|payload| match text(payload.kind)?.as_ref() {
         "patch_apply_end" => Some(payload),
-        _ => Changed::of(payload.item).filter(|item| is(item.kind, "FileChange")),
+        _ => Changed::from_raw(payload.item).filter(|item| has_text(item.kind, "FileChange")),
     });
     let Some(item) = item else {
         return Vec::new();
     };
-    let is_done = is(item.status, "completed") || is_true(item.success);
+    let is_done = has_text(item.status, "completed") || is_true(item.success);
     let id = || string(item.id).or_else(|| string(item.call_id));
     let changes: BTreeMap<String, &RawValue> = item
         .changes
@@ -216,13 +220,13 @@ pub(super) fn changes(record: &str) -> Vec<FileEdit> {
         .and_then(|json| serde_json::from_str(json.get()).ok())
         .unwrap_or_default();
     let edits = changes.into_iter().filter_map(|(path, raw)| {
-        let change = Change::of(Some(raw))?;
+        let change = Change::from_raw(Some(raw))?;
         let call = id();
         match text(change.kind)?.as_ref() {
             "add" => Some(new_file(call, path, &text(change.content)?)),
             "delete" => Some(FileEdit {
                 kind: EditKind::Remove,
-                hunks: unified_hunks(&text(change.content)?, ""),
+                hunks: diff_texts(&text(change.content)?, ""),
                 ..new_file(call, path, "")
             }),
             _ => Some(FileEdit {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::content::string;
-use super::own_record::title_source;
+use super::own_record::read_title_source;
 use super::sqlite::{has_columns, open_read_only, open_writable};
 use super::title::{ManualTitle, StoredTitle, Title, TitleSource};
 use super::title_format::NameIndex;
@@ -15,8 +15,8 @@ use turnpipe_core::json::{object, text};
 /// The names of threads.
 pub(super) static NAMES: NameIndex = NameIndex {
     path: index_path,
-    read: name_in,
-    shown: add_database_names,
+    read: read_name,
+    add_shown_names: add_database_names,
     show: show_name,
 };
 
@@ -35,9 +35,9 @@ const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_m
 object! { IndexRow { id, name = "thread_name", source = "titleSource", time = "updated_at" } }
 
 /// Returns the name in a row of an index, and its thread.
-fn name_in(record: &str) -> Option<(String, StoredTitle)> {
+fn read_name(record: &str) -> Option<(String, StoredTitle)> {
     let row = IndexRow::read(record)?;
-    let (name, source) = (text(row.name)?, title_source(row.source));
+    let (name, source) = (text(row.name)?, read_title_source(row.source));
     let title = StoredTitle::new(name, source, row.time, ManualTitle::Keep);
     Some((string(row.id)?, title))
 }
@@ -52,36 +52,36 @@ fn index_path(session: &Path) -> Option<PathBuf> {
     Some(sessions.parent()?.join(INDEX))
 }
 
-/// The directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
+/// Returns the directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
 /// the home directory.
-fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
+fn find_database_dir(home: &Path, environment: &Environment) -> PathBuf {
     // Without a valid configuration, the defaults apply.
     let config = read_regular(&home.join("config.toml")).unwrap_or_default();
     let config: toml::Table = toml::from_str(&config).unwrap_or_default();
     let configured = config.get("sqlite_home").and_then(toml::Value::as_str);
     if let Some(configured) = configured {
-        let user = environment.text("HOME");
-        return match (configured.strip_prefix("~/"), user) {
-            (Some(rest), Some(user)) => Path::new(user).join(rest),
+        let user_home = environment.text("HOME");
+        return match (configured.strip_prefix("~/"), user_home) {
+            (Some(rest), Some(user_home)) => Path::new(user_home).join(rest),
             _ => home.join(configured),
         };
     }
-    let named = environment.text("CODEX_SQLITE_HOME").map(str::trim);
-    named
-        .filter(|named| !named.is_empty())
+    let variable = environment.text("CODEX_SQLITE_HOME").map(str::trim);
+    variable
+        .filter(|path| !path.is_empty())
         .map_or_else(|| home.to_owned(), PathBuf::from)
 }
 
-/// The directory of the database for an index.
-fn database_dir_of(index: &Path) -> PathBuf {
+/// Returns the directory of the database for an index.
+fn find_index_database_dir(index: &Path) -> PathBuf {
     let home = index.parent().unwrap_or(Path::new(""));
-    database_dir(home, &Environment::from_process())
+    find_database_dir(home, &Environment::from_process())
 }
 
 /// Adds the names in the database for an index. A name that is in both has the source that the
 /// index states. Without a database of the known schema, nothing changes.
 fn add_database_names(index: &Path, names: &mut HashMap<String, Title>) {
-    let path = database_dir_of(index).join(DATABASE);
+    let path = find_index_database_dir(index).join(DATABASE);
     let mut read = || -> rusqlite::Result<()> {
         let database = open_read_only(&path)?;
         // Before threads had pages, the title was the first prompt until the user gave another.
@@ -108,9 +108,9 @@ fn add_database_names(index: &Path, names: &mut HashMap<String, Title>) {
 
 /// Writes a name into the database for an index, if Codex has one.
 fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str> {
-    let dir = database_dir_of(index);
+    let dir = find_index_database_dir(index);
     let path = dir.join(DATABASE);
-    if has_other_schema(&dir) {
+    if has_newer_schema(&dir) {
         return Err("Codex stores names in a database with an unknown schema");
     }
     let Ok(metadata) = fs::symlink_metadata(&path) else {
@@ -119,33 +119,33 @@ fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str>
     if !metadata.is_file() {
         return Err("the database of Codex is not a regular file");
     }
-    let failed = |_| "the database of Codex cannot be written to";
-    let mut database = open_writable(&path).map_err(failed)?;
+    let to_reason = |_| "the database of Codex cannot be written to";
+    let mut database = open_writable(&path).map_err(to_reason)?;
     if !has_columns(&database, "threads", &COLUMNS) {
         return Err("the database of Codex has an unknown schema");
     }
-    let change = database.transaction().map_err(failed)?;
+    let change = database.transaction().map_err(to_reason)?;
     let mut changed = 0;
     for update in [
         "UPDATE threads SET name = ?1 WHERE id = ?2 AND history_mode = 'paginated'",
         "UPDATE threads SET title = ?1 WHERE id = ?2 AND history_mode = 'legacy'",
     ] {
-        changed += change.execute(update, [name, thread]).map_err(failed)?;
+        changed += change.execute(update, [name, thread]).map_err(to_reason)?;
     }
     if changed != 1 {
         return Err("Codex does not list this session");
     }
-    change.commit().map_err(failed)
+    change.commit().map_err(to_reason)
 }
 
 /// Whether there is a database of a newer schema than the known one.
-fn has_other_schema(dir: &Path) -> bool {
+fn has_newer_schema(dir: &Path) -> bool {
     let files = fs::read_dir(dir).ok();
     files.into_iter().flatten().flatten().any(|file| {
         let name = file.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("state_"));
-        let number = number.and_then(|rest| rest.strip_suffix(".sqlite"));
-        number.and_then(|number| number.parse().ok()) > Some(5_u32)
+        let stem = name.to_str().and_then(|name| name.strip_suffix(".sqlite"));
+        let version = stem.and_then(|stem| stem.strip_prefix("state_"));
+        version.and_then(|version| version.parse().ok()) > Some(5_u32)
     })
 }
 
@@ -246,7 +246,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let environment =
             |dir: &str| Environment::from_iter([("HOME", "/home/me"), ("CODEX_SQLITE_HOME", dir)]);
-        let dir = |named: &str| database_dir(home.path(), &environment(named));
+        let dir = |named: &str| find_database_dir(home.path(), &environment(named));
         assert_eq!(dir(" "), home.path());
         assert_eq!(dir("/elsewhere"), Path::new("/elsewhere"));
         for (configured, expected) in [

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::codex::usage;
-use super::content::end_of_exit;
-use super::stream_conversation::{StreamConversation, parts};
-use turnpipe_core::json::{is, is_object, is_true, non_empty, non_null, object, text};
+use super::codex::read_usage;
+use super::content::read_exit;
+use super::stream_conversation::{StreamConversation, read_parts};
+use turnpipe_core::json::{has_text, is_object, is_true, non_empty, non_null, object, text};
 use turnpipe_core::message::{Block, ResultPart, ToolResult};
 
 object! { Row { item, usage, message, error } }
@@ -45,16 +45,16 @@ impl Rows {
         let row = Row::read(row)?;
         match kind {
             "thread.started" | "turn.started" => *self = Self::default(),
-            "item.started" => self.start_item(&Item::of(row.item)?, conversation)?,
-            "item.completed" => self.complete_item(&Item::of(row.item)?, conversation)?,
+            "item.started" => self.start_item(&Item::from_raw(row.item)?, conversation)?,
+            "item.completed" => self.complete_item(&Item::from_raw(row.item)?, conversation)?,
             "turn.completed" => {
-                conversation.add_reading(usage(row.usage).unwrap_or_default(), "end_turn");
+                conversation.add_reading(read_usage(row.usage).unwrap_or_default(), "end_turn");
                 conversation.end_run(Some("completed"));
             }
             "error" => self.add_failure(row.message, conversation)?,
             "turn.failed" => {
                 conversation.end_run(Some("failed"));
-                self.add_failure(Failure::of(row.error)?.message, conversation)?;
+                self.add_failure(Failure::from_raw(row.error)?.message, conversation)?;
             }
             _ => return None,
         }
@@ -69,7 +69,7 @@ impl Rows {
     ) -> Option<()> {
         let reason = non_empty(reason)?.into_owned();
         if self.failure.as_ref() != Some(&reason) {
-            conversation.failure(&reason);
+            conversation.push_failure(&reason);
             self.failure = Some(reason);
         }
         Some(())
@@ -82,8 +82,8 @@ impl Rows {
         if matches!(&*kind, "web_search" | "todo_list") {
             return Some(());
         }
-        let (name, input) = call(&kind, item)?;
-        conversation.call(&id, &name, Some(&input));
+        let (name, input) = read_call(&kind, item)?;
+        conversation.push_call(&id, &name, Some(&input));
         self.started.insert(id.into_owned());
         Some(())
     }
@@ -98,25 +98,25 @@ impl Rows {
         match &*kind {
             "agent_message" => {
                 conversation.start_text_message();
-                conversation.reply(vec![Block::Text(said()?)]);
+                conversation.push_reply(vec![Block::Text(said()?)]);
             }
             "reasoning" => {
                 conversation.start_text_message();
-                conversation.reply(vec![Block::thinking(said()?)]);
+                conversation.push_reply(vec![Block::thinking(said()?)]);
             }
             // A notice from Codex, not a failure.
             "error" => {}
             _ => {
                 let id = text(item.id)?;
-                let (name, input) = call(&kind, item)?;
+                let (name, input) = read_call(&kind, item)?;
                 if !self.started.remove(&*id) {
-                    conversation.call(&id, &name, Some(&input));
+                    conversation.push_call(&id, &name, Some(&input));
                 }
-                conversation.result(ToolResult {
+                conversation.push_result(ToolResult {
                     id: id.into_owned(),
-                    parts: result(item),
+                    parts: read_result(item),
                     failed: has_failed(item),
-                    end: end_of_exit(item.exit_code),
+                    end: read_exit(item.exit_code),
                 });
             }
         }
@@ -125,19 +125,22 @@ impl Rows {
 }
 
 /// Returns an item as a call of a common tool.
-fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
+fn read_call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
-        "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),
+        "command_execution" => {
+            let script = parse_script(&text(item.command)?);
+            ("Bash", json!({"command": script}))
+        }
         "file_change" => {
-            let changes = Change::list(item.changes);
+            let changes = Change::read_list(item.changes);
             let path = text(changes.first()?.path)?;
-            let are_removed = changes.iter().all(|change| is(change.kind, "delete"));
+            let are_removed = changes.iter().all(|change| has_text(change.kind, "delete"));
             let name = if are_removed { "Delete" } else { "Edit" };
             (name, json!({"file_path": path, "changes": item.changes}))
         }
         "web_search" => ("WebSearch", json!({"query": text(item.query)?})),
         "todo_list" => {
-            let steps = Todo::list(item.items);
+            let steps = Todo::read_list(item.items);
             let steps = steps.iter().map(|step| {
                 let status = if is_true(step.completed) {
                     "completed"
@@ -168,25 +171,26 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
 }
 
 /// Returns the command in a command line like `/bin/bash -lc 'git status'`.
-fn script(command: &str) -> String {
+fn parse_script(command: &str) -> String {
     match shlex::split(command).as_deref() {
         Some([_, option, script]) if option == "-lc" => script.clone(),
         _ => command.to_owned(),
     }
 }
 
-fn result(item: &Item<'_>) -> Vec<ResultPart> {
-    if let Some(failure) = Failure::of(item.error) {
+fn read_result(item: &Item<'_>) -> Vec<ResultPart> {
+    if let Some(failure) = Failure::from_raw(item.error) {
         let message = text(failure.message).unwrap_or_default();
         return vec![ResultPart::Text(message.into_owned())];
     }
-    if let Some(result) = McpResult::of(item.result) {
-        return parts(result.content);
+    if let Some(result) = McpResult::from_raw(item.result) {
+        return read_parts(result.content);
     }
     let agents = || item.agents.filter(|agents| is_object(Some(agents)));
     let output = text(item.output).or_else(|| Some(agents()?.get().into()));
     // The text of a result in a session file for a declined call.
-    let refusal = is(item.status, "declined").then_some("exec command rejected by user".into());
+    let refusal =
+        has_text(item.status, "declined").then_some("exec command rejected by user".into());
     let output = refusal.or(output).unwrap_or_default().into_owned();
     vec![ResultPart::Text(output)]
 }

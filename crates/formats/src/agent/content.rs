@@ -13,7 +13,7 @@ use turnpipe_core::io::Environment;
 pub(super) use turnpipe_core::json::{is_true, string};
 use turnpipe_core::json::{number, object, text};
 use turnpipe_core::message::{
-    Block, Call, CallEnd, Message, Origin, ResultPart, Role, Usage, split_blocks,
+    Block, Call, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage, split_blocks,
 };
 pub(super) use turnpipe_core::message::{input_of, result_parts};
 
@@ -36,18 +36,18 @@ pub fn is_in(words: &str, word: &str) -> bool {
 }
 
 /// Returns a count, or 0 if it is absent.
-pub(super) fn count(raw: Option<&RawValue>) -> u64 {
+pub(super) fn read_count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
 }
 
 /// Returns a number that may have a fraction, such as a cost.
-pub(super) fn decimal(raw: Option<&RawValue>) -> Option<f64> {
+pub(super) fn read_decimal(raw: Option<&RawValue>) -> Option<f64> {
     raw?.get().parse().ok()
 }
 
 /// Returns the tokens of these counts: input, output, read from the cache, and written to it.
-pub(super) fn tokens(counts: [Option<&RawValue>; 4]) -> Usage {
-    let [input, output, cache_read, cache_write] = counts.map(count);
+pub(super) fn read_tokens(counts: [Option<&RawValue>; 4]) -> Usage {
+    let [input, output, cache_read, cache_write] = counts.map(read_count);
     Usage {
         input,
         output,
@@ -57,9 +57,9 @@ pub(super) fn tokens(counts: [Option<&RawValue>; 4]) -> Usage {
     }
 }
 
-/// Like [`tokens`], if the input includes what is cached.
-pub(super) fn tokens_with_cached_input(counts: [Option<&RawValue>; 4]) -> Usage {
-    let usage = tokens(counts);
+/// Like [`read_tokens`], if the input includes what is cached.
+pub(super) fn read_inclusive_tokens(counts: [Option<&RawValue>; 4]) -> Usage {
+    let usage = read_tokens(counts);
     Usage {
         input: usage
             .input
@@ -69,8 +69,8 @@ pub(super) fn tokens_with_cached_input(counts: [Option<&RawValue>; 4]) -> Usage 
 }
 
 /// Reads content of the Gemini API. Results of shell tools that report a failure count as failed.
-pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<Block> {
-    let blocks = api::gemini_blocks(content, signed).into_iter();
+pub(super) fn read_gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<Block> {
+    let blocks = api::read_gemini_blocks(content, signed).into_iter();
     let checked = blocks.map(|(mut block, _)| {
         if let Block::Result(result) = &mut block {
             result.failed |= has_shell_failed(&result.parts);
@@ -80,23 +80,28 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
     checked.collect()
 }
 
-/// Returns a message with a single text block.
-pub(super) fn text_message(role: Role, origin: Origin, text: String) -> Message {
-    message(role, origin, vec![Block::Text(text)])
+/// Creates a message with a single text block.
+pub(super) fn new_text(role: Role, origin: Origin, text: String) -> Message {
+    new_message(role, origin, vec![Block::Text(text)])
 }
 
-/// Returns a message with results of calls.
-pub(super) fn results(results: Vec<Block>) -> Message {
-    message(Role::User, Origin::Results, results)
+/// Creates a message with the result of a call.
+pub(super) fn new_result(result: ToolResult) -> Message {
+    new_results(vec![Block::Result(result)])
 }
 
-/// Returns a reply of the model.
-pub(super) fn reply(blocks: Vec<Block>) -> Message {
-    message(Role::Assistant, Origin::Reply, blocks)
+/// Creates a message with results of calls.
+pub(super) fn new_results(results: Vec<Block>) -> Message {
+    new_message(Role::User, Origin::Results, results)
 }
 
-/// Returns a call.
-pub(super) fn call(id: String, name: String, input: Box<RawValue>) -> Block {
+/// Creates a reply of the model.
+pub(super) fn new_reply(blocks: Vec<Block>) -> Message {
+    new_message(Role::Assistant, Origin::Reply, blocks)
+}
+
+/// Creates a call.
+pub(super) fn new_call(id: String, name: String, input: Box<RawValue>) -> Block {
     Block::Call(Call {
         id,
         name,
@@ -105,8 +110,8 @@ pub(super) fn call(id: String, name: String, input: Box<RawValue>) -> Block {
     })
 }
 
-/// Returns a message with these blocks.
-pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+/// Creates a message.
+pub(super) fn new_message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
     Message {
         blocks,
         ..Message::new(role, origin)
@@ -115,9 +120,9 @@ pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message
 
 /// Splits a user row into messages of one origin each: results, text that the agent injected, and text that
 /// the user typed.
-pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
+pub(super) fn split_user(origin: Origin, content: Vec<Block>) -> Vec<Message> {
     if content.is_empty() {
-        return vec![message(Role::User, origin, content)];
+        return vec![new_message(Role::User, origin, content)];
     }
     let is_result = |block: &Block| matches!(block, Block::Result(_));
     let is_text = |block: &Block| matches!(block, Block::Text(_));
@@ -136,7 +141,7 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
     ];
     let parts = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
     parts
-        .map(|(origin, blocks)| message(Role::User, origin, blocks))
+        .map(|(origin, blocks)| new_message(Role::User, origin, blocks))
         .collect()
 }
 
@@ -154,7 +159,7 @@ pub(super) fn wrap_member(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
 }
 
 /// Returns the end of a call whose process exited with this status.
-pub(super) fn end_of_exit(status: Option<&RawValue>) -> Option<CallEnd> {
+pub(super) fn read_exit(status: Option<&RawValue>) -> Option<CallEnd> {
     Some(CallEnd::Exited(status?.get().parse().ok()?))
 }
 
@@ -162,7 +167,7 @@ object! { Link { uuid, parent = "parentUuid", sidechain = "isSidechain" } }
 
 /// Returns the id of a record of the main conversation whose records have the members `uuid` and
 /// `parentUuid`.
-pub(super) fn uuid_link(record: &str) -> Option<String> {
+pub(super) fn read_uuid_link(record: &str) -> Option<String> {
     let record = Link::read(record)?;
     (record.parent.is_some() && !is_true(record.sidechain)).then(|| string(record.uuid))?
 }

@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    call, decimal, end_of_exit, has_shell_failed, input_of, is_true, is_unique_id, reply, results,
-    session_stem, string, text_message, tokens_with_cached_input, wrap_member,
+    has_shell_failed, input_of, is_true, is_unique_id, new_call, new_reply, new_result, new_text,
+    read_decimal, read_exit, read_inclusive_tokens, session_stem, string, wrap_member,
 };
 use super::counting::{IdScope, Meter, Repeats, SideCost, TokenCounting, TokenSource};
-use super::edits::{FileEdit, edit, hunks_with_end_line, new_file};
+use super::edits::{FileEdit, new_edit, new_file, remove_end_line};
 use super::entry::{Entry, Part};
 use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
@@ -26,7 +26,7 @@ use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
-use turnpipe_core::json::{is, is_object, number, object, text};
+use turnpipe_core::json::{has_text, is_object, number, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Message, Origin, ResultPart, Role, ToolResult, Usage,
 };
@@ -35,12 +35,12 @@ use turnpipe_core::message::{
 pub(super) static COPILOT: Format = Format {
     reading: Reading {
         cost_words: &["\"session.", "\"assistant.message\""],
-        edits: |record, _| changes(record),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
         ids: IdScope::Global,
-        copies_are_older: true,
+        has_older_copies: true,
         tokens: TokenSource::Records,
         ..TokenCounting::REPLIES
     },
@@ -155,10 +155,10 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         })
         .filter(|_| is_subagent),
         time: string(row.time),
-        facts: facts(&row, &data, &kind),
-        title: title(&data, &kind),
-        meters: meters(&row, &data, &kind),
-        side_cost: compaction(&row, &data, &kind),
+        facts: read_facts(&row, &data, &kind),
+        title: read_title(&data, &kind),
+        meters: read_meters(&row, &data, &kind),
+        side_cost: read_compaction_cost(&row, &data, &kind),
         kind,
         ..Entry::default()
     };
@@ -169,42 +169,42 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
+fn read_facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
     let is_start = kind == "session.start";
-    let is_fork = kind == "session.info" && is(data.info, "fork");
+    let is_fork = kind == "session.info" && has_text(data.info, "fork");
     let context = data.context.unwrap_or_default();
     let models = [data.selected_model, data.new_model, data.model];
-    let of_request = data.usage.and_then(|usage| usage.model);
-    let model = models.into_iter().chain([of_request]).find_map(string);
+    let request_model = data.usage.and_then(|usage| usage.model);
+    let model = models.into_iter().chain([request_model]).find_map(string);
     Facts {
         session_id: string(data.session).filter(|_| is_start),
         is_head: is_start,
         is_subagent: row.agent.is_some(),
-        subagent: SubagentFacts::of_type(
+        subagent: SubagentFacts::from_type(
             string(data.agent_type)
                 .or_else(|| string(data.agent_name))
                 .filter(|_| row.agent.is_some()),
         ),
         branch: string(context.branch),
         repository: string(context.root),
-        remote: remote(&context),
+        remote: read_remote(&context),
         forked_from: text(data.text)
             .filter(|_| is_fork)
             .as_deref()
             .and_then(parse_parent),
         model: model.filter(|_| kind != "tool.execution_complete"),
-        ..Facts::at(row.time)
+        ..Facts::from_time(row.time)
     }
-    .in_directory(string(context.cwd))
+    .with_directory(string(context.cwd))
 }
 
 /// Returns the address of the repository, which older versions record without its host.
-fn remote(context: &Context<'_>) -> Option<String> {
+fn read_remote(context: &Context<'_>) -> Option<String> {
     let host = text(context.host).unwrap_or("github.com".into());
     Some(format!("https://{host}/{}", text(context.repository)?))
 }
 
-fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
+fn read_title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
     let name = text(data.name).filter(|_| kind == "workspace.name")?;
     let source = if is_true(data.user_named) {
         TitleSource::Manual
@@ -223,7 +223,7 @@ fn parse_parent(message: &str) -> Option<String> {
 }
 
 /// Returns the cost of a compaction, which no usage record and no total includes.
-fn compaction(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<SideCost> {
+fn read_compaction_cost(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<SideCost> {
     let tokens = data
         .compaction
         .filter(|_| kind == "session.compaction_complete")?;
@@ -233,17 +233,17 @@ fn compaction(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<SideCost> {
         prompt_id: Some("compaction".to_owned()),
         model: string(tokens.model),
         usage: Usage {
-            cost: dollars(tokens.nano_units),
-            ..usage(tokens)
+            cost: read_dollars(tokens.nano_units),
+            ..read_usage(tokens)
         },
     })
 }
 
 /// Returns the tokens of requests. Older versions record the sum for each model at the end of each run, and
 /// nothing if a session is left without an end.
-fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
+fn read_meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
     if kind != "session.shutdown" {
-        return meter(row, data, kind).into_iter().collect();
+        return read_meter(row, data, kind).into_iter().collect();
     }
     let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
     let models: BTreeMap<String, &RawValue> = snapshot
@@ -253,13 +253,13 @@ fn meters(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Vec<Meter> {
     let totals = models.into_iter().filter_map(|(model, tokens)| {
         Some(Meter::Total {
             model: Some(model),
-            usage: usage(ModelTokens::of(Some(tokens))?.usage?),
+            usage: read_usage(ModelTokens::from_raw(Some(tokens))?.usage?),
         })
     });
     totals.collect()
 }
 
-fn meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
+fn read_meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "session.usage_record" => {
             let tokens = data.usage?;
@@ -267,8 +267,8 @@ fn meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
             Some(Meter::Request {
                 id: string(id.or(tokens.call))?,
                 usage: Usage {
-                    cost: dollars(tokens.nano_units),
-                    ..usage(tokens)
+                    cost: read_dollars(tokens.nano_units),
+                    ..read_usage(tokens)
                 },
                 is_first: false,
                 session: None,
@@ -282,8 +282,8 @@ fn meter(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Meter> {
     }
 }
 
-fn usage(tokens: Tokens<'_>) -> Usage {
-    tokens_with_cached_input([
+fn read_usage(tokens: Tokens<'_>) -> Usage {
+    read_inclusive_tokens([
         tokens.input,
         tokens.output,
         tokens.cache_read,
@@ -292,8 +292,8 @@ fn usage(tokens: Tokens<'_>) -> Usage {
 }
 
 /// Returns a cost in dollars: a billion units are a credit of one cent.
-fn dollars(raw: Option<&RawValue>) -> Option<f64> {
-    Some(decimal(raw)? / 1e11)
+fn read_dollars(raw: Option<&RawValue>) -> Option<f64> {
+    Some(read_decimal(raw)? / 1e11)
 }
 
 fn read_message(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> Option<Message> {
@@ -306,37 +306,33 @@ fn read_message(row: &Row<'_>, data: &Data<'_>, kind: &str, detail: Detail) -> O
             } else {
                 Origin::Injected
             };
-            Some(text_message(Role::User, origin, string(data.content)?))
+            Some(new_text(Role::User, origin, string(data.content)?))
         }
-        "assistant.message" => Some(reply_in(row, data, detail)),
-        "tool.execution_complete" => Some(results(vec![Block::Result(result(data)?)])),
+        "assistant.message" => Some(read_reply(row, data, detail)),
+        "tool.execution_complete" => Some(new_result(read_result(data)?)),
         "abort" => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(text_message(Role::User, Origin::Injected, notice))
+            Some(new_text(Role::User, Origin::Injected, notice))
         }
-        "system.notification" => Some(text_message(
+        "system.notification" => Some(new_text(
             Role::User,
             Origin::Injected,
             string(data.content)?,
         )),
-        "session.error" => Some(text_message(
-            Role::System,
-            Origin::Error,
-            string(data.text)?,
-        )),
+        "session.error" => Some(new_text(Role::System, Origin::Error, string(data.text)?)),
         "session.compaction_complete" => {
             let summary = string(data.summary).unwrap_or_default();
-            Some(text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     }
 }
 
-fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
+fn read_reply(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
     let thinking = string(data.reasoning).map(Block::thinking).into_iter();
     let content = string(data.content).map(Block::Text);
     let requests = data.requests.filter(|_| detail != Detail::Costs);
-    let requests = Request::list(requests).into_iter();
+    let requests = Request::read_list(requests).into_iter();
     let calls = requests.filter_map(|request| {
         // Older versions record arguments as text. A tool without a schema has a text as its input.
         let said = text(request.arguments);
@@ -345,7 +341,7 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
             let object = object.filter(|json| is_object(Some(json)));
             object.unwrap_or_else(|| wrap_member("input", request.arguments))
         });
-        Some(call(
+        Some(new_call(
             string(request.id)?,
             string(request.name).unwrap_or_default(),
             json.unwrap_or_else(|| input_of(request.arguments)),
@@ -354,16 +350,16 @@ fn reply_in(row: &Row<'_>, data: &Data<'_>, detail: Detail) -> Message {
     Message {
         id: string(data.message_id).or_else(|| string(row.id)),
         model: string(data.model),
-        ..reply(thinking.chain(content).chain(calls).collect())
+        ..new_reply(thinking.chain(content).chain(calls).collect())
     }
 }
 
 /// Returns the result of a call. A shell that failed counts as a success.
-fn result(data: &Data<'_>) -> Option<ToolResult> {
+fn read_result(data: &Data<'_>) -> Option<ToolResult> {
     let content = data.result.and_then(|result| string(result.content));
     let error = data.error.and_then(|error| string(error.message));
     let parts = vec![ResultPart::Text(content.or(error).unwrap_or_default())];
-    let end = end_of_exit(data.shell.and_then(|shell| shell.exit));
+    let end = read_exit(data.shell.and_then(|shell| shell.exit));
     let failed = match end {
         Some(end) => end != CallEnd::Exited(0),
         None => has_shell_failed(&parts),
@@ -382,14 +378,14 @@ object! { EditedFile { path, kind } }
 object! { Detailed { diff = "detailedContent" } }
 
 /// Returns the changes in a record: a diff for each file. The content of files is exact in calls that only make files.
-fn changes(record: &str) -> Vec<FileEdit> {
+fn read_edits(record: &str) -> Vec<FileEdit> {
     let result = EditRow::read(record).and_then(|row| row.data);
     let result = result.unwrap_or_default();
-    let files = EditedFile::list(result.files.filter(|_| is_true(result.success)));
+    let files = EditedFile::read_list(result.files.filter(|_| is_true(result.success)));
     let diff = text(result.result.unwrap_or_default().diff);
     let diff = format!("\n{}", diff.unwrap_or_default());
     let diffs: Vec<&str> = diff.split("\ndiff --git ").skip(1).collect();
-    let is_edit = |file: &EditedFile<'_>| is(file.kind, "edit");
+    let is_edit = |file: &EditedFile<'_>| has_text(file.kind, "edit");
     if diffs.len() != files.len() || !files.iter().any(is_edit) {
         return Vec::new();
     }
@@ -402,7 +398,7 @@ fn changes(record: &str) -> Vec<FileEdit> {
             "create" => Some(new_file(call, path, &added_lines.join("\n"))),
             "edit" => {
                 let end = if diff.ends_with('\n') { "" } else { "\n" };
-                edit(call, path, hunks_with_end_line(&format!("{diff}{end}")))
+                new_edit(call, path, remove_end_line(&format!("{diff}{end}")))
             }
             _ => None,
         }

@@ -36,7 +36,7 @@ pub struct TokenCounting {
     /// The place of the tokens.
     pub tokens: TokenSource,
     /// Whether records that a fork copied keep their times, which are before its start.
-    pub copies_are_older: bool,
+    pub has_older_copies: bool,
     /// Whether the parts of a reply are messages of their own.
     pub has_split_replies: bool,
 }
@@ -46,7 +46,7 @@ impl TokenCounting {
     pub(super) const REPLIES: Self = Self {
         ids: IdScope::File,
         tokens: TokenSource::Replies,
-        copies_are_older: false,
+        has_older_copies: false,
         has_split_replies: false,
     };
 }
@@ -68,7 +68,7 @@ pub struct SideCost {
 
 impl SideCost {
     /// Returns the tokens of a whole run.
-    pub(super) fn of_run(usage: Usage) -> Self {
+    pub(super) fn from_run(usage: Usage) -> Self {
         Self {
             id: None,
             repeats: Repeats::Nothing,

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{
-    is_in, is_unique_id, parse_time, reply, session_stem, sibling_path, string, text_message,
-    user_messages,
+    is_in, is_unique_id, new_reply, new_text, parse_time, session_stem, sibling_path, split_user,
+    string,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
@@ -21,7 +21,7 @@ use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::Layout;
 use super::reading::Detail;
 use super::sign::Row as Marks;
-use crate::api::anthropic_blocks;
+use crate::api::read_anthropic_blocks;
 use turnpipe_core::json::object;
 use turnpipe_core::message::{Block, Origin, Role};
 
@@ -70,7 +70,7 @@ const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
 const REDACTED: &str = "[REDACTED]";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    row.is("turn_ended") || row.kind.is_none() && row.role.is_some() && row.has_content()
+    row.is_kind("turn_ended") || row.kind.is_none() && row.role.is_some() && row.has_content()
 }
 
 /// Returns a record of the facts that only the name and the modification time of the file contain.
@@ -104,16 +104,17 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     };
     if detail != Detail::Outline {
         let fields = row.message.unwrap_or_default();
-        let blocks = anthropic_blocks(fields.content, detail.of_blocks());
+        let blocks = read_anthropic_blocks(fields.content, detail.block_detail());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
-            Some("user") => {
-                user_messages(Origin::Prompt, blocks.into_iter().map(typed_text).collect())
-            }
-            Some("assistant") => vec![reply(remove_placeholders(blocks))],
+            Some("user") => split_user(
+                Origin::Prompt,
+                blocks.into_iter().map(strip_query_tags).collect(),
+            ),
+            Some("assistant") => vec![new_reply(remove_placeholders(blocks))],
             _ if entry.kind == "turn_ended" => {
                 let error = string(row.error).into_iter();
                 error
-                    .map(|error| text_message(Role::System, Origin::Error, error))
+                    .map(|error| new_text(Role::System, Origin::Error, error))
                     .collect()
             }
             _ => Vec::new(),
@@ -124,7 +125,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 }
 
 /// Returns the text that the user typed, without the agent's tags around it.
-fn typed_text(block: Block) -> Block {
+fn strip_query_tags(block: Block) -> Block {
     match block {
         Block::Text(text) => {
             let query = text.split_once(QUERY[0]).map(|(_, rest)| rest);

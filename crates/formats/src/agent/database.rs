@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-use super::sqlite::{conversion_failure, has_columns, open_read_only};
+use super::sqlite::{has_columns, open_read_only, to_sql_error};
 
 /// The extension of databases.
 pub const DATABASE_EXTENSION: &str = "db";
@@ -111,7 +111,7 @@ impl SessionDatabase {
         extent: ReadExtent,
         visit: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut visit = |row: &str| visit(row).map_err(conversion_failure);
+        let mut visit = |row: &str| visit(row).map_err(to_sql_error);
         // A transaction reads all rows from one state of the database.
         let mut read = || {
             let transaction = self.connection.transaction()?;

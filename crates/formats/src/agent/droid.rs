@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{is_in, is_true, reply, sibling_path, string, tokens, user_messages};
+use super::content::{is_in, is_true, new_reply, read_tokens, sibling_path, split_user, string};
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
-use super::edits::{FileEdit, edit, parse_numbered_hunks};
+use super::edits::{FileEdit, convert_numbered_diff, new_edit};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
@@ -14,7 +14,7 @@ use super::reading::{Detail, Reading};
 use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use crate::api::anthropic_blocks;
+use crate::api::read_anthropic_blocks;
 use turnpipe_core::io::read_regular;
 use turnpipe_core::json::{number, object, text};
 use turnpipe_core::message::{Block, Message, Origin};
@@ -23,7 +23,7 @@ use turnpipe_core::text::append;
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
     reading: Reading {
-        edits: |record, _| changes(record),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -67,7 +67,7 @@ object! {
 const KINDS: &str = "session_start message todo_state compaction_state agent_turn_outcome settings";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    row.is("session_start") && row.has_id() && row.cwd.is_some()
+    row.is_kind("session_start") && row.has_id() && row.cwd.is_some()
 }
 
 /// Returns the settings of a session, with its tokens so far.
@@ -101,12 +101,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             forked_from: string(row.forked_from).filter(|_| is_head),
             fork_point: string(row.fork_point).filter(|_| is_head),
             model: string(settings.model),
-            ..Facts::at(row.time)
+            ..Facts::from_time(row.time)
         }
-        .in_directory(string(row.cwd).filter(|_| is_head)),
+        .with_directory(string(row.cwd).filter(|_| is_head)),
         title: title
             .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
-        meters: total(&settings).into_iter().collect(),
+        meters: read_total(&settings).into_iter().collect(),
         kind,
         ..Entry::default()
     };
@@ -121,11 +121,11 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 }
 
 /// Returns the tokens of the session so far.
-fn total(settings: &Settings<'_>) -> Option<Meter> {
+fn read_total(settings: &Settings<'_>) -> Option<Meter> {
     let spent = settings.tokens?;
     Some(Meter::Total {
         model: None,
-        usage: tokens([
+        usage: read_tokens([
             spent.input,
             spent.output,
             spent.cache_read,
@@ -139,15 +139,16 @@ object! { DiffLine { kind = "type", content, number: Numbers<'a> = "lineNumber" 
 object! { Numbers { old, new } }
 
 /// Returns the changes in a record: results in JSON, with the changed lines and lines around them.
-fn changes(record: &str) -> Vec<FileEdit> {
+fn read_edits(record: &str) -> Vec<FileEdit> {
     let fields = Row::read(record).and_then(|row| row.message);
-    let blocks = anthropic_blocks(fields.unwrap_or_default().content, Detail::Full.of_blocks());
+    let content = fields.unwrap_or_default().content;
+    let blocks = read_anthropic_blocks(content, Detail::Full.block_detail());
     let results = blocks.iter().filter_map(Block::as_result);
     let edits = results.filter_map(|result| {
         let fields = result.text();
         let edited = Edited::read(&fields).filter(|edited| is_true(edited.is_done))?;
         let (mut diff, mut next) = (String::new(), (0, 0));
-        for line in DiffLine::list(edited.lines) {
+        for line in DiffLine::read_list(edited.lines) {
             let numbers = line.number.unwrap_or_default();
             let (old, new) = (number(numbers.old), number(numbers.new));
             let (mark, number, expected) = match text(line.kind)?.as_ref() {
@@ -164,10 +165,10 @@ fn changes(record: &str) -> Vec<FileEdit> {
             );
             append!(diff, "{mark}{number} {}\n", text(line.content)?);
         }
-        edit(
+        new_edit(
             Some(result.id.clone()),
             string(edited.path)?,
-            parse_numbered_hunks(&diff),
+            convert_numbered_diff(&diff),
         )
     });
     edits.collect()
@@ -179,17 +180,17 @@ fn read_messages(fields: &MessageFields<'_>, detail: Detail, id: Option<String>)
         Detail::Activity | Detail::Counts => Detail::Full,
         other => other,
     };
-    let mut blocks = anthropic_blocks(fields.content, read.of_blocks());
+    let mut blocks = read_anthropic_blocks(fields.content, read.block_detail());
     for block in &mut blocks {
         if let Block::Result(result) = block {
             result.failed |= result.text().starts_with("Error: ");
         }
     }
     match text(fields.role).as_deref() {
-        Some("user") => user_messages(Origin::Prompt, blocks),
+        Some("user") => split_user(Origin::Prompt, blocks),
         Some("assistant") => vec![Message {
             id,
-            ..reply(blocks)
+            ..new_reply(blocks)
         }],
         _ => Vec::new(),
     }

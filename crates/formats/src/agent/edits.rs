@@ -51,7 +51,7 @@ impl FileEdit {
 pub(crate) type PathOfCall<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Returns a change, unless there are no hunks.
-pub(super) fn edit(call: Option<String>, path: String, hunks: String) -> Option<FileEdit> {
+pub(super) fn new_edit(call: Option<String>, path: String, hunks: String) -> Option<FileEdit> {
     let kind = if hunks.starts_with("@@ -0,0 ") {
         EditKind::Add
     } else {
@@ -73,7 +73,7 @@ pub fn new_file(call: Option<String>, path: String, content: &str) -> FileEdit {
         path,
         moved_to: None,
         kind: EditKind::Add,
-        hunks: unified_hunks("", content),
+        hunks: diff_texts("", content),
     }
 }
 
@@ -111,13 +111,13 @@ impl Hunk {
     }
 
     /// Returns the number of context lines at the end.
-    pub(super) fn trailing_context(&self) -> usize {
+    pub(super) fn count_trailing_context(&self) -> usize {
         let marks = self.lines.iter().rev();
         marks.take_while(|(mark, _)| *mark == ' ').count()
     }
 
     /// Compares its two sides again, as if their last lines had no line feed.
-    pub(super) fn without_last_line_feed(&self) -> Self {
+    pub(super) fn strip_last_line_feed(&self) -> Self {
         let [old, new] = ['+', '-'].map(|mark| {
             let text: String = self.without(mark).collect();
             text.strip_suffix('\n').unwrap_or(&text).to_owned()
@@ -137,7 +137,7 @@ pub fn parse_hunks(diff: &str) -> Vec<Hunk> {
     for line in diff.split_inclusive('\n') {
         if let Some(rest) = line.strip_prefix("@@ ") {
             let (numbers, heading) = rest.split_once("@@").unwrap_or((rest, ""));
-            let mut starts = numbers.split([' ', '-', '+']).filter_map(start);
+            let mut starts = numbers.split([' ', '-', '+']).filter_map(parse_start);
             let (old_start, new_start) = (starts.next(), starts.next());
             hunks.push(Hunk {
                 old_start: old_start.unwrap_or_default(),
@@ -161,7 +161,7 @@ pub fn parse_hunks(diff: &str) -> Vec<Hunk> {
 }
 
 /// Returns the number of lines before a range such as `3,4`, where `3` is the first one unless the range is empty.
-fn start(range: &str) -> Option<usize> {
+fn parse_start(range: &str) -> Option<usize> {
     let (first, count) = range.split_once(',').unwrap_or((range, "1"));
     let (first, count): (usize, usize) = (first.parse().ok()?, count.parse().ok()?);
     Some(first.saturating_sub(usize::from(count > 0)))
@@ -189,7 +189,7 @@ pub fn format_hunks(hunks: &[Hunk]) -> String {
 }
 
 /// Returns the hunks that turn one text into another.
-pub fn unified_hunks(old: &str, new: &str) -> String {
+pub fn diff_texts(old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let groups = group_diff_ops(compare_lines(&old, &new), CONTEXT_LINES);
     let hunks = groups.iter().filter_map(|group| {
@@ -207,7 +207,7 @@ pub fn unified_hunks(old: &str, new: &str) -> String {
 }
 
 /// Returns the part of a unified diff after its head.
-pub(super) fn hunks_of(diff: &str) -> String {
+pub(super) fn strip_diff_head(diff: &str) -> String {
     let start = match diff.find("\n@@ ") {
         _ if diff.starts_with("@@ ") => 0,
         Some(at) => at + 1,
@@ -218,11 +218,11 @@ pub(super) fn hunks_of(diff: &str) -> String {
 
 /// Returns the hunks of a diff that shows a line feed at the end of a file as an empty line, and no mark if there
 /// is none.
-pub(super) fn hunks_with_end_line(diff: &str) -> String {
-    let mut hunks = parse_hunks(&hunks_of(diff));
+pub(super) fn remove_end_line(diff: &str) -> String {
+    let mut hunks = parse_hunks(&strip_diff_head(diff));
     if let Some(last) = hunks.last_mut() {
-        if last.trailing_context() < CONTEXT_LINES {
-            *last = last.without_last_line_feed();
+        if last.count_trailing_context() < CONTEXT_LINES {
+            *last = last.strip_last_line_feed();
         } else {
             // It may be the end. No line after this context is needed.
             last.lines.pop();
@@ -234,7 +234,7 @@ pub(super) fn hunks_with_end_line(diff: &str) -> String {
 /// Returns the hunks of a diff whose lines have numbers: the mark, the number and a space before the text.
 /// A line without a number stands for lines that are left out. The last line may have a line feed or not, so it is
 /// omitted where the context suffices without it.
-pub(super) fn parse_numbered_hunks(diff: &str) -> String {
+pub(super) fn convert_numbered_diff(diff: &str) -> String {
     let (mut hunks, mut shift) = (Vec::new(), 0);
     let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(parse_numbered_line).collect();
     for lines in lines.split(Option::is_none) {
@@ -261,7 +261,7 @@ pub(super) fn parse_numbered_hunks(diff: &str) -> String {
     let is_end = lines.last().is_some_and(Option::is_some);
     if let Some(last) = hunks
         .last_mut()
-        .filter(|last| is_end && last.trailing_context() > 1)
+        .filter(|last| is_end && last.count_trailing_context() > 1)
     {
         last.lines.pop();
     }
@@ -283,28 +283,28 @@ mod tests {
     fn numbers_of_lines_become_hunks() {
         let diff = " 1 a\n-2 b\n+2 B\n+3 C\n 3 d\n   ...\n 10 x\n-11 y\n 12 z";
         let hunks = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n";
-        assert_eq!(parse_numbered_hunks(diff), hunks);
+        assert_eq!(convert_numbered_diff(diff), hunks);
         // The last of several lines after a change is not needed, and may have no line feed.
         let hunks = "@@ -1,2 +1,2 @@\n-a\n+A\n b\n";
-        assert_eq!(parse_numbered_hunks("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
+        assert_eq!(convert_numbered_diff("-1 a\n+1 A\n 2 b\n 3 c"), hunks);
         assert_eq!(
-            parse_numbered_hunks("+1 first"),
+            convert_numbered_diff("+1 first"),
             "@@ -0,0 +1,1 @@\n+first\n"
         );
     }
 
     #[test]
     fn a_whole_file_may_lack_the_last_line_feed() {
-        assert_eq!(unified_hunks("", ""), "");
-        assert_eq!(unified_hunks("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");
+        assert_eq!(diff_texts("", ""), "");
+        assert_eq!(diff_texts("a\n", ""), "@@ -1,1 +0,0 @@\n-a\n");
         let hunk = "@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
-        assert_eq!(unified_hunks("", "a\nb"), hunk);
+        assert_eq!(diff_texts("", "a\nb"), hunk);
         assert_eq!(format_hunks(&parse_hunks(hunk)), hunk);
     }
 
     #[test]
     fn an_empty_line_may_stand_for_the_last_line_feed() {
-        let found = |diff| hunks_with_end_line(&format!("--- a\n+++ b\n{diff}"));
+        let found = |diff| remove_end_line(&format!("--- a\n+++ b\n{diff}"));
         let cut = "\n\\ No newline at end of file\n";
         assert_eq!(
             found("@@ -1,4 +1,4 @@\n a\n-b\n+B\n c\n \n"),

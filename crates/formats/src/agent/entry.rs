@@ -22,6 +22,15 @@ pub enum Part {
     Side,
 }
 
+/// A row of a log with its id, by which later records change it.
+#[derive(Debug)]
+pub struct LoggedRow {
+    /// The id.
+    pub id: String,
+    /// The messages.
+    pub messages: Vec<Message>,
+}
+
 /// The effect of a record on earlier messages (see [`super::Shape::Replay`]).
 #[derive(Debug, Default)]
 pub enum Change {
@@ -30,8 +39,8 @@ pub enum Change {
     Nothing,
     /// Adds a message, or replaces the one with this id.
     Put(String),
-    /// Replaces all messages. Each row has its id.
-    Reset(Vec<(String, Vec<Message>)>),
+    /// Replaces all messages by these rows.
+    Reset(Vec<LoggedRow>),
     /// Removes the message with this id and all later ones.
     RewindTo(String),
 }
@@ -39,7 +48,7 @@ pub enum Change {
 /// The end of a run, as its stream reports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportedEnd {
-    /// The reason, in the agent's words.
+    /// The reason as the agent states it.
     pub reason: String,
     /// The number of turns.
     pub turns: Option<u64>,
@@ -47,6 +56,24 @@ pub struct ReportedEnd {
     pub duration: Option<u64>,
     /// The number of calls that were denied.
     pub denials: u64,
+}
+
+/// A summary of a conversation.
+#[derive(Debug)]
+pub struct Summary {
+    /// The id of the conversation's last record.
+    pub last_record: String,
+    /// The summary.
+    pub text: String,
+}
+
+/// The web searches of a call.
+#[derive(Debug)]
+pub struct WebSearches {
+    /// The id of the call.
+    pub call: String,
+    /// Their number.
+    pub count: u64,
 }
 
 /// The content of one record.
@@ -64,7 +91,7 @@ pub struct Entry {
     pub uuid: Option<String>,
     /// The id of the parent record.
     pub parent: Option<String>,
-    /// The id of the subagent whose record it is, if its records have one.
+    /// The id of the subagent that the record belongs to, if its records have one.
     pub subagent: Option<String>,
     /// The call that started the subagent.
     pub started_by: Option<String>,
@@ -78,8 +105,8 @@ pub struct Entry {
     pub facts: Facts,
     /// The title in the record.
     pub title: Option<StoredTitle>,
-    /// A summary of the conversation, and the id of that conversation's last record.
-    pub summary: Option<(String, String)>,
+    /// A summary of a conversation.
+    pub summary: Option<Summary>,
     /// The messages.
     pub messages: Vec<Message>,
     /// Messages that other records repeat. They count only in files without those records.
@@ -90,8 +117,8 @@ pub struct Entry {
     pub meters: Vec<Meter>,
     /// The service tier of the requests that follow.
     pub tier: Option<Tier>,
-    /// A call that made web searches, and their number, unless the usage of its reply states them.
-    pub searches: Option<(String, u64)>,
+    /// The web searches of a call, unless the usage of its reply states them.
+    pub searches: Option<WebSearches>,
     /// The cost of the session so far as recorded by the agent, in US dollars.
     pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
@@ -106,8 +133,8 @@ impl Entry {
         timestamp(self.time.as_deref())
     }
 
-    /// Rewrites the times in it, or removes what is not a time.
-    pub(super) fn use_rfc_3339(&mut self) {
+    /// Converts the times to RFC 3339 in UTC, and removes those that cannot be parsed.
+    pub(super) fn normalize_times(&mut self) {
         let times = self.messages.iter_mut().chain(&mut self.repeats);
         for time in times
             .map(|message| &mut message.time)
@@ -136,7 +163,7 @@ impl Entry {
     pub fn into_messages(self) -> Vec<Message> {
         let mut messages = self.messages;
         if let Change::Reset(rows) = self.change {
-            messages.extend(rows.into_iter().flat_map(|(_, said)| said));
+            messages.extend(rows.into_iter().flat_map(|row| row.messages));
         }
         messages
     }
@@ -146,8 +173,8 @@ impl Entry {
         let Change::Reset(rows) = self.change else {
             return vec![self];
         };
-        let rows = rows.into_iter().map(|(_, messages)| Self {
-            messages,
+        let rows = rows.into_iter().map(|row| Self {
+            messages: row.messages,
             ..Self::default()
         });
         rows.collect()

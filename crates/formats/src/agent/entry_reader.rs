@@ -3,7 +3,7 @@
 
 use std::iter;
 
-use super::content::{string, text_message, timestamp};
+use super::content::{new_text, string, timestamp};
 use super::counting::SideCost;
 use super::entry::{Entry, ReportedEnd};
 use super::facts::Facts;
@@ -42,8 +42,10 @@ struct Run {
     rows: StreamReader,
     /// The tokens of the messages before the last one.
     counted: Usage,
-    /// The id and the tokens of the last message with tokens.
-    last: (Option<String>, Usage),
+    /// The id of the last message with tokens.
+    last_id: Option<String>,
+    /// The tokens of that message.
+    last_usage: Usage,
     has_ended: bool,
     is_trajectory: bool,
     /// The tokens of a whole trajectory, which may precede its steps.
@@ -79,8 +81,8 @@ impl EntryReader {
             }
             Some(name) => run.read_entry(name, record)?,
         };
-        run.subtract_messages(&mut entry);
-        entry.use_rfc_3339();
+        run.subtract_message_tokens(&mut entry);
+        entry.normalize_times();
         Some(entry)
     }
 
@@ -88,11 +90,11 @@ impl EntryReader {
     /// interrupted.
     pub fn finish(&mut self) -> Option<Entry> {
         let run = self.stream.as_mut()?;
-        let mut messages: Vec<Message> = messages(run.rows.finish()).collect();
+        let mut messages: Vec<Message> = filter_messages(run.rows.finish()).collect();
         let is_cut = !run.has_ended;
         if is_cut {
             let notice = "the stream has no end: the run was interrupted, or it continues";
-            messages.push(text_message(Role::System, Origin::Error, notice.to_owned()));
+            messages.push(new_text(Role::System, Origin::Error, notice.to_owned()));
         }
         Some(Entry {
             is_known: true,
@@ -110,12 +112,12 @@ impl EntryReader {
 pub(super) fn read_row(name: &'static str, record: &str) -> Option<Entry> {
     let mut run = Run::default();
     let mut entry = run.read_entry(name, record)?;
-    entry.messages.extend(messages(run.rows.finish()));
+    entry.messages.extend(filter_messages(run.rows.finish()));
     Some(entry)
 }
 
 /// Returns the messages among `items`.
-fn messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item = Message> {
+fn filter_messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item = Message> {
     items.into_iter().filter_map(|item| match item {
         StreamItem::Message { message, .. } => Some(*message),
         StreamItem::Start(_) | StreamItem::Text(_) => None,
@@ -129,9 +131,9 @@ impl Run {
         let kind = string(row.kind).unwrap_or_default();
         let items = self
             .rows
-            .read_entry(&kind, record, Some(&Opening::Foreign(name)))
+            .read_row(&kind, record, Some(&Opening::Foreign(name)))
             .items;
-        let messages: Vec<Message> = messages(items).collect();
+        let messages: Vec<Message> = filter_messages(items).collect();
         let time = string(row.time).or_else(|| messages.last()?.time.clone());
         let instant = timestamp(time.as_deref());
         let ids = [row.session, row.session_opencode, row.thread_id];
@@ -147,7 +149,7 @@ impl Run {
         Some(Entry {
             is_known: true,
             time,
-            facts: facts.in_directory(string(row.cwd)),
+            facts: facts.with_directory(string(row.cwd)),
             messages,
             end: self.rows.take_end(),
             kind,
@@ -156,17 +158,19 @@ impl Run {
     }
 
     /// Subtracts the tokens of all messages from the tokens of the whole run.
-    fn subtract_messages(&mut self, entry: &mut Entry) {
+    fn subtract_message_tokens(&mut self, entry: &mut Entry) {
         for message in &entry.messages {
             self.has_ended = false;
             let Some(usage) = message.usage else { continue };
-            if self.last.0.is_none() || self.last.0 != message.id {
-                self.counted += self.last.1;
+            let repeats_last = self.last_id.is_some() && self.last_id == message.id;
+            if repeats_last {
+                let larger = Usage::larger(Some(self.last_usage), Some(usage));
+                self.last_usage = larger.unwrap_or_default();
+            } else {
+                self.counted += self.last_usage;
+                self.last_usage = usage;
+                self.last_id.clone_from(&message.id);
             }
-            let known = self.last.0.is_some() && self.last.0 == message.id;
-            let known = Some(self.last.1).filter(|_| known);
-            let usage = Usage::larger(known, Some(usage)).unwrap_or_default();
-            self.last = (message.id.clone(), usage);
         }
         self.has_ended |= entry.end.is_some();
         if self.is_trajectory {
@@ -178,7 +182,7 @@ impl Run {
             return;
         };
         let mut counted = self.counted;
-        counted += self.last.1;
+        counted += self.last_usage;
         let mut rest = cost.usage.since(&counted);
         let more = cost.usage.total().checked_sub(counted.total());
         // Not every total states how much of the input was cached.
@@ -207,8 +211,8 @@ pub(crate) struct StreamReader {
 pub(crate) struct StreamRow {
     /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether the row has no other content.
-    pub(crate) is_all: bool,
+    /// Whether the items are the whole content of the row.
+    pub(crate) is_complete: bool,
 }
 
 impl StreamReader {
@@ -218,7 +222,7 @@ impl StreamReader {
     }
 
     /// Reads a row of the type `kind` in a stream with this opening.
-    pub(crate) fn read_entry(
+    pub(crate) fn read_row(
         &mut self,
         kind: &str,
         row: &str,
@@ -228,18 +232,18 @@ impl StreamReader {
         if opening != Some(&Opening::Foreign(GEMINI_STREAM)) {
             self.gemini.end_text(conversation);
         }
-        let is_all = match opening {
+        let translated = match opening {
             Some(Opening::Foreign(CODEX_STREAM)) => self.codex.read_row(kind, row, conversation),
             Some(Opening::Foreign(GEMINI_STREAM)) => self.gemini.read_row(kind, row, conversation),
             Some(Opening::Foreign(OPENCODE_STREAM)) => {
-                opencode::stream_row(kind, row, conversation)
+                opencode::read_stream_row(kind, row, conversation)
             }
-            Some(Opening::Foreign(PI_STREAM)) => pi::stream_row(kind, row, conversation),
+            Some(Opening::Foreign(PI_STREAM)) => pi::read_stream_row(kind, row, conversation),
             _ => None,
         };
         StreamRow {
             items: conversation.take_items(),
-            is_all: is_all.is_some(),
+            is_complete: translated.is_some(),
         }
     }
 

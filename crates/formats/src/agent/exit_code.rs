@@ -15,7 +15,7 @@ const MARKS: [&str; 7] = [
 ];
 
 /// Returns the exit code in the text of a result.
-pub fn exit_code(text: &str) -> Option<i64> {
+pub fn parse_exit_code(text: &str) -> Option<i64> {
     let text = text.trim_start();
     if text.starts_with('{')
         && let Some((_, metadata)) = text.split_once("\"metadata\":")
@@ -53,13 +53,13 @@ pub struct ShellOutput<'a> {
 }
 
 /// Returns the parts of a result as Codex writes it. `None` if it has another form.
-pub fn shell_output(text: &str) -> Option<ShellOutput<'_>> {
+pub fn parse_shell_output(text: &str) -> Option<ShellOutput<'_>> {
     let starts = ["Exit code: ", "Chunk ID: ", "Wall time: "];
     let (head, output) = text.split_once("\nOutput:")?;
     let is_head = starts.iter().any(|start| head.starts_with(start));
     let mut lines = head.lines();
     (is_head && head.lines().count() <= LINES).then(|| ShellOutput {
-        code: exit_code(head),
+        code: parse_exit_code(head),
         duration: lines.find_map(|line| line.strip_prefix("Wall time: ")),
         output: output.strip_prefix('\n').unwrap_or(output),
     })
@@ -77,11 +77,11 @@ mod tests {
             duration: Some("0.5 seconds"),
             output: "x\nOutput:\n",
         };
-        assert_eq!(shell_output(text), Some(expected));
-        let empty = shell_output("Exit code: 0\nWall time: 0 seconds\nOutput:");
+        assert_eq!(parse_shell_output(text), Some(expected));
+        let empty = parse_shell_output("Exit code: 0\nWall time: 0 seconds\nOutput:");
         assert_eq!(empty.unwrap().output, "");
         for text in ["", "Output:\nx", "They said\nOutput:\nx"] {
-            assert_eq!(shell_output(text), None);
+            assert_eq!(parse_shell_output(text), None);
         }
     }
 
@@ -112,9 +112,9 @@ mod tests {
             ("", None),
         ];
         for (text, code) in rows {
-            assert_eq!(exit_code(text), code, "{text}");
+            assert_eq!(parse_exit_code(text), code, "{text}");
         }
         let buried = format!("{0}Exit code: 3\n{0}", "line\n".repeat(20));
-        assert_eq!(exit_code(&buried), None);
+        assert_eq!(parse_exit_code(&buried), None);
     }
 }

@@ -52,7 +52,7 @@ pub struct Facts {
     pub last_activity: Option<Timestamp>,
     /// Whether `last_activity` is only the modification time of the file.
     pub is_time_of_file: bool,
-    /// What is known of the subagent, if it is one.
+    /// Facts about the subagent, if it is one.
     pub subagent: Option<Box<SubagentFacts>>,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
@@ -63,7 +63,7 @@ pub struct Facts {
     pub is_head: bool,
 }
 
-/// What records say about the subagent that wrote them.
+/// The facts about a subagent in its records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubagentFacts {
     /// Its type, as the agent names it.
@@ -75,8 +75,8 @@ pub struct SubagentFacts {
 }
 
 impl SubagentFacts {
-    /// Returns the facts of a subagent of a type, if it is known.
-    pub(super) fn of_type(agent_type: Option<String>) -> Option<Box<Self>> {
+    /// Creates the facts of a subagent of this type; `None` without a type.
+    pub(super) fn from_type(agent_type: Option<String>) -> Option<Box<Self>> {
         agent_type.map(|name| {
             Box::new(Self {
                 agent_type: Some(name),
@@ -105,7 +105,7 @@ impl Facts {
     }
 
     /// Returns facts with only a timestamp.
-    pub(crate) fn at(time: Option<&RawValue>) -> Self {
+    pub(crate) fn from_time(time: Option<&RawValue>) -> Self {
         let time = parse_time(time);
         Self {
             started: time,
@@ -131,9 +131,9 @@ impl Facts {
         self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
-    /// Returns the same facts with this directory, if there is one.
+    /// Sets the first and the last working directory.
     #[must_use]
-    pub fn in_directory(mut self, directory: Option<String>) -> Self {
+    pub fn with_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
         self
@@ -141,7 +141,7 @@ impl Facts {
 
     /// Merges the facts of these records with the facts of later ones.
     #[must_use]
-    pub fn followed_by(self, later: Self) -> Self {
+    pub fn merge_later(self, later: Self) -> Self {
         let last_activity = self.last_activity.max(later.last_activity);
         if later.is_head && self.session_id.is_some() {
             return Self {
@@ -201,12 +201,12 @@ impl Facts {
         } else {
             (own, other)
         };
-        *self = first.followed_by(last);
+        *self = first.merge_later(last);
     }
 
     /// Adds the facts of later records.
     pub fn add(&mut self, later: Self) {
-        *self = std::mem::take(self).followed_by(later);
+        *self = std::mem::take(self).merge_later(later);
     }
 
     /// Adds the facts of a message. Messages of subagents count only in their own files.
@@ -235,7 +235,7 @@ fn truncate_prompt(text: &str) -> String {
 
 /// Returns the hash that names a working directory for some agents: SHA-256 of its path, in
 /// hexadecimal.
-pub fn project_hash(directory: &Path) -> String {
+pub fn hash_project(directory: &Path) -> String {
     sha256(directory.as_os_str().as_encoded_bytes())
 }
 
@@ -255,7 +255,7 @@ mod tests {
             "2026-01-01T00:00:01.7Z",
         ] {
             let time = RawValue::from_string(format!("\"{time}\"")).unwrap();
-            facts.add(Facts::at(Some(&time)));
+            facts.add(Facts::from_time(Some(&time)));
         }
         assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T00:00:01.5Z");
         assert_eq!(
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_directory_is_named_by_its_sha256() {
         assert_eq!(
-            project_hash(Path::new("")),
+            hash_project(Path::new("")),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
     }

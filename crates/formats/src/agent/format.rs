@@ -16,7 +16,7 @@ pub struct Format {
     /// The agent that writes this format.
     pub agent: Agent,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
-    pub(super) wrote: fn(&Row<'_>) -> bool,
+    pub(super) has_marks: fn(&Row<'_>) -> bool,
     /// The name of the stream, if files of this format are saved streams of runs.
     pub(super) stream: Option<&'static str>,
     /// The rows of the conversation.
@@ -36,12 +36,12 @@ impl Format {
     pub(super) const fn new(
         agent: Agent,
         read: fn(&str, Detail) -> Option<Entry>,
-        wrote: fn(&Row<'_>) -> bool,
+        has_marks: fn(&Row<'_>) -> bool,
     ) -> Self {
         Self {
             agent,
             read,
-            wrote,
+            has_marks,
             stream: None,
             reading: Reading::SEQUENCE,
             counting: TokenCounting::REPLIES,
@@ -60,7 +60,7 @@ impl Format {
             entry.facts.started = None;
             entry.facts.last_activity = None;
         }
-        entry.use_rfc_3339();
+        entry.normalize_times();
         Some(entry)
     }
 

@@ -15,33 +15,34 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, count, gemini_blocks, has_shell_failed, input_of, is_in, is_unique_id, message, reply,
-    results, session_stem, string, text_message, tokens_with_cached_input, user_messages,
+    has_shell_failed, input_of, is_in, is_unique_id, new_call, new_message, new_reply, new_results,
+    new_text, read_count, read_gemini_blocks, read_inclusive_tokens, session_stem, split_user,
+    string,
 };
 use super::counting::{IdScope, TokenCounting};
-use super::entry::{Change, Entry};
+use super::entry::{Change, Entry, LoggedRow};
 use super::facts::Facts;
 use super::format::Format;
-use super::gemini_edits::changes;
-use super::layout::{Layout, SubagentFiles, Subagents, id_in_name};
-use super::own_record::{manual_title, side_cost_in};
+use super::gemini_edits::read_edits;
+use super::layout::{Layout, SubagentFiles, Subagents, parse_subagent_id};
+use super::own_record::{read_manual_title, read_side_cost};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
-use super::stream_conversation::{StreamConversation, blocks as content_blocks};
+use super::stream_conversation::{StreamConversation, read_blocks as content_blocks};
 use super::title::{StoredTitle, TitleSource};
 use super::title_format::{TitleFormat, TitleStore};
 use crate::agent::hook_settings::{HookSettings, HookShell};
 use crate::api::Signed;
 use turnpipe_core::io::{open_regular, read_regular};
-use turnpipe_core::json::{elements, is, non_empty, number, object, text};
+use turnpipe_core::json::{elements, has_text, non_empty, number, object, text};
 use turnpipe_core::message::{Block, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
     reading: Reading {
         shape: Shape::Replay,
-        document: Some(document),
-        edits: |record, _| changes(record),
+        document: Some(read_document),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -50,7 +51,7 @@ pub(super) static GEMINI: Format = Format {
     },
     layout: Layout {
         side_rows: |session| {
-            parent_of(session)
+            parse_parent_id(session)
                 .into_iter()
                 .map(|id| json!({"parentSession": id}).to_string())
                 .collect()
@@ -58,7 +59,7 @@ pub(super) static GEMINI: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: subagent_dir,
             is_file: |_| true,
-            id: id_in_name,
+            id: parse_subagent_id,
             is_reserved: false,
         }),
         home_variables: HOME,
@@ -77,7 +78,8 @@ pub(super) static GEMINI: Format = Format {
             vec![subagents, results, log, project.join(id)]
         },
         shared_files: |session| {
-            let files = |project: &Path| Some(vec![project.join(PROJECT_ROOT), index_of(project)?]);
+            let files =
+                |project: &Path| Some(vec![project.join(PROJECT_ROOT), projects_index(project)?]);
             let project = session.parent().and_then(Path::parent);
             project.and_then(files).unwrap_or_default()
         },
@@ -110,7 +112,7 @@ pub(super) static GEMINI: Format = Format {
 fn subagent_dir(session: &Path) -> Option<PathBuf> {
     let chats = session.parent()?;
     let stem = session_stem(session)?;
-    if let Some(id) = id_in(session).filter(|id| is_subagent_dir(stem, OsStr::new(id))) {
+    if let Some(id) = read_session_id(session).filter(|id| is_subagent_dir(stem, OsStr::new(id))) {
         return Some(chats.join(id)).filter(|dir| dir.is_dir());
     }
     let is_own = |dir: &PathBuf| dir.file_name().is_some_and(|id| is_subagent_dir(stem, id));
@@ -145,17 +147,18 @@ const KINDS: &str = "$set $rewindTo header user gemini info warning error beside
 
 fn has_marks(row: &Marks<'_>) -> bool {
     // A prompt is the second row. The first one may be damaged.
-    let is_prompt = row.is("user") && row.has_id() && row.time.is_some() && row.content.is_some();
+    let is_prompt =
+        row.is_kind("user") && row.has_id() && row.time.is_some() && row.content.is_some();
     // A row with messages is a whole document.
     row.project.is_some() && row.session.is_some() && row.messages.is_none()
         || row.set.is_some()
         || row.rewind_to.is_some()
-        || row.is("gemini") && row.id.is_some()
+        || row.is_kind("gemini") && row.id.is_some()
         || is_prompt && row.uuid.is_none() && row.parent_id.is_none()
 }
 
 /// Returns the session id in the first row of a file.
-fn id_in(session: &Path) -> Option<String> {
+fn read_session_id(session: &Path) -> Option<String> {
     let file = open_regular(session, File::options().read(true), OFlags::empty()).ok()?;
     let mut row = String::new();
     let mut file = BufReader::new(file.take(MAX_HEADER));
@@ -178,7 +181,7 @@ pub fn is_subagent_dir(stem: &OsStr, dir: &OsStr) -> bool {
 }
 
 /// Returns the session that started the subagent with this file: its directory has its name.
-fn parent_of(session: &Path) -> Option<String> {
+fn parse_parent_id(session: &Path) -> Option<String> {
     let dir = session.parent()?;
     let is_chats = dir.parent()?.file_name()? == "chats";
     let id = dir.file_name().filter(|id| is_chats && is_unique_id(id))?;
@@ -189,18 +192,18 @@ fn parent_of(session: &Path) -> Option<String> {
 const PROJECT_ROOT: &str = ".project_root";
 
 /// Returns the index of the directories of all projects.
-fn index_of(project: &Path) -> Option<PathBuf> {
+fn projects_index(project: &Path) -> Option<PathBuf> {
     Some(project.parent()?.parent()?.join("projects.json"))
 }
 
 /// Returns the directory of the project of a chat: `tmp/PROJECT/.project_root`, else the directory with
 /// this name in `projects.json`.
-pub(super) fn project_root(session: &Path) -> Option<String> {
+pub(super) fn find_project_root(session: &Path) -> Option<String> {
     let project = session.parent()?.parent()?;
     if let Ok(root) = read_regular(&project.join(PROJECT_ROOT)) {
         return Some(root.trim().to_owned()).filter(|root| !root.is_empty());
     }
-    let index: Value = serde_json::from_str(&read_regular(&index_of(project)?).ok()?).ok()?;
+    let index: Value = serde_json::from_str(&read_regular(&projects_index(project)?).ok()?).ok()?;
     let name = project.file_name()?.to_str()?;
     let mut projects = index.get("projects")?.as_object()?.iter();
     let (root, _) = projects.find(|(_, known)| known.as_str() == Some(name))?;
@@ -208,7 +211,7 @@ pub(super) fn project_root(session: &Path) -> Option<String> {
 }
 
 /// Returns the rows of an old document: its head and its messages.
-fn document(json: &str) -> Option<Vec<String>> {
+fn read_document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
     members.session?;
@@ -221,7 +224,7 @@ fn document(json: &str) -> Option<Vec<String>> {
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let set = Set::of(row.set).unwrap_or_default();
+    let set = Set::from_raw(row.set).unwrap_or_default();
     let kind = if row.set.is_some() {
         "$set".to_owned()
     } else if row.rewind_to.is_some() {
@@ -240,8 +243,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         is_known: is_in(KINDS, &kind),
         uuid: string(row.id),
         time,
-        facts: facts(&row, &set),
-        title: title(&row, &set),
+        facts: read_facts(&row, &set),
+        title: read_title(&row, &set),
         is_annotation: set.summary.is_some() && set.messages.is_none(),
         kind,
         ..Entry::default()
@@ -251,7 +254,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         if row.set.is_none() {
             entry.messages = read_messages(&row, detail, &|_| false);
         }
-        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+        entry.side_cost = read_side_cost(row.turnpipe, &entry.messages);
     }
     Some(entry)
 }
@@ -262,16 +265,21 @@ fn read_change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
-        let rows = Row::list(set.messages);
+        let rows = Row::read_list(set.messages);
         // In a resumed history, only separate messages have results.
-        let rows_with_calls = rows.iter().filter(|_| detail != Detail::Costs);
-        let calls = rows_with_calls.flat_map(|row| ToolCall::list(row.calls));
-        let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
-        let rows = rows.iter().map(|row| {
-            let messages = read_messages(row, detail, &|id| !calls.contains(id));
-            (string(row.id).unwrap_or_default(), messages)
+        let mut call_ids = HashSet::new();
+        if detail != Detail::Costs {
+            let calls = rows.iter().flat_map(|row| ToolCall::read_list(row.calls));
+            call_ids.extend(calls.filter_map(|call| string(call.id)));
+        }
+        let logged_rows = rows.iter().map(|row| {
+            let messages = read_messages(row, detail, &|id| !call_ids.contains(id));
+            LoggedRow {
+                id: string(row.id).unwrap_or_default(),
+                messages,
+            }
         });
-        return Change::Reset(rows.collect());
+        return Change::Reset(logged_rows.collect());
     }
     match row.set {
         None if string(row.kind).is_some() => Change::Put(string(row.id).unwrap_or_default()),
@@ -279,25 +287,25 @@ fn read_change(row: &Row<'_>, set: &Set<'_>, detail: Detail) -> Change {
     }
 }
 
-fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
+fn read_facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
     let directories = row.directories.or(set.directories);
     let directory = elements(directories)
         .first()
         .and_then(|raw| string(Some(raw)));
     let times = [row.time, row.start, row.updated, set.updated];
-    let times = times.into_iter().map(Facts::at);
+    let times = times.into_iter().map(Facts::from_time);
     Facts {
         session_id: string(row.session),
         is_subagent: text(row.session_kind).as_deref() == Some("subagent"),
         cwd_hash: string(row.project),
         parent: string(row.parent),
         model: string(row.model),
-        ..times.fold(Facts::default(), Facts::followed_by)
+        ..times.fold(Facts::default(), Facts::merge_later)
     }
-    .in_directory(directory)
+    .with_directory(directory)
 }
 
-fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
     // A summary without a source was written by the agent.
@@ -305,7 +313,7 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
         Some("manual") => TitleSource::Manual,
         _ => TitleSource::Auto,
     };
-    let stored = StoredTitle::new(summary, source, None, manual_title(row.turnpipe));
+    let stored = StoredTitle::new(summary, source, None, read_manual_title(row.turnpipe));
     Some(stored)
 }
 
@@ -314,20 +322,20 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
 fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") if detail == Detail::Costs && !may_be_summary(row) => Vec::new(),
-        Some("user") => user(row, is_alone),
-        Some("gemini") => reply_in(row, detail),
+        Some("user") => read_user(row, is_alone),
+        Some("gemini") => read_reply(row, detail),
         Some("error") => {
-            vec![text_message(
+            vec![new_text(
                 Role::System,
                 Origin::Error,
-                plain_text(row.content),
+                read_plain_text(row.content),
             )]
         }
         Some("info" | "warning") => {
-            vec![text_message(
+            vec![new_text(
                 Role::System,
                 Origin::Injected,
-                plain_text(row.content),
+                read_plain_text(row.content),
             )]
         }
         _ => Vec::new(),
@@ -339,11 +347,11 @@ fn read_messages(row: &Row<'_>, detail: Detail, is_alone: &dyn Fn(&str) -> bool)
     messages
 }
 
-fn plain_text(content: Option<&RawValue>) -> String {
-    message(
+fn read_plain_text(content: Option<&RawValue>) -> String {
+    new_message(
         Role::System,
         Origin::Injected,
-        gemini_blocks(content, Signed::Anything),
+        read_gemini_blocks(content, Signed::Anything),
     )
     .text()
 }
@@ -355,61 +363,61 @@ fn may_be_summary(row: &Row<'_>) -> bool {
     row.content.is_some_and(|raw| raw.get().contains(SNAPSHOT))
 }
 
-fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
-    let text = plain_text(row.content);
+fn read_user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+    let text = read_plain_text(row.content);
     if text.starts_with(SNAPSHOT) {
-        return vec![text_message(Role::System, Origin::Compaction, text)];
+        return vec![new_text(Role::System, Origin::Compaction, text)];
     }
-    let mut content = gemini_blocks(row.display.or(row.content), Signed::Anything);
+    let mut content = read_gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
     content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));
     if content.is_empty() && had_blocks {
         return Vec::new();
     }
-    user_messages(Origin::Prompt, content)
+    split_user(Origin::Prompt, content)
 }
 
-fn reply_in(row: &Row<'_>, detail: Detail) -> Vec<Message> {
+fn read_reply(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     // Most of the row is calls with their results.
     let calls = row.calls.filter(|_| detail != Detail::Costs);
-    let mut content: Vec<Block> = Thought::list(row.thoughts)
+    let mut content: Vec<Block> = Thought::read_list(row.thoughts)
         .iter()
-        .map(thought_block)
+        .map(read_thought)
         .collect();
-    let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
+    let spoken = read_gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut answers = Vec::new();
-    for (index, called) in ToolCall::list(calls).iter().enumerate() {
+    for (index, called) in ToolCall::read_list(calls).iter().enumerate() {
         let id = string(called.id).unwrap_or_else(|| format!("{message_id}#{index}"));
         let name = string(called.name).unwrap_or_default();
-        content.push(call(id.clone(), name, input_of(called.args)));
-        answers.extend(result(called, id).map(Block::Result));
+        content.push(new_call(id.clone(), name, input_of(called.args)));
+        answers.extend(read_result(called, id).map(Block::Result));
     }
     let mut messages = vec![Message {
         id: string(row.id),
         model: string(row.model),
-        usage: usage(row.tokens),
-        ..reply(content)
+        usage: read_usage(row.tokens),
+        ..new_reply(content)
     }];
     if !answers.is_empty() {
-        messages.push(results(answers));
+        messages.push(new_results(answers));
     }
     messages
 }
 
-fn thought_block(thought: &Thought<'_>) -> Block {
+fn read_thought(thought: &Thought<'_>) -> Block {
     let parts = [thought.subject, thought.description];
     let parts: Vec<String> = parts.into_iter().filter_map(string).collect();
     Block::thinking(parts.join(": "))
 }
 
 /// Returns the result of a call, if there is one yet.
-fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
+fn read_result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let mut parts = Vec::new();
-    for block in gemini_blocks(call.result, Signed::Anything) {
+    for block in read_gemini_blocks(call.result, Signed::Anything) {
         match block {
             Block::Result(result) => {
                 failed |= result.failed;
@@ -435,12 +443,12 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     })
 }
 
-fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::from_raw(raw)?;
     let counts = [tokens.input, tokens.output, tokens.cached, None];
-    let usage = tokens_with_cached_input(counts);
+    let usage = read_inclusive_tokens(counts);
     Some(Usage {
-        output: usage.output + count(tokens.thoughts),
+        output: usage.output + read_count(tokens.thoughts),
         ..usage
     })
 }
@@ -468,7 +476,7 @@ const STREAM_KINDS: &str = "init message tool_use tool_result error result";
 #[derive(Debug, Default)]
 pub(super) struct StreamRows {
     /// The open text.
-    said: String,
+    open_text: String,
 }
 
 impl StreamRows {
@@ -480,7 +488,7 @@ impl StreamRows {
         conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = StreamRow::read(row)?;
-        let is_reply = kind == "message" && is(row.role, "assistant");
+        let is_reply = kind == "message" && has_text(row.role, "assistant");
         // No fragment of a text is marked as the last.
         if !is_reply && is_in(STREAM_KINDS, kind) {
             self.end_text(conversation);
@@ -491,36 +499,40 @@ impl StreamRows {
                 conversation.model = string(row.model);
                 return None;
             }
-            "message" if is(row.role, "user") => conversation.prompt(content_blocks(row.content)),
+            "message" if has_text(row.role, "user") => {
+                conversation.push_prompt(content_blocks(row.content));
+            }
             "message" if is_reply => {
                 let part = text(row.content)?;
                 if !part.is_empty() {
-                    conversation.part_of_text(&part, self.said.is_empty());
-                    self.said.push_str(&part);
+                    conversation.push_text_delta(&part, self.open_text.is_empty());
+                    self.open_text.push_str(&part);
                 }
             }
             "tool_use" => {
-                conversation.call(&text(row.id)?, &text(row.name)?, row.parameters);
+                conversation.push_call(&text(row.id)?, &text(row.name)?, row.parameters);
             }
             "tool_result" => {
-                let failure = Failure::of(row.error).and_then(|failure| text(failure.message));
+                let failure =
+                    Failure::from_raw(row.error).and_then(|failure| text(failure.message));
                 let said = non_empty(row.output).or(failure).unwrap_or_default();
-                conversation.result(ToolResult {
+                conversation.push_result(ToolResult {
                     id: text(row.id)?.into_owned(),
                     parts: vec![ResultPart::Text(said.into_owned())],
-                    failed: is(row.status, "error"),
+                    failed: has_text(row.status, "error"),
                     end: None,
                 });
             }
-            "error" => conversation.failure(&text(row.message)?),
+            "error" => conversation.push_failure(&text(row.message)?),
             "result" => {
-                if let Some(failure) = Failure::of(row.error) {
-                    conversation.failure(&text(failure.message)?);
+                if let Some(failure) = Failure::from_raw(row.error) {
+                    conversation.push_failure(&text(failure.message)?);
                 }
                 add_usage(row.stats, conversation);
                 conversation.end_run(text(row.status).as_deref());
                 if let Some(end) = &mut conversation.end {
-                    end.duration = Stats::of(row.stats).and_then(|stats| number(stats.duration));
+                    end.duration =
+                        Stats::from_raw(row.stats).and_then(|stats| number(stats.duration));
                 }
                 // For readers of the stream, it also ends the session.
                 return None;
@@ -532,16 +544,16 @@ impl StreamRows {
 
     /// Ends the open text.
     pub(super) fn end_text(&mut self, conversation: &mut StreamConversation) {
-        if !self.said.is_empty() {
-            let text = std::mem::take(&mut self.said);
-            conversation.reply(vec![Block::Text(text)]);
+        if !self.open_text.is_empty() {
+            let text = std::mem::take(&mut self.open_text);
+            conversation.push_reply(vec![Block::Text(text)]);
         }
     }
 }
 
 /// Adds the tokens of each model in the whole run. The open message can have the tokens of one model.
 fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
-    let run = Stats::of(stats).unwrap_or_default();
+    let run = Stats::from_raw(stats).unwrap_or_default();
     // Each call needs another request.
     let is_sum = number(run.calls) != Some(0);
     let models = run
@@ -549,25 +561,25 @@ fn add_usage(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
         .and_then(|models| serde_json::from_str(models.get()).ok());
     let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();
     if models.is_empty()
-        && let Some(all) = StreamTokens::of(stats)
+        && let Some(all) = StreamTokens::from_raw(stats)
     {
-        conversation.set_usage(tokens(&all, is_sum), None);
+        conversation.set_usage(read_stream_usage(&all, is_sum), None);
     }
     for (position, (model, used)) in models.into_iter().enumerate() {
         if position > 0 {
-            conversation.begin();
+            conversation.begin_message();
         }
         conversation.model = Some(model);
-        let used = StreamTokens::of(Some(used)).unwrap_or_default();
-        conversation.set_usage(tokens(&used, is_sum), None);
+        let used = StreamTokens::from_raw(Some(used)).unwrap_or_default();
+        conversation.set_usage(read_stream_usage(&used, is_sum), None);
     }
 }
 
-fn tokens(tokens: &StreamTokens<'_>, is_sum: bool) -> Usage {
+fn read_stream_usage(tokens: &StreamTokens<'_>, is_sum: bool) -> Usage {
     Usage {
         is_sum,
         // Only the total includes thinking.
-        output: count(tokens.total).saturating_sub(count(tokens.input)),
-        ..tokens_with_cached_input([tokens.input, None, tokens.cached, None])
+        output: read_count(tokens.total).saturating_sub(read_count(tokens.input)),
+        ..read_inclusive_tokens([tokens.input, None, tokens.cached, None])
     }
 }

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, decimal, end_of_exit, input_of, is_in, is_true, message, session_stem, string,
-    text_message, timestamp, tokens_with_cached_input, user_messages,
+    input_of, is_in, is_true, new_call, new_message, new_text, read_decimal, read_exit,
+    read_inclusive_tokens, session_stem, split_user, string, timestamp,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Entry, Part};
@@ -25,7 +25,9 @@ use super::layout::{Layout, Subagents};
 use super::reading::{Detail, Reading};
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use turnpipe_core::json::{elements, is, is_array, non_empty, non_null, number, object, text};
+use turnpipe_core::json::{
+    elements, has_text, is_array, non_empty, non_null, number, object, text,
+};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, Role, ToolResult, Usage, result_parts,
 };
@@ -191,7 +193,7 @@ fn read_facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
     let time = time.filter(|_| kind != "request");
     Facts {
         session_id: string(row.of_file.or(row.id.filter(|_| is_session))),
-        is_subagent: is(row.form, "sub_agent") || non_null(row.parent).is_some(),
+        is_subagent: has_text(row.form, "sub_agent") || non_null(row.parent).is_some(),
         parent: string(row.parent),
         is_head: is_session,
         model: string(model.name.or(row.requested)),
@@ -199,7 +201,7 @@ fn read_facts(row: &Row<'_>, kind: &str, time: Option<Timestamp>) -> Facts {
         last_activity: time,
         ..Facts::default()
     }
-    .in_directory(string(row.working_dir))
+    .with_directory(string(row.working_dir))
 }
 
 fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
@@ -217,8 +219,8 @@ fn read_title(row: &Row<'_>) -> Option<StoredTitle> {
 /// Returns the tokens of a request, or the sum of the session.
 fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
     let with_cost = |counts, cost| Usage {
-        cost: decimal(cost),
-        ..tokens_with_cached_input(counts)
+        cost: read_decimal(cost),
+        ..read_inclusive_tokens(counts)
     };
     let sum = row.sum.unwrap_or_default();
     let sums = [
@@ -235,7 +237,7 @@ fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
             Some(Meter::Request {
                 id: id.join(" "),
                 usage: Usage {
-                    is_sum: is(row.cost_source, "carried_forward"),
+                    is_sum: has_text(row.cost_source, "carried_forward"),
                     ..with_cost(counts, row.cost)
                 },
                 is_first: false,
@@ -252,20 +254,20 @@ fn read_tokens(row: &Row<'_>, kind: &str) -> Option<Meter> {
 }
 
 fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message> {
-    let pieces = Piece::list(row.stored_content.or(row.content));
+    let pieces = Piece::read_list(row.stored_content.or(row.content));
     let metadata = row.metadata.or(row.stored_metadata).unwrap_or_default();
     let is_hidden = metadata.is_visible.is_some_and(|raw| raw.get() == "false");
     let blocks: Vec<Block> = pieces.iter().filter_map(read_block).collect();
     let mut messages = match role {
-        "assistant" if is_hidden => vec![message(Role::System, Origin::Compaction, blocks)],
+        "assistant" if is_hidden => vec![new_message(Role::System, Origin::Compaction, blocks)],
         "assistant" => vec![Message {
             model: metadata
                 .inference
                 .and_then(|inference| string(inference.model)),
-            ..message(Role::Assistant, Origin::Reply, blocks)
+            ..new_message(Role::Assistant, Origin::Reply, blocks)
         }],
-        "user" if is_hidden => user_messages(Origin::Injected, blocks),
-        "user" => user_messages(Origin::Prompt, blocks),
+        "user" if is_hidden => split_user(Origin::Injected, blocks),
+        "user" => split_user(Origin::Prompt, blocks),
         _ => Vec::new(),
     };
     for message in &mut messages {
@@ -274,10 +276,10 @@ fn read_messages(row: &Row<'_>, role: &str, id: Option<&String>) -> Vec<Message>
     // Older versions note a compaction in a message.
     let compactions = pieces
         .iter()
-        .filter(|piece| is(piece.kind, "conversationCompacted"));
+        .filter(|piece| has_text(piece.kind, "conversationCompacted"));
     messages.extend(compactions.map(|piece| {
         let note = string(piece.message).unwrap_or_default();
-        text_message(Role::System, Origin::Compaction, note)
+        new_text(Role::System, Origin::Compaction, note)
     }));
     messages
 }
@@ -293,11 +295,11 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
         "toolRequest" | "frontendToolRequest" => {
             let call_fields = piece
                 .call
-                .and_then(|call| Call::of(call.value))
+                .and_then(|call| Call::from_raw(call.value))
                 .unwrap_or_default();
             let name = string(call_fields.name).unwrap_or_else(|| UNPARSEABLE.to_owned());
             let id = string(piece.id).unwrap_or_default();
-            Some(call(id, name, input_of(call_fields.arguments)))
+            Some(new_call(id, name, input_of(call_fields.arguments)))
         }
         "toolResponse" => Some(Block::Result(read_result(piece))),
         _ => None,
@@ -306,16 +308,16 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
 
 fn read_result(piece: &Piece<'_>) -> ToolResult {
     let outcome = piece.result.unwrap_or_default();
-    let returned = Returned::of(outcome.value).unwrap_or_default();
-    let content = Piece::list(returned.content.or(outcome.value));
+    let returned = Returned::from_raw(outcome.value).unwrap_or_default();
+    let content = Piece::read_list(returned.content.or(outcome.value));
     let mut blocks: Vec<Block> = content.iter().filter_map(read_block).collect();
     blocks.extend(string(outcome.error).map(Block::Text));
-    let end = end_of_exit(returned.shell.and_then(|shell| non_null(shell.status)));
+    let end = read_exit(returned.shell.and_then(|shell| non_null(shell.status)));
     let has_exited_well = end.is_none_or(|end| end == CallEnd::Exited(0));
     ToolResult {
         id: string(piece.id).unwrap_or_default(),
         parts: result_parts(blocks),
-        failed: is(outcome.status, "error") || is_true(returned.is_error) || !has_exited_well,
+        failed: has_text(outcome.status, "error") || is_true(returned.is_error) || !has_exited_well,
         end,
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, Row};
 
 use super::content::is_in;
 use super::database::{DatabaseFormat, ReadExtent, Visit};
-use super::sqlite::{has_columns, json_object};
+use super::sqlite::{has_columns, to_json_object};
 
 /// The database with all sessions.
 pub(super) static DATABASE: DatabaseFormat = DatabaseFormat {
@@ -66,7 +66,7 @@ fn visit_rows(
 ) -> Result<()> {
     let mut requests = Vec::new();
     if extent == ReadExtent::Whole && has_columns(database, "usage_ledger", &["session_id", "id"]) {
-        let read = |row: &Row<'_>| Ok((read_time(row)?, json_object(row, |_| true)?));
+        let read = |row: &Row<'_>| Ok((read_time(row)?, to_json_object(row, |_| true)?));
         let mut ledger = database.prepare(LEDGER)?;
         requests = ledger.query_map([id], read)?.collect::<Result<_>>()?;
     }
@@ -76,7 +76,7 @@ fn visit_rows(
         ReadExtent::Whole => requests.is_empty() || !name.starts_with("accumulated_"),
         ReadExtent::Ends => true,
     };
-    let session = database.query_row(SESSION, [id], |row| json_object(row, is_column_read))?;
+    let session = database.query_row(SESSION, [id], |row| to_json_object(row, is_column_read))?;
     visit(&session)?;
     let mut requests = requests.into_iter().peekable();
     let mut messages = database.prepare(MESSAGES)?;
@@ -86,7 +86,7 @@ fn visit_rows(
         while let Some((_, request)) = requests.next_if(|(request_time, _)| *request_time < time) {
             visit(&request)?;
         }
-        visit(&json_object(message, |name| !is_in(VOLATILE, name))?)?;
+        visit(&to_json_object(message, |name| !is_in(VOLATILE, name))?)?;
     }
     requests.try_for_each(|(_, request)| visit(&request))
 }

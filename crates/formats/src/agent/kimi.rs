@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    call, input_of, is_in, is_true, is_unique_id, message, parse_time, reply, result_parts,
-    results, session_stem, string, text_message, tokens, user_messages,
+    input_of, is_in, is_true, is_unique_id, new_call, new_message, new_reply, new_result, new_text,
+    parse_time, read_tokens, result_parts, session_stem, split_user, string,
 };
 use super::counting::{IdScope, Meter, TokenCounting, TokenSource};
 use super::entry::{Change, Entry, Part};
@@ -24,7 +24,7 @@ use super::sign::Row as Marks;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
 use turnpipe_core::io::read_regular;
-use turnpipe_core::json::{is, non_empty, object, text};
+use turnpipe_core::json::{has_text, non_empty, object, text};
 use turnpipe_core::message::{Block, CallEnd, Media, Message, Origin, Role, ToolResult};
 
 /// The format of Kimi Code.
@@ -43,7 +43,7 @@ pub(super) static KIMI: Format = Format {
     counting: TokenCounting {
         ids: IdScope::Global,
         tokens: TokenSource::Records,
-        copies_are_older: true,
+        has_older_copies: true,
         ..TokenCounting::REPLIES
     },
     layout: Layout {
@@ -150,8 +150,8 @@ const KINDS: &str = "session.state metadata agent.message.appended agent.switche
 const EVENTS: &str = "step.begin content.part tool.call tool.result step.end";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    let is_first = row.is("metadata") && row.protocol.is_some() && row.created.is_some();
-    is_first || row.is_any("context.append_message context.append_loop_event usage.record")
+    let is_first = row.is_kind("metadata") && row.protocol.is_some() && row.created.is_some();
+    is_first || row.is_one_of("context.append_message context.append_loop_event usage.record")
 }
 
 /// The session and the agent that the path of a file names.
@@ -204,7 +204,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let event = row.event.unwrap_or_default();
     let subtype = string(event.kind);
     let time = row.time.or(row.created).or(state.created);
-    let time = time.filter(|_| !is(row.form, "event"));
+    let time = time.filter(|_| !has_text(row.form, "event"));
     let is_known_event = || subtype.as_ref().is_none_or(|kind| is_in(EVENTS, kind));
     let entry = Entry {
         is_known: is_in(KINDS, &kind) && is_known_event(),
@@ -219,7 +219,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time: parse_time(time).map(|time| time.to_string()),
         facts: read_facts(&row, &state, time),
         title: read_title(&row, &state),
-        meters: read_tokens(&row).into_iter().collect(),
+        meters: read_meter(&row).into_iter().collect(),
         subtype,
         kind,
         ..Entry::default()
@@ -240,20 +240,20 @@ fn read_facts(row: &Row<'_>, state: &State<'_>, time: Option<&RawValue>) -> Fact
     let forked_from = string(state.forked_from);
     let facts = Facts {
         session_id: string(row.session),
-        is_subagent: row.session.is_some() && !is(row.agent, MAIN),
-        subagent: SubagentFacts::of_type(string(row.profile)),
+        is_subagent: row.session.is_some() && !has_text(row.agent, MAIN),
+        subagent: SubagentFacts::from_type(string(row.profile)),
         is_head: forked_from.is_some(),
         forked_from,
         // Other rows with a model have the name in the configuration of the user.
-        model: string(row.model.filter(|_| is(row.kind, "llm.request")))
+        model: string(row.model.filter(|_| has_text(row.kind, "llm.request")))
             .or_else(|| string(row.alias)),
-        ..Facts::at(time)
+        ..Facts::from_time(time)
     };
-    facts.in_directory(string(state.cwd.or(environment.cwd)))
+    facts.with_directory(string(state.cwd.or(environment.cwd)))
 }
 
 fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
-    let title = non_empty(state.title).filter(|_| is(row.agent, MAIN))?;
+    let title = non_empty(state.title).filter(|_| has_text(row.agent, MAIN))?;
     let source = if is_true(state.is_custom_title) {
         TitleSource::Manual
     } else {
@@ -263,15 +263,15 @@ fn read_title(row: &Row<'_>, state: &State<'_>) -> Option<StoredTitle> {
 }
 
 /// Returns the tokens of a request; `None` for an interrupted request, whose tokens are zero.
-fn read_tokens(row: &Row<'_>) -> Option<Meter> {
-    let fields = row.usage.filter(|_| is(row.kind, "usage.record"))?;
+fn read_meter(row: &Row<'_>) -> Option<Meter> {
+    let fields = row.usage.filter(|_| has_text(row.kind, "usage.record"))?;
     let counts = [
         fields.input,
         fields.output,
         fields.cache_read,
         fields.cache_write,
     ];
-    let usage = tokens(counts);
+    let usage = read_tokens(counts);
     let parts = [row.agent, row.time].into_iter().chain(counts);
     let id: Vec<&str> = parts.flatten().map(RawValue::get).collect();
     usage.is_billable().then(|| Meter::Request {
@@ -306,15 +306,15 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
         "context.append_loop_event" => read_event(event),
         "context.apply_compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
-        "turn.ended" if is(row.reason, "cancelled") => {
+        "turn.ended" if has_text(row.reason, "cancelled") => {
             let notice = "[Request interrupted by user]".to_owned();
-            Some(text_message(Role::User, Origin::Injected, notice))
+            Some(new_text(Role::User, Origin::Injected, notice))
         }
-        "turn.ended" if is(row.reason, "failed") => {
+        "turn.ended" if has_text(row.reason, "failed") => {
             let reason = row.error.and_then(|error| string(error.message));
-            Some(text_message(
+            Some(new_text(
                 Role::System,
                 Origin::Error,
                 reason.unwrap_or_default(),
@@ -329,7 +329,7 @@ fn read_messages(row: &Row<'_>, event: &Event<'_>, kind: &str) -> Vec<Message> {
 fn read_event(event: &Event<'_>) -> Option<Message> {
     let block = match text(event.kind)?.as_ref() {
         "content.part" => read_block(&event.part?)?,
-        "tool.call" => call(
+        "tool.call" => new_call(
             string(event.call_id)?,
             string(event.name).unwrap_or_default(),
             input_of(event.args),
@@ -346,7 +346,7 @@ fn read_event(event: &Event<'_>) -> Option<Message> {
     };
     Some(Message {
         id: string(event.step),
-        ..reply(vec![block])
+        ..new_reply(vec![block])
     })
 }
 
@@ -355,8 +355,8 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
     let mut blocks = read_blocks(fields.content);
     match text(fields.role).as_deref() {
         Some("assistant") => {
-            blocks.extend(Called::list(fields.calls).iter().filter_map(read_call));
-            vec![reply(blocks)]
+            blocks.extend(Called::read_list(fields.calls).iter().filter_map(read_call));
+            vec![new_reply(blocks)]
         }
         Some("tool") => string(fields.call_id)
             .map(|id| result_message(id, fields.content, fields.is_error))
@@ -365,14 +365,16 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
         Some("user") => {
             let command = typed_command(&source);
             let messages = match text(source.kind).as_deref() {
-                None | Some("user") => user_messages(Origin::Prompt, blocks),
-                Some("system_trigger") if is(source.name, "subagent") => {
-                    vec![message(Role::User, Origin::Prompt, blocks)]
+                None | Some("user") => split_user(Origin::Prompt, blocks),
+                Some("system_trigger") if has_text(source.name, "subagent") => {
+                    vec![new_message(Role::User, Origin::Prompt, blocks)]
                 }
-                Some("compaction_summary") => vec![message(Role::User, Origin::Summary, blocks)],
-                Some(_) => vec![message(Role::User, Origin::Injected, blocks)],
+                Some("compaction_summary") => {
+                    vec![new_message(Role::User, Origin::Summary, blocks)]
+                }
+                Some(_) => vec![new_message(Role::User, Origin::Injected, blocks)],
             };
-            let prompt = command.map(|command| text_message(Role::User, Origin::Prompt, command));
+            let prompt = command.map(|command| new_text(Role::User, Origin::Prompt, command));
             let all = prompt.into_iter().chain(messages);
             all.map(|message| Message {
                 id: string(fields.id),
@@ -387,7 +389,7 @@ fn read_whole_message(fields: &MessageFields<'_>) -> Vec<Message> {
 /// Returns the command of the user that the agent replaced with the text of a skill or a plugin.
 fn typed_command(source: &Source<'_>) -> Option<String> {
     let name =
-        text(source.skill.or(source.command)).filter(|_| is(source.trigger, "user-slash"))?;
+        text(source.skill.or(source.command)).filter(|_| has_text(source.trigger, "user-slash"))?;
     let arguments = text(source.skill_args.or(source.command_args)).unwrap_or_default();
     Some(format!("/{name} {arguments}").trim_end().to_owned())
 }
@@ -398,13 +400,14 @@ fn read_call(called: &Called<'_>) -> Option<Block> {
     let arguments = text(called.arguments.or(function.arguments));
     let input = arguments.and_then(|json| RawValue::from_string(json.into_owned()).ok());
     let name = string(called.name.or(function.name)).unwrap_or_default();
-    Some(call(string(called.id)?, name, input_of(input.as_deref())))
+    let input = input_of(input.as_deref());
+    Some(new_call(string(called.id)?, name, input))
 }
 
 /// Returns the blocks of content, which is a text or a list of parts.
 fn read_blocks(content: Option<&RawValue>) -> Vec<Block> {
     let text = string(content).map(Block::Text);
-    let parts = ContentPart::list(content);
+    let parts = ContentPart::read_list(content);
     let blocks = parts.iter().filter_map(read_block);
     text.into_iter().chain(blocks).collect()
 }
@@ -442,7 +445,7 @@ fn result_message(id: String, output: Option<&RawValue>, is_error: Option<&RawVa
         end: None,
     };
     result.end = parse_end(&result.text()).filter(|_| result.failed);
-    results(vec![Block::Result(result)])
+    new_result(result)
 }
 
 /// Returns the end of a command that failed, in the last line of its output.

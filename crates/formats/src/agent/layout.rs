@@ -23,7 +23,7 @@ pub enum Subagents {
 pub struct SubagentFiles {
     /// The directory with them, or with a directory for each.
     pub directory: fn(&Path) -> Option<PathBuf>,
-    /// Whether a file there is one, by its path. Other files than lines of JSON never are.
+    /// Whether a file there belongs to a subagent, by its path. Files that do not contain JSON lines never do.
     pub is_file: fn(&Path) -> bool,
     /// Returns the id of the subagent with this file.
     pub id: fn(&Path) -> Option<String>,
@@ -32,24 +32,24 @@ pub struct SubagentFiles {
 }
 
 impl SubagentFiles {
-    /// Whether a file is one, if it is in the directory.
+    /// Whether a file in the directory belongs to a subagent.
     pub fn contains(&self, path: &Path) -> bool {
-        let ends = |path: &Path, end| path.extension().is_some_and(|found| found == end);
-        let is_packed = ends(path, COMPRESSED)
-            && (path.file_stem()).is_some_and(|stem| ends(Path::new(stem), "jsonl"));
-        let is_lines = is_packed || ends(path, "jsonl");
+        let has_extension = |path: &Path, end| path.extension().is_some_and(|found| found == end);
+        let is_packed = has_extension(path, COMPRESSED)
+            && (path.file_stem()).is_some_and(|stem| has_extension(Path::new(stem), "jsonl"));
+        let is_lines = is_packed || has_extension(path, "jsonl");
         is_lines && (self.is_file)(path)
     }
 }
 
 /// Returns the name of a file without `agent-` and its extensions.
-pub(super) fn id_in_name(path: &Path) -> Option<String> {
+pub(super) fn parse_subagent_id(path: &Path) -> Option<String> {
     let stem = session_stem(path)?.to_string_lossy();
     Some(stem.strip_prefix("agent-").unwrap_or(&stem).to_owned())
 }
 
-/// Whether the name of a file begins with a text.
-pub(super) fn is_name_from(path: &Path, start: &str) -> bool {
+/// Whether the name of a file starts with `start`.
+pub(super) fn has_name_prefix(path: &Path, start: &str) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(start.as_bytes())
 }
@@ -63,7 +63,7 @@ pub struct Layout {
     pub(super) home: &'static str,
     /// The directories with sessions in it.
     pub(super) session_dirs: &'static [&'static str],
-    /// The same, as the agent finds them.
+    /// Returns the directories with sessions in this environment.
     pub(super) roots: fn(&Self, &Environment) -> Vec<PathBuf>,
     /// Records derived from files next to a session file, or from its name.
     pub side_rows: fn(&Path) -> Vec<String>,

@@ -63,33 +63,33 @@ pub use counting::{IdScope, Meter, Repeats, SideCost, TokenSource};
 pub use database::{
     DATABASE_EXTENSION, DatabaseFormat, DatabaseWatch, ReadExtent, SessionDatabase, StoredSession,
 };
-pub use edits::{EditKind, FileEdit, Hunk, format_hunks, new_file, parse_hunks, unified_hunks};
-pub use entry::{Change, Entry, Part};
+pub use edits::{EditKind, FileEdit, Hunk, diff_texts, format_hunks, new_file, parse_hunks};
+pub use entry::{Change, Entry, LoggedRow, Part, Summary};
 pub use entry_reader::EntryReader;
 pub(crate) use entry_reader::{StreamReader, StreamRow};
-pub use exit_code::{exit_code, shell_output};
-pub use facts::{CopiedHistory, Facts, SubagentFacts, project_hash};
+pub use exit_code::{parse_exit_code, parse_shell_output};
+pub use facts::{CopiedHistory, Facts, SubagentFacts, hash_project};
 pub use format::Format;
 pub use gemini::is_subagent_dir;
 pub use hook_settings::{HookSettings, HookShell, SettingsSyntax};
 pub use layout::{SubagentFiles, Subagents};
 pub use named_roots::{Home, NamedRoot, NamedRoots, RootKind};
-pub use patch_text::{apply_hunks, find_foreign_line, patch_edits};
-pub use plan_limits::plan_limits;
+pub use patch_text::{apply_hunks, find_foreign_line, parse_patch};
+pub use plan_limits::parse_plan_limits;
 pub use program::is_session_server;
 pub use reading::{Detail, LineClass, Reading, Shape};
 pub use shell_end::{has_failed, is_running, is_stopped_at_limit};
 pub use sign::{Opening, Sign};
-pub(crate) use sign::{PI_FILE, sign};
+pub(crate) use sign::{PI_FILE, detect_sign};
 pub use stream_conversation::StreamItem;
 pub use table::{
-    Root, document, format_of, has_permission_settings, is_among_subagents, is_of,
-    is_subagent_file, open_database, own_format, session_roots, subagent_of_file,
+    Root, detect_format, find_subagent_id, has_permission_settings, is_among_subagents,
+    is_record_of, is_subagent_file, list_session_roots, open_database, own_format, read_document,
     trajectory_format,
 };
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSource};
 pub use title_format::{NameIndex, NewRecord, TitleFormat, TitleStore};
-pub use unread::{refusal, refusal_at};
+pub use unread::{find_refusal, find_refusal_at};
 
 #[cfg(test)]
 mod stream_conversation_tests;

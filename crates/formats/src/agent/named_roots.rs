@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::unread::{fork_names, fork_of_place};
+use super::unread::{find_known_fork, list_known_forks};
 use super::{Agent, Format, Root};
 
 /// A directory with sessions.
@@ -17,11 +17,11 @@ pub struct NamedRoot {
     pub format: Agent,
     /// The directory.
     pub path: PathBuf,
-    /// What the name is.
+    /// The meaning of the name.
     pub kind: RootKind,
 }
 
-/// What a directory with sessions is.
+/// The meaning of the name of a directory with sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootKind {
     /// The sessions of an agent that uses the format of a known one.
@@ -48,8 +48,8 @@ pub struct NamedRoots {
 }
 
 impl NamedRoots {
-    /// Returns these directories, also at their resolved paths, by which files are found. `homes` are others that are
-    /// searched.
+    /// Creates the list of these directories. Those that are symbolic links are added at their targets too, since files
+    /// are found by resolved paths. `homes` are further homes of agents, without names.
     pub fn new(roots: Vec<NamedRoot>, mut homes: Vec<PathBuf>) -> Self {
         let linked = homes.iter().filter(|home| home.is_symlink());
         let linked: Vec<PathBuf> = linked
@@ -77,7 +77,7 @@ impl NamedRoots {
         self.named.iter().flat_map(|root| {
             let paths = match root.kind {
                 RootKind::Fork => vec![root.path.clone()],
-                RootKind::Home => root.format.roots_in(&root.path),
+                RootKind::Home => root.format.list_roots(&root.path),
             };
             let agent = Some(root.format);
             paths.into_iter().map(move |path| Root { agent, path })
@@ -85,26 +85,26 @@ impl NamedRoots {
     }
 
     /// Returns the format of the files in a directory of an agent that uses it.
-    pub fn format_at(&self, path: &Path) -> Option<&'static Format> {
-        Some(self.at(path, RootKind::Fork)?.format.format())
+    pub fn find_format(&self, path: &Path) -> Option<&'static Format> {
+        Some(self.find_root(path, RootKind::Fork)?.format.format())
     }
 
     /// Returns the agent in whose directory a file is, if its sessions have the format of another
     /// agent: one of these, or one that is known.
-    pub fn fork_name_at(&self, path: &Path) -> Option<&str> {
-        let named = self.at(path, RootKind::Fork);
+    pub fn find_fork_name(&self, path: &Path) -> Option<&str> {
+        let named = self.find_root(path, RootKind::Fork);
         let named = named.map(|root| root.name.as_str());
-        named.or_else(|| fork_of_place(path))
+        named.or_else(|| find_known_fork(path))
     }
 
-    /// Returns the names of these agents and of those that [`Self::fork_name_at`] finds.
+    /// Returns the names that [`Self::find_fork_name`] can return.
     pub fn fork_names(&self) -> impl Iterator<Item = &str> {
-        self.names(RootKind::Fork).chain(fork_names())
+        self.names(RootKind::Fork).chain(list_known_forks())
     }
 
     /// Returns the home that a file is in.
-    pub fn home_at(&self, path: &Path) -> Option<Home> {
-        if let Some(root) = self.at(path, RootKind::Home) {
+    pub fn find_home(&self, path: &Path) -> Option<Home> {
+        if let Some(root) = self.find_root(path, RootKind::Home) {
             return Some(Home {
                 name: root.name.clone(),
                 is_named: true,
@@ -124,7 +124,7 @@ impl NamedRoots {
         named.map(|root| root.name.as_str())
     }
 
-    fn at(&self, path: &Path, kind: RootKind) -> Option<&NamedRoot> {
+    fn find_root(&self, path: &Path, kind: RootKind) -> Option<&NamedRoot> {
         let named = self.named.iter().filter(|root| root.kind == kind);
         let above = named.filter(|root| path.starts_with(&root.path));
         above.max_by_key(|root| root.path.as_os_str().len())

@@ -8,22 +8,22 @@ use serde_json::value::RawValue;
 
 use super::Agent;
 use super::content::{
-    call, count, decimal, end_of_exit, input_of, is_in, is_true, message, parse_time, results,
-    session_stem, string, text_message, tokens,
+    input_of, is_in, is_true, new_call, new_message, new_results, new_text, parse_time, read_count,
+    read_decimal, read_exit, read_tokens, session_stem, string,
 };
 use super::counting::{IdScope, TokenCounting};
 use super::entry::{Entry, Part};
 use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
-use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
+use super::layout::{Layout, SubagentFiles, Subagents, has_name_prefix, parse_subagent_id};
 use super::opencode_database::DATABASE;
-use super::opencode_edits::changes;
+use super::opencode_edits::read_edits;
 use super::reading::{Detail, Reading};
 use super::stream_conversation::StreamConversation;
 use super::title::{ManualTitle, StoredTitle, TitleSource};
 use super::title_format::TitleFormat;
-use turnpipe_core::json::{elements, is, is_object, non_empty, non_null, object, text};
+use turnpipe_core::json::{elements, has_text, is_object, non_empty, non_null, object, text};
 use turnpipe_core::message::{
     Block, CallEnd, Media, Message, Origin, ResultPart, Role, ToolResult, Usage,
 };
@@ -31,14 +31,14 @@ use turnpipe_core::message::{
 /// The format of opencode.
 pub(super) static OPENCODE: Format = Format {
     reading: Reading {
-        document: Some(document),
+        document: Some(read_document),
         database: Some(&DATABASE),
-        edits: |record, _| changes(record),
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
         ids: IdScope::Global,
-        copies_are_older: true,
+        has_older_copies: true,
         ..TokenCounting::REPLIES
     },
     layout: Layout {
@@ -48,7 +48,7 @@ pub(super) static OPENCODE: Format = Format {
         subagents: Subagents::Files(SubagentFiles {
             directory: export_subagents_path,
             is_file: has_session_id,
-            id: id_in_name,
+            id: parse_subagent_id,
             is_reserved: false,
         }),
         resume: |id, _| Some(format!("opencode --session {id}")),
@@ -85,7 +85,7 @@ fn export_subagents_path(session: &Path) -> Option<PathBuf> {
 }
 
 fn has_session_id(path: &Path) -> bool {
-    is_name_from(path, "ses_")
+    has_name_prefix(path, "ses_")
 }
 
 object! { Document { info, messages } }
@@ -132,7 +132,7 @@ const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
 const INVALID: &str = "invalid";
 
 /// Returns the rows of an export.
-fn document(json: &str) -> Option<Vec<String>> {
+fn read_document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let info = members.info.filter(|info| is_object(Some(info)))?;
     let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
@@ -159,15 +159,15 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             Part::Step
         },
         time: created.map(|time| time.to_string()),
-        facts: facts(&info, role.as_deref()),
-        title: title(&info, role.as_deref()),
+        facts: read_facts(&info, role.as_deref()),
+        title: read_title(&info, role.as_deref()),
         ..Entry::default()
     };
     if detail != Detail::Outline {
-        let pieces = Piece::list(row.parts);
+        let pieces = Piece::read_list(row.parts);
         let messages = match role.as_deref() {
-            Some("user") => user(&info, &pieces),
-            Some("assistant") => assistant(&info, &pieces),
+            Some("user") => read_user(&info, &pieces),
+            Some("assistant") => read_reply(&info, &pieces),
             _ => Vec::new(),
         };
         entry = entry.with_messages(messages);
@@ -175,7 +175,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
+fn read_facts(info: &Info<'_>, role: Option<&str>) -> Facts {
     let time = info.time.unwrap_or_default();
     let ends = [time.created, time.updated, time.completed];
     let model = info.model.unwrap_or_default();
@@ -190,7 +190,7 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
             string(info.id)
         },
         is_subagent: role.is_none() && non_null(info.parent).is_some(),
-        subagent: SubagentFacts::of_type(string(info.agent)),
+        subagent: SubagentFacts::from_type(string(info.agent)),
         is_head: role.is_none(),
         parent: string(info.parent).filter(|_| role.is_none()),
         model: [model.id, model.model_id, info.model_id]
@@ -200,10 +200,10 @@ fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
         last_activity: ends.into_iter().filter_map(parse_time).max(),
         ..Facts::default()
     }
-    .in_directory(directory)
+    .with_directory(directory)
 }
 
-fn title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
+fn read_title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
     let title = text(info.title).filter(|_| role.is_none())?;
     let is_placeholder = PLACEHOLDERS.iter().any(|start| title.starts_with(start));
     let manual_title = ManualTitle::Keep;
@@ -211,7 +211,7 @@ fn title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
 }
 
 /// Returns a key that copies share: a fork gives messages new ids but keeps their times.
-fn key(info: &Info<'_>) -> Option<String> {
+fn build_copy_key(info: &Info<'_>) -> Option<String> {
     let time = info.time.as_ref()?;
     let tokens = info.tokens.unwrap_or_default();
     let numbers = [time.created, time.completed, tokens.input, tokens.output];
@@ -223,7 +223,7 @@ fn key(info: &Info<'_>) -> Option<String> {
     Some(key.join("-"))
 }
 
-fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
+fn read_user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let (injected, typed): (Vec<_>, Vec<_>) = pieces
         .iter()
         .partition(|piece| is_true(piece.synthetic) || is_true(piece.ignored));
@@ -231,8 +231,8 @@ fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let said = said.map(|(origin, pieces)| {
         let blocks = pieces.into_iter().filter_map(read_block).collect();
         Message {
-            id: key(info).filter(|_| origin == Origin::Prompt),
-            ..message(Role::User, origin, blocks)
+            id: build_copy_key(info).filter(|_| origin == Origin::Prompt),
+            ..new_message(Role::User, origin, blocks)
         }
     });
     said.into_iter()
@@ -240,12 +240,12 @@ fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         .collect()
 }
 
-fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
+fn read_reply(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     let (mut blocks, mut answers) = (Vec::new(), Vec::new());
     for piece in pieces {
         blocks.extend(read_block(piece));
         if text(piece.kind).as_deref() == Some("tool") {
-            let (call, result) = call_in(piece);
+            let (call, result) = read_call(piece);
             blocks.push(call);
             answers.extend(result.map(Block::Result));
         }
@@ -256,17 +256,17 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         Origin::Reply
     };
     let mut messages = vec![Message {
-        id: key(info),
+        id: build_copy_key(info),
         model: string(info.model_id),
-        usage: usage(info.tokens, info.cost),
-        ..message(Role::Assistant, origin, blocks)
+        usage: read_usage(info.tokens, info.cost),
+        ..new_message(Role::Assistant, origin, blocks)
     }];
     if !answers.is_empty() {
-        messages.push(results(answers));
+        messages.push(new_results(answers));
     }
     if let Some(error) = &info.error {
-        let reason = failure_reason(error).unwrap_or_default();
-        messages.push(text_message(Role::System, Origin::Error, reason));
+        let reason = read_failure_reason(error).unwrap_or_default();
+        messages.push(new_text(Role::System, Origin::Error, reason));
     }
     messages
 }
@@ -278,12 +278,12 @@ fn read_block(piece: &Piece<'_>) -> Option<Block> {
         // A slash command such as `/review`, which a subagent runs.
         "subtask" => string(piece.prompt).map(Block::Text),
         "reasoning" => string(piece.text).map(Block::thinking),
-        "file" => Some(Block::Media(media(piece.mime, piece.url))),
+        "file" => Some(Block::Media(read_media(piece.mime, piece.url))),
         _ => None,
     }
 }
 
-fn media(media_type: Option<&RawValue>, url: Option<&RawValue>) -> Media {
+fn read_media(media_type: Option<&RawValue>, url: Option<&RawValue>) -> Media {
     let url = text(url).unwrap_or_default();
     Media {
         media_type: string(media_type).unwrap_or_default(),
@@ -292,53 +292,53 @@ fn media(media_type: Option<&RawValue>, url: Option<&RawValue>) -> Media {
 }
 
 /// Returns a call, and its result once it has one. A shell that failed counts as completed.
-fn call_in(piece: &Piece<'_>) -> (Block, Option<ToolResult>) {
+fn read_call(piece: &Piece<'_>) -> (Block, Option<ToolResult>) {
     let state = piece.state.unwrap_or_default();
     let id = string(piece.call_id).unwrap_or_default();
     let name = string(piece.tool).unwrap_or_default();
     let status = string(state.status).unwrap_or_default();
     let result = is_in("completed error", &status).then(|| {
-        let result = result(id.clone(), &state);
+        let result = read_result(id.clone(), &state);
         ToolResult {
             failed: result.failed || name == INVALID,
             ..result
         }
     });
-    (call(id, name, input_of(state.input)), result)
+    (new_call(id, name, input_of(state.input)), result)
 }
 
 /// Returns the result of a call: its output, or else its error, and images.
-fn result(id: String, state: &State<'_>) -> ToolResult {
+fn read_result(id: String, state: &State<'_>) -> ToolResult {
     let said = string(state.output).or_else(|| string(state.error));
-    let attached = Attachment::list(state.attachments).into_iter();
+    let attached = Attachment::read_list(state.attachments).into_iter();
     let images = attached
-        .map(|attached| media(attached.mime, attached.url))
+        .map(|attached| read_media(attached.mime, attached.url))
         .filter(|image| image.data.is_some());
     let text = ResultPart::Text(said.unwrap_or_default());
-    let end = end(state);
+    let end = read_call_end(state);
     let is_good = end.is_none_or(|end| end == CallEnd::Exited(0));
     ToolResult {
         id,
         parts: std::iter::once(text)
             .chain(images.map(ResultPart::Media))
             .collect(),
-        failed: is(state.status, "error") || !is_good,
+        failed: has_text(state.status, "error") || !is_good,
         end,
     }
 }
 
-fn usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
+fn read_usage(spent: Option<Tokens<'_>>, cost: Option<&RawValue>) -> Option<Usage> {
     let spent = spent?;
     let cache = spent.cache.unwrap_or_default();
-    let usage = tokens([spent.input, spent.output, cache.read, cache.write]);
+    let usage = read_tokens([spent.input, spent.output, cache.read, cache.write]);
     Some(Usage {
-        output: usage.output + count(spent.reasoning),
-        cost: decimal(cost),
+        output: usage.output + read_count(spent.reasoning),
+        cost: read_decimal(cost),
         ..usage
     })
 }
 
-fn failure_reason(failure: &Failure<'_>) -> Option<String> {
+fn read_failure_reason(failure: &Failure<'_>) -> Option<String> {
     let inner = failure.data.unwrap_or_default().message;
     [inner, failure.message, failure.name]
         .into_iter()
@@ -346,7 +346,7 @@ fn failure_reason(failure: &Failure<'_>) -> Option<String> {
 }
 
 /// Returns how a call ended. A shell that the user interrupted counts as completed.
-fn end(state: &State<'_>) -> Option<CallEnd> {
+fn read_call_end(state: &State<'_>) -> Option<CallEnd> {
     let exit = state.metadata.and_then(|metadata| non_null(metadata.exit));
     let is_aborted = || {
         let output = text(state.output).unwrap_or_default();
@@ -354,12 +354,12 @@ fn end(state: &State<'_>) -> Option<CallEnd> {
         error == "Tool execution aborted"
             || output.ends_with("User aborted the command\n</shell_metadata>")
     };
-    end_of_exit(exit).or_else(|| is_aborted().then_some(CallEnd::Interrupted))
+    read_exit(exit).or_else(|| is_aborted().then_some(CallEnd::Interrupted))
 }
 
 /// Reads a row of `opencode run --format json`, one for each finished part of a message. A call comes
 /// with its result.
-pub(super) fn stream_row(
+pub(super) fn read_stream_row(
     kind: &str,
     row: &str,
     conversation: &mut StreamConversation,
@@ -367,7 +367,7 @@ pub(super) fn stream_row(
     let row = StreamRow::read(row)?;
     conversation.set_time(row.time);
     if kind == "error" {
-        conversation.failure(&failure_reason(&row.error?)?);
+        conversation.push_failure(&read_failure_reason(&row.error?)?);
         conversation.end_run(Some("error"));
         return Some(());
     }
@@ -377,20 +377,20 @@ pub(super) fn stream_row(
     }
     let said = || Some(text(part.text)?.into_owned());
     match kind {
-        "text" => conversation.reply(vec![Block::Text(said()?)]),
-        "reasoning" => conversation.reply(vec![Block::thinking(said()?)]),
+        "text" => conversation.push_reply(vec![Block::Text(said()?)]),
+        "reasoning" => conversation.push_reply(vec![Block::thinking(said()?)]),
         "tool_use" => {
             let state = part.state.unwrap_or_default();
             let id = text(non_null(part.call).or(part.id))?;
-            conversation.call(&id, &text(part.tool)?, state.input);
+            conversation.push_call(&id, &text(part.tool)?, state.input);
             // A running call has no result yet.
-            if !is(state.status, "running") {
-                conversation.result(result(id.into_owned(), &state));
+            if !has_text(state.status, "running") {
+                conversation.push_result(read_result(id.into_owned(), &state));
             }
         }
         "step_finish" => {
             let reason = text(part.reason);
-            let usage = usage(part.tokens, part.cost).unwrap_or_default();
+            let usage = read_usage(part.tokens, part.cost).unwrap_or_default();
             conversation.set_usage(usage, reason.as_deref());
             if reason.as_deref() != Some("tool-calls") {
                 conversation.end_run(None);

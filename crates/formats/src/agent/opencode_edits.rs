@@ -1,7 +1,7 @@
 //! The changes of files in the records of opencode.
 
 use super::content::{is_true, string};
-use super::edits::{EditKind, FileEdit, edit, hunks_of, new_file};
+use super::edits::{EditKind, FileEdit, new_edit, new_file, strip_diff_head};
 use turnpipe_core::json::{object, text};
 
 object! { Row { parts } }
@@ -12,26 +12,29 @@ object! { Metadata { diff, exists, files } }
 object! { Patched { path = "filePath", kind = "type", patch, moved_to = "movePath" } }
 
 /// Returns the changes in a record.
-pub(super) fn changes(record: &str) -> Vec<FileEdit> {
+pub(super) fn read_edits(record: &str) -> Vec<FileEdit> {
     let row = Row::read(record).unwrap_or_default();
-    Part::list(row.parts).iter().flat_map(changes_of).collect()
+    Part::read_list(row.parts)
+        .iter()
+        .flat_map(read_part)
+        .collect()
 }
 
-fn changes_of(part: &Part<'_>) -> Vec<FileEdit> {
+fn read_part(part: &Part<'_>) -> Vec<FileEdit> {
     let is_done = |state: &State<'_>| text(state.status).as_deref() == Some("completed");
     let Some(state) = part.state.filter(is_done) else {
         return Vec::new();
     };
     let metadata = state.metadata.unwrap_or_default();
     if metadata.files.is_some() {
-        let files = Patched::list(metadata.files).into_iter();
-        return files.filter_map(|file| patch_edit(part, &file)).collect();
+        let files = Patched::read_list(metadata.files).into_iter();
+        return files.filter_map(|file| read_file(part, &file)).collect();
     }
-    edit_of_call(part, &state, &metadata).into_iter().collect()
+    read_call(part, &state, &metadata).into_iter().collect()
 }
 
 /// Returns a file of a patch.
-fn patch_edit(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
+fn read_file(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
     Some(FileEdit {
         call: string(part.call),
         path: string(file.path)?,
@@ -41,14 +44,14 @@ fn patch_edit(part: &Part<'_>, file: &Patched<'_>) -> Option<FileEdit> {
             "delete" => EditKind::Remove,
             _ => EditKind::Change,
         },
-        hunks: hunks_of(&text(file.patch)?),
+        hunks: strip_diff_head(&text(file.patch)?),
     })
 }
 
-fn edit_of_call(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
+fn read_call(part: &Part<'_>, state: &State<'_>, metadata: &Metadata<'_>) -> Option<FileEdit> {
     let (call, path) = (string(part.call), string(state.input?.path)?);
     if let Some(diff) = text(metadata.diff) {
-        return edit(call, path, hunks_of(&diff));
+        return new_edit(call, path, strip_diff_head(&diff));
     }
     let mut edit = new_file(call, path, &text(state.input?.content)?);
     if is_true(metadata.exists) {

@@ -11,7 +11,7 @@ const HEADERS: [(&str, EditKind); 3] = [
 
 /// Returns the changes of a call whose input contains a patch. The hunks of changed files have the numbers of lines that
 /// are far enough apart, and removed files have no hunks.
-pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
+pub fn parse_patch(call: &str, text: &str) -> Vec<FileEdit> {
     let mut edits = Vec::new();
     let patches = text.split("*** Begin Patch").skip(1);
     for patch in patches.filter_map(|patch| patch.split("\n*** End Patch").next()) {
@@ -30,13 +30,13 @@ pub fn patch_edits(call: &str, text: &str) -> Vec<FileEdit> {
             {
                 body.push(line);
             }
-            edits.push(file_edit(call, path, kind, &body));
+            edits.push(parse_file_edit(call, path, kind, &body));
         }
     }
     edits
 }
 
-/// Returns the first line of a patch that is not in its format, which [`patch_edits`] skips. A patch without an end
+/// Returns the first line of a patch that is not in its format, which [`parse_patch`] skips. A patch without an end
 /// was cut off.
 pub fn find_foreign_line(text: &str) -> Option<&str> {
     let patch = text.split_once("*** Begin Patch");
@@ -59,7 +59,7 @@ pub fn find_foreign_line(text: &str) -> Option<&str> {
     })
 }
 
-fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
+fn parse_file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit {
     let added_lines = body.iter().filter_map(|line| line.strip_prefix('+'));
     let content: String = added_lines.flat_map(|line| [line, "\n"]).collect();
     let edit = new_file(Some(call.to_owned()), path.to_owned(), &content);
@@ -72,12 +72,12 @@ fn file_edit(call: &str, path: &str, kind: EditKind, body: &[&str]) -> FileEdit 
     FileEdit {
         kind,
         moved_to: moved.next().map(|path| path.trim().to_owned()),
-        hunks: format_hunks(&hunks(body)),
+        hunks: format_hunks(&parse_bare_hunks(body)),
         ..edit
     }
 }
 
-fn hunks(body: &[&str]) -> Vec<Hunk> {
+fn parse_bare_hunks(body: &[&str]) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     for line in body.iter().filter(|line| !line.starts_with("*** ")) {
         if let Some(heading) = line.strip_prefix("@@") {
@@ -109,14 +109,14 @@ pub fn apply_hunks(text: &str, hunks: &[Hunk]) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let (mut new, mut at) = (String::new(), 0);
     for hunk in hunks {
-        let heading = |line: &&str| !hunk.heading.is_empty() && line.trim() == hunk.heading;
-        let from = lines[at..].iter().position(heading);
-        let from = from.map_or(at, |heading| at + heading + 1);
+        let is_heading = |line: &&str| !hunk.heading.is_empty() && line.trim() == hunk.heading;
+        let heading = lines[at..].iter().position(is_heading);
+        let from = heading.map_or(at, |heading| at + heading + 1);
         let old: Vec<&str> = hunk.without('+').collect();
         let start = if old.is_empty() {
             lines.len()
         } else {
-            position(&lines, &old, from)?
+            find_lines(&lines, &old, from)?
         };
         new.extend(lines[at..start].iter().copied());
         if !new.is_empty() && !new.ends_with('\n') {
@@ -137,19 +137,19 @@ pub fn apply_hunks(text: &str, hunks: &[Hunk]) -> Option<String> {
 }
 
 /// Returns the position of lines, whose ends and, if needed, indentation may differ.
-fn position(lines: &[&str], wanted: &[&str], from: usize) -> Option<usize> {
-    let same: [fn(&str) -> &str; 3] = [
+fn find_lines(lines: &[&str], wanted: &[&str], from: usize) -> Option<usize> {
+    let normalizations: [fn(&str) -> &str; 3] = [
         |line| line.trim_end_matches(['\r', '\n']),
         str::trim_end,
         str::trim,
     ];
-    same.iter().find_map(|same| {
+    normalizations.iter().find_map(|normalize| {
         let windows = lines.get(from..)?.windows(wanted.len());
         let is_here = |window: &[&str]| {
             let pairs = window.iter().zip(wanted);
             pairs
                 .into_iter()
-                .all(|(one, other)| same(one) == same(other))
+                .all(|(one, other)| normalize(one) == normalize(other))
         };
         Some(from + windows.into_iter().position(is_here)?)
     })
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_patch_has_a_change_for_each_file() {
-        let edits = patch_edits("c", &format!("apply_patch <<'EOF'\n{PATCH}EOF\n"));
+        let edits = parse_patch("c", &format!("apply_patch <<'EOF'\n{PATCH}EOF\n"));
         let rows: Vec<_> = edits
             .iter()
             .map(|edit| (edit.path.as_str(), edit.kind, edit.hunks.as_str()))
@@ -180,18 +180,18 @@ mod tests {
             ]
         );
         assert_eq!(edits[1].moved_to.as_deref(), Some("b.rs"));
-        assert_eq!(patch_edits("c", "no patch"), []);
+        assert_eq!(parse_patch("c", "no patch"), []);
     }
 
     #[test]
     fn lines_are_found_by_their_content() {
         let text = "fn one() {\n    1\n}\nfn two() {\n    1  \n}\nend";
         let changed = "fn one() {\n    1\n}\nfn two() {\n    2\n}\n";
-        let edits = patch_edits("c", PATCH);
+        let edits = parse_patch("c", PATCH);
         let hunks = parse_hunks(&edits[1].hunks);
         assert_eq!(apply_hunks(text, &hunks).as_deref(), Some(changed));
         assert_eq!(apply_hunks("fn two() {\n}\n", &hunks), None);
-        let appended = patch_edits(
+        let appended = parse_patch(
             "c",
             "*** Begin Patch\n*** Update File: a\n@@\n+b\n*** End Patch",
         );

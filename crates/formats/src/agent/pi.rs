@@ -5,17 +5,17 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    COMPRESSED, call, count, decimal, input_of, is_in, is_true, message, result_parts, results,
-    string, text_message, tokens,
+    COMPRESSED, input_of, is_in, is_true, new_call, new_message, new_result, new_text, read_count,
+    read_decimal, read_tokens, result_parts, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
-use super::edits::{FileEdit, PathOfCall, edit, parse_numbered_hunks};
+use super::edits::{FileEdit, PathOfCall, convert_numbered_diff, new_edit};
 use super::entry::{Entry, Part};
 use super::facts::Facts;
 use super::format::Format;
 use super::hook_settings::{HookSettings, SettingsSyntax};
 use super::layout::Layout;
-use super::own_record::{manual_title, side_cost_in, title_source, with_title_source};
+use super::own_record::{read_manual_title, read_side_cost, read_title_source, with_title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::stream_conversation::StreamConversation;
@@ -35,17 +35,17 @@ pub(super) static PI: Format = Format {
             "\"usage\"",
             "\"turnpipe\"",
         ],
-        link: |record| {
+        read_link: |record| {
             let row = Row::read(record)?;
             row.parent.and_then(|_| string(row.id))
         },
-        edits: |record, path_of| read_change(record, path_of).into_iter().collect(),
-        text_read: parse_read_file,
+        read_edits: |record, path_of| read_change(record, path_of).into_iter().collect(),
+        read_whole_file,
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
         ids: IdScope::Timed,
-        copies_are_older: true,
+        has_older_copies: true,
         ..TokenCounting::REPLIES
     },
     layout: Layout {
@@ -130,14 +130,14 @@ const KINDS: &str = "session message model_change thinking_level_change compacti
     branch_summary custom custom_message label";
 
 fn has_marks(row: &Marks<'_>) -> bool {
-    row.is("session") && non_null(row.cwd).is_some()
-        || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
+    row.is_kind("session") && non_null(row.cwd).is_some()
+        || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_one_of(KINDS)
 }
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
-    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let fields = MessageFields::from_raw(row.message).unwrap_or_default();
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(fields.role),
@@ -149,8 +149,8 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Step,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, &fields),
-        title: title(&row, &kind),
+        facts: read_facts(&row, &kind, &fields),
+        title: read_title(&row, &kind),
         is_annotation: kind == "session_info",
         kind,
         ..Entry::default()
@@ -162,28 +162,28 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         "message" => read_message(&fields),
         "compaction" => {
             let summary = string(row.summary).unwrap_or_default();
-            Some(text_message(Role::System, Origin::Compaction, summary))
+            Some(new_text(Role::System, Origin::Compaction, summary))
         }
         _ => None,
     };
     let mut entry = entry.with_messages(message);
-    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| summary_cost(&row));
+    entry.side_cost = read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_cost(&row));
     Some(entry)
 }
 
 /// Returns the cost of a summary of the conversation or of a branch.
-fn summary_cost(row: &Row<'_>) -> Option<SideCost> {
+fn read_cost(row: &Row<'_>) -> Option<SideCost> {
     Some(SideCost {
         id: Some(format!("{} {}", text(row.id)?, text(row.time)?)),
         repeats: Repeats::Nothing,
         prompt_id: string(row.kind),
         model: None,
-        usage: usage(row.usage)?,
+        usage: read_usage(row.usage)?,
     })
 }
 
-fn facts(row: &Row<'_>, kind: &str, fields: &MessageFields<'_>) -> Facts {
-    let facts = Facts::at(row.time);
+fn read_facts(row: &Row<'_>, kind: &str, fields: &MessageFields<'_>) -> Facts {
+    let facts = Facts::from_time(row.time);
     match kind {
         "message" => Facts {
             model: string(fields.model),
@@ -198,36 +198,36 @@ fn facts(row: &Row<'_>, kind: &str, fields: &MessageFields<'_>) -> Facts {
             Facts {
                 is_head: true,
                 session_id: string(row.id),
-                forked_from: parent.map(|path| session_in_path(&path)),
+                forked_from: parent.map(|path| parse_session_id(&path)),
                 ..facts
             }
-            .in_directory(string(row.cwd))
+            .with_directory(string(row.cwd))
         }
         _ => facts,
     }
 }
 
-fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     let name = text(row.name).filter(|_| kind == "session_info")?;
     Some(StoredTitle::new(
         name,
-        title_source(row.title_source),
+        read_title_source(row.title_source),
         row.time,
-        manual_title(row.turnpipe),
+        read_manual_title(row.turnpipe),
     ))
 }
 
 /// Returns the id in a path `…/<time>_<id>.jsonl`.
-fn session_in_path(path: &str) -> String {
+fn parse_session_id(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);
     stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
 }
 
-fn result(fields: &MessageFields<'_>) -> Option<ToolResult> {
+fn read_result(fields: &MessageFields<'_>) -> Option<ToolResult> {
     let mut result = ToolResult {
         id: string(fields.call_id)?,
-        parts: result_parts(blocks(fields.content)),
+        parts: result_parts(read_blocks(fields.content)),
         failed: is_true(fields.is_error),
         end: None,
     };
@@ -238,34 +238,38 @@ fn result(fields: &MessageFields<'_>) -> Option<ToolResult> {
 
 fn read_message(fields: &MessageFields<'_>) -> Option<Message> {
     match text(fields.role)?.as_ref() {
-        "user" => Some(message(Role::User, Origin::Prompt, blocks(fields.content))),
-        "assistant" => assistant(fields),
-        "toolResult" => Some(results(vec![Block::Result(result(fields)?)])),
+        "user" => Some(new_message(
+            Role::User,
+            Origin::Prompt,
+            read_blocks(fields.content),
+        )),
+        "assistant" => read_reply_message(fields),
+        "toolResult" => Some(new_result(read_result(fields)?)),
         "bashExecution" => {
             let command = text(fields.command).unwrap_or_default();
             let output = text(fields.output).unwrap_or_default();
             let text = format!("$ {command}\n{output}");
-            Some(text_message(Role::User, Origin::Injected, text))
+            Some(new_text(Role::User, Origin::Injected, text))
         }
         _ => None,
     }
 }
 
-fn assistant(fields: &MessageFields<'_>) -> Option<Message> {
-    let (content, origin) = reply(fields);
-    let usage = usage(fields.usage);
+fn read_reply_message(fields: &MessageFields<'_>) -> Option<Message> {
+    let (content, origin) = read_reply(fields);
+    let usage = read_usage(fields.usage);
     if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
         return None;
     }
     Some(Message {
         model: string(fields.model),
         usage,
-        ..message(Role::Assistant, origin, content)
+        ..new_message(Role::Assistant, origin, content)
     })
 }
 
-fn reply(fields: &MessageFields<'_>) -> (Vec<Block>, Origin) {
-    let mut content = blocks(fields.content);
+fn read_reply(fields: &MessageFields<'_>) -> (Vec<Block>, Origin) {
+    let mut content = read_blocks(fields.content);
     if text(fields.stop_reason).as_deref() != Some("error") {
         return (content, Origin::Reply);
     }
@@ -273,15 +277,15 @@ fn reply(fields: &MessageFields<'_>) -> (Vec<Block>, Origin) {
     (content, Origin::Error)
 }
 
-fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
+fn read_blocks(raw: Option<&RawValue>) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
     }
-    let list = Content::list(raw).into_iter();
+    let list = Content::read_list(raw).into_iter();
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
         "thinking" => Some(Block::thinking(text(block.thinking)?)),
-        "toolCall" => Some(call(
+        "toolCall" => Some(new_call(
             string(block.id).unwrap_or_default(),
             string(block.name).unwrap_or_default(),
             input_of(block.arguments),
@@ -295,12 +299,12 @@ fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     .collect()
 }
 
-fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let spent = Tokens::of(raw)?;
+fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let spent = Tokens::from_raw(raw)?;
     Some(Usage {
-        cost: Cost::of(spent.cost).and_then(|cost| decimal(cost.total)),
-        cache_write_1h: count(spent.for_an_hour).min(count(spent.cache_write)),
-        ..tokens([
+        cost: Cost::from_raw(spent.cost).and_then(|cost| read_decimal(cost.total)),
+        cache_write_1h: read_count(spent.for_an_hour).min(read_count(spent.cache_write)),
+        ..read_tokens([
             spent.input,
             spent.output,
             spent.cache_read,
@@ -311,7 +315,7 @@ fn usage(raw: Option<&RawValue>) -> Option<Usage> {
 
 /// Reads a row of `pi --mode json`: every message is repeated when it is complete, and only that is
 /// read. Rows with the output of tools and the message so far precede it.
-pub(super) fn stream_row(
+pub(super) fn read_stream_row(
     kind: &str,
     row: &str,
     conversation: &mut StreamConversation,
@@ -323,22 +327,23 @@ pub(super) fn stream_row(
     if !matches!(kind, "message_start" | "message_end") {
         return None;
     }
-    let fields = MessageFields::of(Row::read(row)?.message)?;
+    let fields = MessageFields::from_raw(Row::read(row)?.message)?;
     conversation.set_time(fields.time);
     match (kind, &*text(fields.role)?) {
         ("message_start", "assistant") => {
-            conversation.begin();
-            conversation.message_start();
+            conversation.begin_message();
+            conversation.push_start();
         }
         ("message_end", "assistant") => {
-            let (content, origin) = reply(&fields);
+            let (content, origin) = read_reply(&fields);
             conversation.model = string(fields.model);
             let stop_reason = text(fields.stop_reason);
-            conversation.end(content, usage(fields.usage), stop_reason.as_deref(), origin);
+            let usage = read_usage(fields.usage);
+            conversation.push_message(content, usage, stop_reason.as_deref(), origin);
         }
-        ("message_end", "user") => conversation.prompt(blocks(fields.content)),
+        ("message_end", "user") => conversation.push_prompt(read_blocks(fields.content)),
         ("message_end", "toolResult") => {
-            conversation.result(result(&fields)?);
+            conversation.push_result(read_result(&fields)?);
         }
         _ => return None,
     }
@@ -357,17 +362,17 @@ object! { Text { text } }
 /// Returns the diff that pi shows for an edit, in which the path is missing.
 fn read_change(record: &str, path_of: &PathOfCall<'_>) -> Option<FileEdit> {
     let fields = ResultRow::read(record)?.message?;
-    let hunks = parse_numbered_hunks(&text(fields.details?.diff)?);
+    let hunks = convert_numbered_diff(&text(fields.details?.diff)?);
     let call = string(fields.call).filter(|_| !is_true(fields.is_error))?;
     let path = path_of(&call)?;
-    edit(Some(call), path, hunks)
+    new_edit(Some(call), path, hunks)
 }
 
 /// Returns the call and the whole text of a file that was read.
-fn parse_read_file(record: &str) -> Option<(String, String)> {
+fn read_whole_file(record: &str) -> Option<(String, String)> {
     let fields = ResultRow::read(record)?.message?;
     let is_read = text(fields.tool).as_deref() == Some("read") && !is_true(fields.is_error);
-    let blocks = Text::list(
+    let blocks = Text::read_list(
         fields
             .content
             .filter(|_| is_read && fields.details.is_none()),

@@ -1,4 +1,4 @@
-//! The windows of plans that Codex records, and that Claude Code tells its status line.
+//! The limits of plans that Codex records, and that Claude Code passes to its status line.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use crate::records::PlanLimitRecord;
 
-/// A window.
+/// A period in which the use of a plan is limited.
 #[derive(Deserialize)]
 struct Window {
     #[serde(alias = "used_percentage")]
@@ -19,9 +19,9 @@ struct Window {
     resets_in_seconds: Option<i64>,
 }
 
-/// Returns the windows in `rate_limits` of a record of Codex, or of the input of Claude Code's status line, which an
-/// agent wrote at this time. Codex has one with any length in each of two places.
-pub fn plan_limits(
+/// Parses the windows in `rate_limits`: a member of a record of Codex, or of the input of Claude Code's status line,
+/// written at `read_at`. Windows of Codex have any length and one of two keys.
+pub fn parse_plan_limits(
     agent: Agent,
     limits: &Value,
     read_at: Timestamp,
@@ -29,28 +29,28 @@ pub fn plan_limits(
 ) -> Vec<PlanLimitRecord> {
     let meter = limits["limit_name"]
         .as_str()
-        .or(limits["limit_id"].as_str());
-    let meter = meter.filter(|meter| *meter != agent.name());
-    let windows = limits.as_object().into_iter().flatten();
-    let windows = windows.filter_map(|(place, window)| {
+        .or(limits["limit_id"].as_str())
+        .filter(|meter| *meter != agent.name());
+    let members = limits.as_object().into_iter().flatten();
+    let windows = members.filter_map(|(key, window)| {
         let window = Window::deserialize(window).ok()?;
-        let window_minutes = match place.as_str() {
+        let window_minutes = match key.as_str() {
             "five_hour" => Some(5 * 60),
             "seven_day" => Some(7 * 24 * 60),
             "primary" | "secondary" => Some(window.minutes.filter(|minutes| *minutes > 0)?),
             _ => None,
         };
-        let end = window.resets_at.map(Timestamp::from_second);
+        let stated = window.resets_at.map(Timestamp::from_second);
         // Older versions of Codex count from the record.
         let rest = window.resets_in_seconds.map(SignedDuration::from_secs);
-        let end = end.or(rest.map(|rest| read_at.checked_add(rest)));
-        let resets_at = end.and_then(Result::ok);
+        let computed = rest.map(|rest| read_at.checked_add(rest));
+        let resets_at = stated.or(computed).and_then(Result::ok);
         Some(PlanLimitRecord {
             agent: agent.name(),
             plan: limits["plan_type"].as_str().map(str::to_owned),
             window_minutes,
             name: window_minutes
-                .map_or(Some(&**place), |_| meter)
+                .map_or(Some(&**key), |_| meter)
                 .map(str::to_owned),
             used_percent: window.used_percent,
             resets_at,
@@ -107,7 +107,7 @@ mod tests {
             ),
         ];
         for (limits, expected) in table {
-            let found = plan_limits(Agent::Codex, &limits, time(500), time(1000));
+            let found = parse_plan_limits(Agent::Codex, &limits, time(500), time(1000));
             let found = found.iter().map(|one| {
                 let end = one.resets_at.map(Timestamp::as_second);
                 (one.window_minutes, one.used_percent, end, one.expired)

@@ -23,7 +23,7 @@ impl Agent {
     pub fn from_process(arguments: &[String]) -> Option<Self> {
         let program = Path::new(arguments.first()?).file_name()?.to_str()?;
         if !INTERPRETERS.contains(&program) {
-            return Self::ALL.into_iter().find(|agent| agent.is_name(program));
+            return Self::ALL.into_iter().find(|agent| agent.is_named(program));
         }
         let mut scripts = arguments.iter().skip(1);
         let script = scripts.find(|argument| !argument.starts_with('-'))?;
@@ -36,11 +36,11 @@ impl Agent {
             .collect();
         // The last directory counts: the ones before it are where the agent is installed.
         let mut parts = parts.into_iter().rev();
-        parts.find_map(|part| Self::ALL.into_iter().find(|agent| agent.is_name(part)))
+        parts.find_map(|part| Self::ALL.into_iter().find(|agent| agent.is_named(part)))
     }
 
     /// Whether a file or a directory has the name of the agent's program: `codex`, `codex.js`, `gemini-cli`.
-    fn is_name(self, part: &str) -> bool {
+    fn is_named(self, part: &str) -> bool {
         let rest = part.strip_prefix(self.name());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
     }

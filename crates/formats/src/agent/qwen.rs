@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    gemini_blocks, is_in, is_true, reply, results, session_stem, sibling_path, string,
-    text_message, user_messages, uuid_link,
+    is_in, is_true, new_reply, new_results, new_text, read_gemini_blocks, read_uuid_link,
+    session_stem, sibling_path, split_user, string,
 };
 use super::counting::{IdScope, Repeats, SideCost, TokenCounting};
 use super::entry::{Entry, Part};
 use super::facts::{Facts, SubagentFacts};
 use super::format::Format;
-use super::gemini_edits::changes;
-use super::layout::{Layout, SubagentFiles, Subagents, id_in_name, is_name_from};
-use super::own_record::{manual_title, side_cost_in, title_source};
+use super::gemini_edits::read_edits;
+use super::layout::{Layout, SubagentFiles, Subagents, has_name_prefix, parse_subagent_id};
+use super::own_record::{read_manual_title, read_side_cost, read_title_source};
 use super::reading::{Detail, Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::StoredTitle;
 use super::title_format::{NewRecord, TitleFormat, TitleStore};
 use crate::agent::hook_settings::{HookSettings, HookShell};
-use crate::api::{GeminiTokens, Signed, gemini_usage, gemini_usage_of};
-use turnpipe_core::json::{is, object, text};
+use crate::api::{GeminiTokens, Signed, read_gemini_usage, sum_gemini_usage};
+use turnpipe_core::json::{has_text, object, text};
 use turnpipe_core::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
@@ -34,8 +34,8 @@ pub(super) static QWEN: Format = Format {
             "\"qwen-code.api_response\"",
             "\"turnpipe\"",
         ],
-        link: uuid_link,
-        edits: |record, _| changes(record),
+        read_link: read_uuid_link,
+        read_edits: |record, _| read_edits(record),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -48,8 +48,8 @@ pub(super) static QWEN: Format = Format {
         session_dirs: &["projects"],
         subagents: Subagents::Files(SubagentFiles {
             directory: subagent_dir,
-            is_file: |path| is_name_from(path, "agent-"),
-            id: id_in_name,
+            is_file: |path| has_name_prefix(path, "agent-"),
+            id: parse_subagent_id,
             is_reserved: true,
         }),
         belongings: |session, _| {
@@ -73,7 +73,7 @@ pub(super) static QWEN: Format = Format {
         distance: Some(32 * 1024),
         new_title: Some(|at, title, _| {
             let payload = json!({"customTitle": title.text, "titleSource": title.source.name()});
-            system_record(at, "custom_title", &payload)
+            new_system_record(at, "custom_title", &payload)
         }),
         new_recap: Some(|at, recap| {
             let payload = json!({
@@ -81,7 +81,7 @@ pub(super) static QWEN: Format = Format {
                 "rawCommand": "/recap",
                 "outputHistoryItems": [{"type": "away_recap", "text": recap}],
             });
-            system_record(at, "slash_command", &payload)
+            new_system_record(at, "slash_command", &payload)
         }),
         ..TitleFormat::NONE
     },
@@ -170,7 +170,7 @@ fn has_marks(row: &Marks<'_>) -> bool {
 }
 
 /// Creates a system record.
-fn system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
+fn new_system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
     json!({
         "uuid": at.uuid,
         "parentUuid": at.parent,
@@ -186,7 +186,7 @@ fn system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
-    let payload = Payload::of(row.payload).unwrap_or_default();
+    let payload = Payload::from_raw(row.payload).unwrap_or_default();
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
     let is_aside = |subtype: &str| is_in(ASIDES, subtype);
@@ -203,9 +203,9 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Aside,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, &payload),
-        is_annotation: recap_in(&payload).is_some() || subtype.as_deref() == Some("custom_title"),
-        title: title(&row, &kind, &payload),
+        facts: read_facts(&row, &kind, &payload),
+        is_annotation: find_recap(&payload).is_some() || subtype.as_deref() == Some("custom_title"),
+        title: read_title(&row, &kind, &payload),
         subagent: payload.event.and_then(|event| string(event.subagent)),
         kind,
         subtype,
@@ -214,23 +214,23 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     if detail == Detail::Outline {
         return Some(entry);
     }
-    let message = messages(&row, &entry, &payload, detail);
+    let message = read_turn(&row, &entry, &payload, detail);
     let mut entry = entry.with_messages(message);
-    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages).or_else(|| response(&payload));
+    entry.side_cost = read_side_cost(row.turnpipe, &entry.messages).or_else(|| read_cost(&payload));
     Some(entry)
 }
 
 /// Returns the tokens of a response. Replies repeat all of them but those of requests that the agent makes for itself.
-fn response(payload: &Payload<'_>) -> Option<SideCost> {
+fn read_cost(payload: &Payload<'_>) -> Option<SideCost> {
     let event = payload
         .event
-        .filter(|event| is(event.name, "qwen-code.api_response"))?;
+        .filter(|event| has_text(event.name, "qwen-code.api_response"))?;
     Some(SideCost {
         id: string(event.response),
         repeats: Repeats::AnyReply,
-        prompt_id: purpose(&text(event.prompt)?),
+        prompt_id: parse_purpose(&text(event.prompt)?),
         model: string(event.model),
-        usage: gemini_usage_of(GeminiTokens {
+        usage: sum_gemini_usage(GeminiTokens {
             prompt: event.input,
             candidates: event.output,
             cached: event.cached,
@@ -242,7 +242,7 @@ fn response(payload: &Payload<'_>) -> Option<SideCost> {
 
 /// Returns the purpose of a request, which its prompt id states unless it continues the conversation:
 /// `SESSION#AGENT-ID#NUMBER` or `compress-TIME`.
-fn purpose(prompt: &str) -> Option<String> {
+fn parse_purpose(prompt: &str) -> Option<String> {
     let (name, _) = match prompt.split_once('#') {
         Some((_, name)) => name.split_once('#')?,
         None => (prompt, ""),
@@ -251,27 +251,27 @@ fn purpose(prompt: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
-    let is_side = is_true(row.sidechain);
-    let speaks = !is_side && kind == "assistant";
-    let fork = Fork::of(row.forked_from).and_then(|fork| string(fork.session));
+fn read_facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let is_subagent = is_true(row.sidechain);
+    let is_reply = !is_subagent && kind == "assistant";
+    let fork = Fork::from_raw(row.forked_from).and_then(|fork| string(fork.session));
     Facts {
         session_id: string(row.session),
-        is_subagent: is_side,
-        subagent: SubagentFacts::of_type(
+        is_subagent,
+        subagent: SubagentFacts::from_type(
             string(row.agent_name)
-                .filter(|_| is_side)
+                .filter(|_| is_subagent)
                 .or_else(|| string(payload.event?.subagent_type)),
         ),
         branch: string(row.branch),
-        model: string(row.model).filter(|_| speaks),
+        model: string(row.model).filter(|_| is_reply),
         forked_from: fork.or_else(|| string(payload.parent_session)),
-        ..Facts::at(row.time)
+        ..Facts::from_time(row.time)
     }
-    .in_directory(string(row.cwd))
+    .with_directory(string(row.cwd))
 }
 
-fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
+fn read_title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
     if !matches!(kind, "system" | "") || text(row.subtype)? != "custom_title" {
         return None;
     }
@@ -281,38 +281,42 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
     };
     Some(StoredTitle::new(
         title,
-        title_source(source),
+        read_title_source(source),
         row.time,
-        manual_title(row.turnpipe),
+        read_manual_title(row.turnpipe),
     ))
 }
 
-fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail) -> Vec<Message> {
+fn read_turn(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>, detail: Detail) -> Vec<Message> {
     let subtype = entry.subtype.as_deref();
     if entry.kind == "system" {
-        return system(subtype, payload).into_iter().collect();
+        return read_system(subtype, payload).into_iter().collect();
     }
     if row.message.is_none() {
         return Vec::new();
     }
-    let fields = MessageFields::of(row.message).unwrap_or_default();
+    let fields = MessageFields::from_raw(row.message).unwrap_or_default();
     let parts = fields.parts.filter(|_| detail != Detail::Costs);
-    let content = gemini_blocks(parts, Signed::Thoughts);
+    let content = read_gemini_blocks(parts, Signed::Thoughts);
     match entry.kind.as_str() {
-        "user" => user(subtype, payload, content),
+        "user" => read_user(subtype, payload, content),
         "assistant" => vec![Message {
             // A streamed reply may be recorded again with the same id.
             id: string(row.uuid),
             model: string(row.model),
-            usage: gemini_usage(row.usage),
-            ..reply(content)
+            usage: read_gemini_usage(row.usage),
+            ..new_reply(content)
         }],
-        "tool_result" => vec![results_in(row, content)],
+        "tool_result" => vec![read_results(row, content)],
         _ => Vec::new(),
     }
 }
 
-fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
+fn read_user(
+    subtype: Option<&str>,
+    payload: &Payload<'_>,
+    mut content: Vec<Block>,
+) -> Vec<Message> {
     // The agent also hides text that hooks add to a prompt.
     content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
     let mut origin = match subtype {
@@ -328,38 +332,30 @@ fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -
         }
         _ => {}
     }
-    user_messages(origin, content)
+    split_user(origin, content)
 }
 
-fn results_in(row: &Row<'_>, mut content: Vec<Block>) -> Message {
-    let status = CallStatus::of(row.call_result).and_then(|result| string(result.status));
+fn read_results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
+    let status = CallStatus::from_raw(row.call_result).and_then(|result| string(result.status));
     for block in &mut content {
         if let Block::Result(result) = block {
             result.failed |= status.as_deref().is_some_and(|status| status != "success");
         }
     }
-    results(content)
+    new_results(content)
 }
 
-fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
+fn read_system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     match subtype? {
-        "chat_compression" => Some(text_message(
-            Role::System,
-            Origin::Compaction,
-            String::new(),
-        )),
-        "slash_command" => Some(text_message(
-            Role::System,
-            Origin::Recap,
-            recap_in(payload)?,
-        )),
+        "chat_compression" => Some(new_text(Role::System, Origin::Compaction, String::new())),
+        "slash_command" => Some(new_text(Role::System, Origin::Recap, find_recap(payload)?)),
         _ => None,
     }
 }
 
 /// Returns the recap in the output of a command.
-fn recap_in(payload: &Payload<'_>) -> Option<String> {
-    let mut items = HistoryItem::list(payload.items).into_iter();
+fn find_recap(payload: &Payload<'_>) -> Option<String> {
+    let mut items = HistoryItem::read_list(payload.items).into_iter();
     items.find_map(|item| {
         let is_recap = text(item.kind).as_deref() == Some("away_recap");
         string(item.text).filter(|_| is_recap)

@@ -33,7 +33,7 @@ pub enum Detail {
 
 impl Detail {
     /// Returns the parts of blocks to read.
-    pub(super) fn of_blocks(self) -> BlockDetail {
+    pub(super) fn block_detail(self) -> BlockDetail {
         match self {
             Self::Full => BlockDetail::Full,
             Self::Costs | Self::Outline | Self::Counts => BlockDetail::Inputs,
@@ -60,7 +60,7 @@ pub enum LineClass {
 /// Reads the rows of a document.
 pub(super) type ReadDocument = fn(&str) -> Option<Vec<String>>;
 
-/// The rows of an agent. Lists of words that are empty exclude no row.
+/// The rows of an agent. An empty list of words excludes no row.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// The structure of the conversation.
@@ -70,17 +70,17 @@ pub struct Reading {
     /// The databases with many sessions.
     pub(super) database: Option<&'static DatabaseFormat>,
     /// Classifies a line in much less time than parsing it takes.
-    pub line_class: fn(&[u8]) -> LineClass,
+    pub classify: fn(&[u8]) -> LineClass,
     /// Every record that costs depend on contains one of these words.
     pub cost_words: &'static [&'static str],
-    /// The words of other records about a prompt or a call.
+    /// Every other record about a prompt or a call contains one of these words.
     pub activity_words: &'static [&'static str],
-    /// The id of a record that the next record of the conversation may name as its parent.
-    pub link: fn(&str) -> Option<String>,
+    /// Returns the id of a record that the next record of the conversation may name as its parent.
+    pub read_link: fn(&str) -> Option<String>,
     /// Returns the changes of files in a record, with their texts.
-    pub edits: fn(&str, &PathOfCall<'_>) -> Vec<FileEdit>,
+    pub read_edits: fn(&str, &PathOfCall<'_>) -> Vec<FileEdit>,
     /// Returns the call and the whole text of a file that was read, if the record contains them.
-    pub text_read: fn(&str) -> Option<(String, String)>,
+    pub read_whole_file: fn(&str) -> Option<(String, String)>,
 }
 
 impl Reading {
@@ -89,11 +89,11 @@ impl Reading {
         shape: Shape::Sequence,
         document: None,
         database: None,
-        line_class: |_| LineClass::Anything,
+        classify: |_| LineClass::Anything,
         cost_words: &[],
         activity_words: &[],
-        link: |_| None,
-        edits: |_, _| Vec::new(),
-        text_read: |_| None,
+        read_link: |_| None,
+        read_edits: |_, _| Vec::new(),
+        read_whole_file: |_| None,
     };
 }

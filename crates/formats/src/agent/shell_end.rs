@@ -1,10 +1,10 @@
 //! The end of a shell command, as the text of a result shows it. Most agents record a call that failed as a success.
 
-use super::exit_code::{LINES, exit_code};
+use super::exit_code::{LINES, parse_exit_code};
 use turnpipe_core::message::start_of_result;
 
-/// Words in the first lines of the results of commands that still run.
-const GOES_ON: [&str; 6] = [
+/// Texts in the first lines of results whose commands still run.
+const BACKGROUND_NOTICES: [&str; 6] = [
     "running in background",
     "running in the background",
     "Background command started",
@@ -13,41 +13,44 @@ const GOES_ON: [&str; 6] = [
     "Process running with session ID",
 ];
 
-/// Beginnings of results that name the parts of an ended process.
-const PARTS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
+/// Beginnings of results with a labelled part for each fact about an ended process.
+const LABELS: [&str; 4] = ["<untrusted_context>", "Command: ", "Output: ", "Error: "];
 
 /// Whether the text reports that the command still runs in the background.
 pub fn is_running(text: &str) -> bool {
     let mut start = start_of_result(text).lines().take(4);
-    start.any(|line| GOES_ON.iter().any(|words| line.contains(words)))
+    start.any(|line| BACKGROUND_NOTICES.iter().any(|words| line.contains(words)))
 }
 
 /// Whether the text reports that the command failed: by its exit code, or because it has none.
 pub fn has_failed(text: &str) -> bool {
-    exit_code(text).map_or_else(|| is_broken(text), |code| code != 0)
+    parse_exit_code(text).map_or_else(|| is_broken(text), |code| code != 0)
 }
 
 /// Whether the text reports that a signal ended the command, or that it did not start.
 fn is_broken(text: &str) -> bool {
     let is_signal = |signal: &str| signal.starts_with("SIG") || signal.parse::<u8>().is_ok();
-    let says = |line: &str| {
+    let is_failure = |line: &str| {
         line == "Exit Code: (none)"
             || line.starts_with("Error: spawn ")
             || line.strip_prefix("Signal: ").is_some_and(is_signal)
     };
-    let names_parts = PARTS.iter().any(|part| text.trim_start().starts_with(part));
-    names_parts && text.lines().rev().take(LINES).any(says)
+    let names_parts = LABELS
+        .iter()
+        .any(|part| text.trim_start().starts_with(part));
+    names_parts && text.lines().rev().take(LINES).any(is_failure)
 }
 
 /// Whether the text of a failed call says that the tool stopped the command at its time limit.
 pub fn is_stopped_at_limit(text: &str) -> bool {
-    let says = |line: &str| {
+    let is_timeout = |line: &str| {
         let line = line.to_ascii_lowercase();
         line.starts_with("command timed out")
             || line.contains("command after exceeding timeout")
             || line.starts_with("command was automatically cancelled because it exceeded")
     };
-    exit_code(text).is_none_or(|code| matches!(code, 124 | 137 | 143)) && text.lines().any(says)
+    parse_exit_code(text).is_none_or(|code| matches!(code, 124 | 137 | 143))
+        && text.lines().any(is_timeout)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use turnpipe_core::json::{is_object, non_empty, non_null, object, text};
 /// Owner of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
-    /// `system/init` with a `turnpipe` key: the calls are ours to run.
+    /// `system/init` with a `turnpipe` key: turnpipe runs the calls.
     Ours,
     /// Another agent's stream or session file, with its name for the hint, e.g. `Codex stream`.
     Foreign(&'static str),
@@ -40,7 +40,7 @@ const OPENCODE_FILE: &str = "opencode export";
 pub(crate) const PI_FILE: &str = "pi session";
 pub(super) const ATIF_FILE: &str = "ATIF trajectory";
 pub(super) const PI_STREAM: &str = "pi stream";
-/// What `session show` prints.
+/// The output of `session show`.
 pub(super) const PRINTED_SESSION: &str = "printed session";
 pub(super) const UNNAMED_STREAM: &str = "another agent's stream";
 
@@ -103,15 +103,15 @@ impl Requires {
 }
 
 /// Returns the sign of a record of the type `kind`.
-pub(crate) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
+pub(crate) fn detect_sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
     match kind {
-        None => sign_of_untyped(record),
-        Some("system") => system(record),
-        Some(kind) => sign_by_type(kind, record).or_else(|| sign_by_members(kind, record)),
+        None => detect_untyped(record),
+        Some("system") => detect_system(record),
+        Some(kind) => detect_by_type(kind, record).or_else(|| detect_by_members(kind, record)),
     }
 }
 
-fn sign_of_untyped(record: &Envelope<'_>) -> Option<Sign> {
+fn detect_untyped(record: &Envelope<'_>) -> Option<Sign> {
     if non_null(record.record_type).is_some() {
         return Some(Sign::Marks(CODEX_FILE));
     }
@@ -132,7 +132,7 @@ fn is_stamped(record: &Envelope<'_>) -> bool {
     non_empty(record.id).is_some() && non_null(record.timestamp).is_some()
 }
 
-fn sign_by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+fn detect_by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     BY_TYPE
         .iter()
         .find(|(known, requires, ..)| *known == kind && requires.is_met_by(record))
@@ -145,7 +145,7 @@ fn sign_by_type(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
         })
 }
 
-fn system(record: &Envelope<'_>) -> Option<Sign> {
+fn detect_system(record: &Envelope<'_>) -> Option<Sign> {
     let subtype = text(record.subtype)?;
     let is_ours = non_null(record.turnpipe).is_some();
     let opening = match &*subtype {
@@ -156,12 +156,12 @@ fn system(record: &Envelope<'_>) -> Option<Sign> {
         "init" => Opening::Foreign(UNNAMED_STREAM),
         "session_start" if record.agent.is_some() => Opening::Foreign(PRINTED_SESSION),
         "session_start" if record.parent_uuid.is_none() => Opening::Foreign(QWEN_STREAM),
-        _ => return sign_by_members("system", record),
+        _ => return detect_by_members("system", record),
     };
     Some(Sign::Opens(opening))
 }
 
-fn sign_by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
+fn detect_by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     if record.parent_uuid.is_some() {
         let has_parts = record
             .message
@@ -197,14 +197,15 @@ object! {
     Typed { kind = "type" }
 }
 
-/// Blocks of the Responses API, as old Codex files have them without a wrapper.
+/// Whether a record has blocks of the Responses API, which old files of Codex contain without a wrapper.
 fn has_response_items(record: &Envelope<'_>) -> bool {
-    Typed::list(record.content).iter().any(|block| {
+    Typed::read_list(record.content).iter().any(|block| {
         text(block.kind).is_some_and(|kind| kind == "output_text" || kind == "input_text")
     })
 }
 
 object! {
+    /// The members by which [`super::Format`]s recognize their records.
     Row {
         kind = "type", id, uuid, time = "timestamp", session = "sessionId", project = "projectHash",
         set = "$set", rewind_to = "$rewindTo", payload, instructions, record_type, cwd,
@@ -219,12 +220,12 @@ object! { RowMessage { parts, content, role } }
 
 impl Row<'_> {
     /// Whether the type is `kind`.
-    pub(super) fn is(&self, kind: &str) -> bool {
+    pub(super) fn is_kind(&self, kind: &str) -> bool {
         text(self.kind).is_some_and(|known| known == kind)
     }
 
     /// Whether the type is one of these words.
-    pub(super) fn is_any(&self, kinds: &str) -> bool {
+    pub(super) fn is_one_of(&self, kinds: &str) -> bool {
         text(self.kind).is_some_and(|kind| is_in(kinds, &kind))
     }
 

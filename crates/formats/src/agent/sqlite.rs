@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Result, Row};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Maximum time to wait for a writer, which holds its lock for milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Opens a database for reading. Transactions in its write-ahead log are visible.
 ///
@@ -46,7 +46,7 @@ pub(super) fn open_writable(path: &Path) -> Result<Connection> {
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 
@@ -63,13 +63,13 @@ pub(super) fn has_columns(connection: &Connection, table: &str, columns: &[&str]
 }
 
 /// Wraps an error of a conversion or of the receiver of rows.
-pub(super) fn conversion_failure(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
+pub(super) fn to_sql_error(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// Returns a row as a JSON object of its wanted columns, without those that are null or blobs. A column whose name ends
 /// in `_json` contains JSON.
-pub(super) fn json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<String> {
+pub(super) fn to_json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut object = BTreeMap::new();
     for (at, name) in row.as_ref().column_names().enumerate() {
         let value = match row.get_ref(at)? {
@@ -86,9 +86,9 @@ pub(super) fn json_object(row: &Row<'_>, is_wanted: impl Fn(&str) -> bool) -> Re
                     .map_or_else(|| to_raw_value(&text), Ok)
             }
         };
-        object.insert(name, value.map_err(conversion_failure)?);
+        object.insert(name, value.map_err(to_sql_error)?);
     }
     // Line ends between tokens are the only ones that JSON can contain.
-    let object = to_raw_value(&object).map_err(conversion_failure)?;
+    let object = to_raw_value(&object).map_err(to_sql_error)?;
     Ok(object.get().replace(['\n', '\r'], " "))
 }

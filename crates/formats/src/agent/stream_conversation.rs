@@ -29,16 +29,18 @@ pub enum StreamItem {
     Message {
         /// The message.
         message: Box<Message>,
-        /// The stop reason, in the agent's words.
+        /// The stop reason as the agent states it.
         stop_reason: Option<String>,
     },
 }
 
-/// Builds messages, and generates ids if the stream has none.
+/// Builds messages, and generates their ids if the stream has none.
 #[derive(Debug, Default)]
 pub(super) struct StreamConversation {
+    /// The prefix of generated ids.
     prefix: Option<String>,
-    begun: u64,
+    /// The number of generated ids.
+    message_count: u64,
     /// The id of the open message.
     message: Option<MessageId>,
     /// Whether it has calls: further text then starts another message.
@@ -74,10 +76,10 @@ impl StreamConversation {
     }
 
     /// Starts another message.
-    pub(super) fn begin(&mut self) {
-        self.begun += 1;
+    pub(super) fn begin_message(&mut self) {
+        self.message_count += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
-        self.message = Some(MessageId(format!("{prefix}_{}", self.begun)));
+        self.message = Some(MessageId(format!("{prefix}_{}", self.message_count)));
         self.has_calls = false;
     }
 
@@ -89,41 +91,41 @@ impl StreamConversation {
     /// Starts a message if none is open, or if the open one has calls.
     pub(super) fn start_text_message(&mut self) {
         if self.message.is_none() || self.has_calls {
-            self.begin();
+            self.begin_message();
         }
     }
 
-    /// Adds a text delta, which [`StreamConversation::reply`] repeats.
-    pub(super) fn part_of_text(&mut self, part: &str, is_first: bool) {
+    /// Adds a text delta, which [`StreamConversation::push_reply`] repeats.
+    pub(super) fn push_text_delta(&mut self, part: &str, is_first: bool) {
         if is_first {
             self.start_text_message();
-            self.message_start();
+            self.push_start();
         }
         self.items.push(StreamItem::Text(part.to_owned()));
     }
 
     /// Adds a message whose blocks follow later.
-    pub(super) fn message_start(&mut self) {
+    pub(super) fn push_start(&mut self) {
         self.items.push(StreamItem::Start(self.message.clone()));
     }
 
     /// Adds blocks to the model's message.
-    pub(super) fn reply(&mut self, blocks: Vec<Block>) {
-        self.end(blocks, None, None, Origin::Reply);
+    pub(super) fn push_reply(&mut self, blocks: Vec<Block>) {
+        self.push_message(blocks, None, None, Origin::Reply);
     }
 
     /// Sets the usage and stop reason of the model's message.
     pub(super) fn set_usage(&mut self, usage: Usage, stop_reason: Option<&str>) {
-        self.end(Vec::new(), Some(usage), stop_reason, Origin::Reply);
+        self.push_message(Vec::new(), Some(usage), stop_reason, Origin::Reply);
     }
 
     /// Adds the reading of a meter at the end of a turn. The meter counts from the start of the session.
     pub(super) fn add_reading(&mut self, usage: Usage, stop_reason: &str) {
-        self.end(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
+        self.push_message(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
     }
 
-    /// Ends the model's message with these blocks and this usage.
-    pub(super) fn end(
+    /// Adds blocks, the usage and the stop reason to the model's message, which starts if none is open.
+    pub(super) fn push_message(
         &mut self,
         blocks: Vec<Block>,
         usage: Option<Usage>,
@@ -131,7 +133,7 @@ impl StreamConversation {
         origin: Origin,
     ) {
         if self.message.is_none() {
-            self.begin();
+            self.begin_message();
         }
         self.has_calls |= blocks.iter().any(|block| matches!(block, Block::Call(_)));
         let message = Message {
@@ -145,31 +147,31 @@ impl StreamConversation {
     }
 
     /// Adds a call to the model's message.
-    pub(super) fn call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
+    pub(super) fn push_call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
         // Arguments that are not an object become an empty object.
         let input = input.filter(|input| is_object(Some(input)));
-        let call = content::call(id.to_owned(), name.to_owned(), input_of(input));
-        self.reply(vec![call]);
+        let call = content::new_call(id.to_owned(), name.to_owned(), input_of(input));
+        self.push_reply(vec![call]);
     }
 
-    pub(super) fn result(&mut self, result: ToolResult) {
+    pub(super) fn push_result(&mut self, result: ToolResult) {
         self.add_user_blocks(vec![Block::Result(result)], Origin::Results);
     }
 
-    pub(super) fn prompt(&mut self, blocks: Vec<Block>) {
+    pub(super) fn push_prompt(&mut self, blocks: Vec<Block>) {
         self.add_user_blocks(blocks, Origin::Prompt);
         self.message = None;
     }
 
     fn add_user_blocks(&mut self, blocks: Vec<Block>, origin: Origin) {
-        self.write(content::message(Role::User, origin, blocks), None);
+        self.write(content::new_message(Role::User, origin, blocks), None);
     }
 
     /// Adds a failed request that the agent reports.
-    pub(super) fn failure(&mut self, reason: &str) {
-        self.begin();
+    pub(super) fn push_failure(&mut self, reason: &str) {
+        self.begin_message();
         let text = Block::Text(reason.to_owned());
-        self.end(vec![text], None, None, Origin::Error);
+        self.push_message(vec![text], None, None, Origin::Error);
         self.message = None;
     }
 
@@ -195,21 +197,21 @@ impl StreamConversation {
 }
 
 /// Parses result parts from a list of blocks or a text.
-pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+pub(super) fn read_parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
     }
     elements(raw).into_iter().filter_map(part).collect()
 }
 
-/// Like [`parts`], as blocks.
-pub(super) fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
-    parts(raw).into_iter().map(Block::from).collect()
+/// Like [`read_parts`], as blocks.
+pub(super) fn read_blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    read_parts(raw).into_iter().map(Block::from).collect()
 }
 
 /// Parses a text or an image.
 fn part(raw: &RawValue) -> Option<ResultPart> {
-    let content = Content::of(Some(raw))?;
+    let content = Content::from_raw(Some(raw))?;
     if let Some(text) = text(content.text) {
         return Some(ResultPart::Text(text.into_owned()));
     }

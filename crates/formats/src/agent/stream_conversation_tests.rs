@@ -171,7 +171,7 @@ fn read_messages(rows: &[String]) -> Vec<String> {
     for row in rows {
         decoder.decode(row, |decoded| hear(decoded.source));
     }
-    decoder.unfinished_text().into_iter().for_each(&mut hear);
+    decoder.take_unfinished().into_iter().for_each(&mut hear);
     heard
 }
 

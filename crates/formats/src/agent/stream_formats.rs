@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::claude::CLAUDE;
-use super::content::{count, decimal, is_true, string, text_message};
+use super::content::{is_true, new_text, read_count, read_decimal, string};
 use super::counting::{IdScope, SideCost, TokenCounting, TokenSource};
 use super::entry::{Entry, Part, ReportedEnd};
 use super::entry_reader::read_row;
@@ -15,9 +15,9 @@ use super::format::Format;
 use super::reading::{Detail, LineClass, Reading};
 use super::sign::{
     CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM,
-    PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, sign,
+    PRINTED_SESSION, QWEN_STREAM, Sign, UNNAMED_STREAM, detect_sign,
 };
-use crate::api::{Envelope, anthropic_usage};
+use crate::api::{Envelope, read_anthropic_usage};
 use turnpipe_core::json::{elements, non_null, number, object, text};
 use turnpipe_core::message::{Origin, Role, Thread};
 
@@ -43,11 +43,11 @@ const GLOBAL_IDS: TokenCounting = TokenCounting {
 static STREAMS: [Format; 6] = [
     Format {
         counting: GLOBAL_IDS,
-        ..stream(Agent::Claude, CLAUDE_STREAM, read)
+        ..new_stream(Agent::Claude, CLAUDE_STREAM, read)
     },
     Format {
         counting: GLOBAL_IDS,
-        ..stream(Agent::Qwen, QWEN_STREAM, read_qwen)
+        ..new_stream(Agent::Qwen, QWEN_STREAM, read_qwen)
     },
     Format {
         counting: TokenCounting {
@@ -55,29 +55,29 @@ static STREAMS: [Format; 6] = [
             has_split_replies: true,
             ..TokenCounting::REPLIES
         },
-        ..stream(Agent::Codex, CODEX_STREAM, |record, _| {
+        ..new_stream(Agent::Codex, CODEX_STREAM, |record, _| {
             read_row(CODEX_STREAM, record)
         })
     },
-    stream(Agent::Gemini, GEMINI_STREAM, |record, _| {
+    new_stream(Agent::Gemini, GEMINI_STREAM, |record, _| {
         read_row(GEMINI_STREAM, record)
     }),
-    stream(Agent::Opencode, OPENCODE_STREAM, |record, _| {
+    new_stream(Agent::Opencode, OPENCODE_STREAM, |record, _| {
         read_row(OPENCODE_STREAM, record)
     }),
-    stream(Agent::Pi, PI_STREAM, |record, _| {
+    new_stream(Agent::Pi, PI_STREAM, |record, _| {
         read_row(PI_STREAM, record)
     }),
 ];
 
-const fn stream(
+const fn new_stream(
     agent: Agent,
     name: &'static str,
     read: fn(&str, Detail) -> Option<Entry>,
 ) -> Format {
     Format {
         reading: Reading {
-            line_class: |line| {
+            classify: |line| {
                 if line.starts_with(DELTA) {
                     LineClass::NoMessage
                 } else {
@@ -92,9 +92,9 @@ const fn stream(
 }
 
 /// Returns the format of the stream that a record belongs to, if the record shows it.
-pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
+pub(super) fn detect_stream(record: &str) -> Option<&'static Format> {
     let record = Envelope::read(record)?;
-    let name = match sign(text(record.kind).as_deref(), &record)? {
+    let name = match detect_sign(text(record.kind).as_deref(), &record)? {
         Sign::Opens(Opening::Ours | Opening::Foreign(UNNAMED_STREAM)) => CLAUDE_STREAM,
         Sign::Opens(Opening::Foreign(name)) | Sign::Marks(name) => name,
         Sign::Hints(_) => return None,
@@ -103,21 +103,21 @@ pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
 }
 
 /// Returns the format of what `session show` prints of sessions of this format.
-pub(super) fn output_format(format: &Format) -> Format {
+pub(super) fn new_printed_format(format: &Format) -> Format {
     Format {
         counting: TokenCounting {
             ids: format.counting.ids,
             has_split_replies: format.counting.has_split_replies,
             ..TokenCounting::REPLIES
         },
-        ..stream(format.agent, PRINTED_SESSION, read)
+        ..new_stream(format.agent, PRINTED_SESSION, read)
     }
 }
 
 /// Returns the agent whose session `session show` printed, if this is the first record.
-pub(super) fn agent_of_output(record: &str) -> Option<Agent> {
+pub(super) fn read_printed_agent(record: &str) -> Option<Agent> {
     let record = Envelope::read(record)?;
-    let sign = sign(text(record.kind).as_deref(), &record)?;
+    let sign = detect_sign(text(record.kind).as_deref(), &record)?;
     let is_printed = sign == Sign::Opens(Opening::Foreign(PRINTED_SESSION));
     let agent = text(record.agent).filter(|_| is_printed)?;
     Some(Agent::by_name(&agent).unwrap_or(CLAUDE.agent))
@@ -149,7 +149,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         }
     }
     if entry.kind == "result" {
-        result(&row, &mut entry);
+        add_result(&row, &mut entry);
     }
     Some(entry)
 }
@@ -168,7 +168,7 @@ pub(super) fn read_qwen(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn result(row: &ResultRow<'_>, entry: &mut Entry) {
+fn add_result(row: &ResultRow<'_>, entry: &mut Entry) {
     entry.end = Some(ReportedEnd {
         reason: entry.subtype.clone().unwrap_or_else(|| {
             let reason = if is_true(row.is_error) {
@@ -182,27 +182,27 @@ fn result(row: &ResultRow<'_>, entry: &mut Entry) {
         duration: number(row.duration),
         denials: elements(row.denials).len() as u64,
     });
-    entry.recorded_cost = decimal(row.cost);
-    entry.side_cost = anthropic_usage(row.usage).map(|usage| SideCost {
-        model: main_model(row.models),
-        ..SideCost::of_run(usage)
+    entry.recorded_cost = read_decimal(row.cost);
+    entry.side_cost = read_anthropic_usage(row.usage).map(|usage| SideCost {
+        model: find_main_model(row.models),
+        ..SideCost::from_run(usage)
     });
     if is_true(row.is_error) {
         entry
             .messages
-            .push(text_message(Role::System, Origin::Error, failure(row)));
+            .push(new_text(Role::System, Origin::Error, read_failure(row)));
     }
 }
 
 object! { ModelUsage { input = "inputTokens", output = "outputTokens", cached = "cacheReadInputTokens" } }
 
 /// Returns the model with most tokens.
-fn main_model(models: Option<&RawValue>) -> Option<String> {
+fn find_main_model(models: Option<&RawValue>) -> Option<String> {
     let models: BTreeMap<String, &RawValue> = serde_json::from_str(models?.get()).ok()?;
     let size = |(_, raw): &(String, &RawValue)| {
-        let used = ModelUsage::of(Some(raw)).unwrap_or_default();
+        let used = ModelUsage::from_raw(Some(raw)).unwrap_or_default();
         [used.input, used.output, used.cached]
-            .map(count)
+            .map(read_count)
             .iter()
             .sum::<u64>()
     };
@@ -210,7 +210,7 @@ fn main_model(models: Option<&RawValue>) -> Option<String> {
     Some(model)
 }
 
-fn failure(row: &ResultRow<'_>) -> String {
+fn read_failure(row: &ResultRow<'_>) -> String {
     let errors: Vec<String> = elements(row.errors)
         .into_iter()
         .filter_map(|raw| string(Some(raw)))

@@ -13,7 +13,7 @@ use super::cursor::CURSOR;
 use super::database::SessionDatabase;
 use super::droid::DROID;
 use super::format::Format;
-use super::gemini::{GEMINI, project_root};
+use super::gemini::{GEMINI, find_project_root};
 use super::goose::GOOSE;
 use super::kimi::KIMI;
 use super::layout::SubagentFiles;
@@ -21,7 +21,7 @@ use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use super::sign::Row;
-use super::stream_formats::{agent_of_output, output_format, stream_of};
+use super::stream_formats::{detect_stream, new_printed_format, read_printed_agent};
 use super::turnpipe::TURNPIPE;
 use turnpipe_core::io::Environment;
 
@@ -32,7 +32,8 @@ const FORMATS: [&Format; Agent::ALL.len()] = [
 ];
 
 /// The formats of what `session show` prints.
-static PRINTED: LazyLock<[Format; FORMATS.len()]> = LazyLock::new(|| FORMATS.map(output_format));
+static PRINTED: LazyLock<[Format; FORMATS.len()]> =
+    LazyLock::new(|| FORMATS.map(new_printed_format));
 
 impl Agent {
     /// Returns the format of its session files.
@@ -44,7 +45,7 @@ impl Agent {
     }
 
     /// Returns the directories with sessions in a home of the agent, which its variable would name.
-    pub fn roots_in(self, home: &Path) -> Vec<PathBuf> {
+    pub fn list_roots(self, home: &Path) -> Vec<PathBuf> {
         let layout = &self.format().layout;
         let Some(variable) = layout.home_variables.first() else {
             let dirs = layout.session_dirs.iter();
@@ -55,9 +56,9 @@ impl Agent {
 
     /// Returns the directory of a session whose records contain only a hash of it. Reads a file near the
     /// session.
-    pub fn directory_beside(self, session: &Path) -> Option<String> {
+    pub fn find_directory(self, session: &Path) -> Option<String> {
         match self {
-            Self::Gemini => project_root(session),
+            Self::Gemini => find_project_root(session),
             _ => None,
         }
     }
@@ -93,14 +94,14 @@ pub fn trajectory_format() -> &'static Format {
 }
 
 /// Returns the format of the file or stream that a record belongs to, if the record shows it.
-pub fn format_of(record: &str) -> Option<&'static Format> {
+pub fn detect_format(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
-    let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
+    let format = FORMATS.iter().find(|one| (one.has_marks)(&row)).copied();
     let printed = || {
-        let agent = agent_of_output(record)?;
+        let agent = read_printed_agent(record)?;
         PRINTED.iter().find(|format| format.agent == agent)
     };
-    format.or_else(|| stream_of(record)).or_else(printed)
+    format.or_else(|| detect_stream(record)).or_else(printed)
 }
 
 /// Whether a file is of a subagent, by its path, and never a session of its own.
@@ -109,7 +110,7 @@ pub fn is_subagent_file(path: &Path) -> bool {
 }
 
 /// Returns the id of the subagent with this file, if it is never a session of its own.
-pub fn subagent_of_file(path: &Path) -> Option<String> {
+pub fn find_subagent_id(path: &Path) -> Option<String> {
     let files = subagent_file_patterns().find(|files| files.contains(path))?;
     (files.id)(path)
 }
@@ -128,7 +129,7 @@ fn subagent_file_patterns() -> impl Iterator<Item = &'static SubagentFiles> {
 }
 
 /// Returns the rows of a session that is a single JSON document, with the format of these rows.
-pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
+pub fn read_document(json: &str) -> Option<(&'static Format, Vec<String>)> {
     FORMATS.iter().find_map(|format| {
         let rows = (format.reading.document?)(json)?;
         Some((*format, rows))
@@ -155,7 +156,7 @@ pub struct Root {
 
 /// Returns the directories with the sessions of all agents, whether they exist or not. Without a home
 /// directory, only the directories that variables name.
-pub fn session_roots(environment: &Environment) -> Vec<Root> {
+pub fn list_session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
         let format = agent.format();
         let paths = (format.layout.roots)(&format.layout, environment).into_iter();
@@ -168,8 +169,8 @@ pub fn session_roots(environment: &Environment) -> Vec<Root> {
 }
 
 /// Whether a record belongs to a file of this format.
-pub fn is_of(format: &Format, record: &str) -> bool {
-    Row::read(record).is_some_and(|row| (format.wrote)(&row))
+pub fn is_record_of(format: &Format, record: &str) -> bool {
+    Row::read(record).is_some_and(|row| (format.has_marks)(&row))
 }
 
 #[cfg(test)]
@@ -366,14 +367,14 @@ mod tests {
             ("7", None),
         ];
         for (record, agent) in rows {
-            let found = format_of(record);
+            let found = detect_format(record);
             assert_eq!(found.map(|format| format.agent), agent, "{record}");
         }
     }
 
     fn paths(pairs: &[(&str, &str)]) -> Vec<String> {
         let environment = pairs.iter().copied().collect();
-        let roots = session_roots(&environment).into_iter();
+        let roots = list_session_roots(&environment).into_iter();
         roots.map(|root| root.path.display().to_string()).collect()
     }
 

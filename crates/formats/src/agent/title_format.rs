@@ -26,8 +26,8 @@ pub struct NameIndex {
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, StoredTitle)>,
-    /// Replaces names of the index by the names that the agent shows.
-    pub shown: fn(&Path, &mut HashMap<String, Title>),
+    /// Replaces names of the index by those that the agent shows for the same sessions.
+    pub add_shown_names: fn(&Path, &mut HashMap<String, Title>),
     /// Makes the agent show a name for a session. Returns the reason if it cannot.
     pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
 }
@@ -74,7 +74,7 @@ pub struct TitleFormat {
 }
 
 impl TitleFormat {
-    /// No titles. They are searched for with a text that no line contains.
+    /// No titles. No line contains the only word.
     pub(super) const NONE: Self = Self {
         words: &["\0"],
         precedence: Precedence::Later,

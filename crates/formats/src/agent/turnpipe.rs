@@ -4,12 +4,12 @@
 use super::Agent;
 use super::claude::read;
 use super::claude_edits::read_change;
-use super::claude_lines::line_class;
-use super::content::{COMPRESSED, uuid_link};
+use super::claude_lines::classify;
+use super::content::{COMPRESSED, read_uuid_link};
 use super::counting::{IdScope, TokenCounting};
 use super::format::Format;
 use super::layout::Layout;
-use super::own_record::{recap, title_record};
+use super::own_record::{new_claude_title, new_recap};
 use super::reading::{Reading, Shape};
 use super::sign::Row as Marks;
 use super::title::Precedence;
@@ -20,9 +20,9 @@ use turnpipe_core::json::{is_object, text};
 pub(super) static TURNPIPE: Format = Format {
     reading: Reading {
         shape: Shape::Tree,
-        line_class,
-        link: uuid_link,
-        edits: |record, _| read_change(record).into_iter().collect(),
+        classify,
+        read_link: read_uuid_link,
+        read_edits: |record, _| read_change(record).into_iter().collect(),
         ..Reading::SEQUENCE
     },
     counting: TokenCounting {
@@ -42,8 +42,8 @@ pub(super) static TURNPIPE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
         store: TitleStore::SessionFile,
-        new_title: Some(title_record),
-        new_recap: Some(|at, text| recap(at, text.into())),
+        new_title: Some(new_claude_title),
+        new_recap: Some(|at, text| new_recap(at, text.into())),
         ..TitleFormat::NONE
     },
     ..Format::new(Agent::Turnpipe, read, has_marks)

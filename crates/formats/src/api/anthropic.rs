@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message};
 use super::verbatim::Verbatim;
-use turnpipe_core::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
+use turnpipe_core::json::{
+    bytes, has_text, is_object, is_true, non_empty, number, object, string, text,
+};
 use turnpipe_core::message::{
     self, Media, ResultPart, Thought, Tier, ToolResult, Usage, input_of, result_parts,
 };
@@ -27,7 +29,7 @@ object! {
         input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
         cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
-        for_an_hour = "ephemeral_1h_input_tokens", searches = "web_search_requests",
+        cache_write_1h = "ephemeral_1h_input_tokens", searches = "web_search_requests",
         cost = "cost_usd", speed, tier = "service_tier", region = "inference_geo",
         tools: ServerTools<'a> = "server_tool_use",
     }
@@ -38,7 +40,7 @@ object! {
 }
 object! {
     /// Writes to the cache.
-    CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" }
+    CacheWrites { cache_write_1h = "ephemeral_1h_input_tokens" }
 }
 
 object! {
@@ -60,35 +62,35 @@ pub(super) const STREAM_EVENTS: [&str; 6] = [
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     let message = Message::read(json)?;
     message.content.as_ref()?;
-    Some(reply(&message))
+    Some(read_reply(&message))
 }
 
 /// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     let event = Envelope::read(json)?;
     event.kind?;
-    Some(stream_event(&event).unwrap_or_else(|| Chunk::single(None, Extent::More, Vec::new())))
+    Some(read_event(&event).unwrap_or_else(|| Chunk::single(None, Extent::More, Vec::new())))
 }
 
 /// Reads a whole message of the model, or a part of one.
-pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
-    let mut deltas = vec![Delta::Usage(usage(message.usage).unwrap_or_default())];
+pub(super) fn read_reply<'a>(message: &Message<'a>) -> Chunk<'a> {
+    let mut deltas = vec![Delta::Usage(read_usage(message.usage).unwrap_or_default())];
     match &message.content {
         Some(Content::Text(text)) => deltas.extend([Delta::Block, Delta::Text(to_bytes(text))]),
         Some(Content::Blocks(blocks)) => {
             for block in blocks {
-                if block.is("tool_use") {
-                    deltas.push(Delta::Call(block.call()));
+                if block.is_kind("tool_use") {
+                    deltas.push(Delta::Call(block.read_call_delta()));
                     deltas.extend(text(block.thought_signature).map(Delta::Signature));
                 } else {
                     deltas.push(Delta::Block);
-                    block.text(&mut deltas);
+                    block.push_texts(&mut deltas);
                 }
             }
         }
         None => {}
     }
-    deltas.extend(end(message.stop_reason));
+    deltas.extend(read_end(message.stop_reason));
     Chunk {
         model: non_empty(message.model),
         ..Chunk::single(non_empty(message.id), Extent::Whole, deltas)
@@ -103,7 +105,7 @@ pub(super) fn to_bytes<'a>(text: &Cow<'a, str>) -> Cow<'a, [u8]> {
 }
 
 /// Reads a streaming event. `None` if it has no effect.
-pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
+pub(super) fn read_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
     let index = number(event.index);
     let kind = text(event.kind)?;
     let (mut extent, mut deltas) = (Extent::More, Vec::new());
@@ -118,36 +120,36 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
                 ..Chunk::single(
                     non_empty(message.id),
                     Extent::Start,
-                    vec![Delta::Usage(usage(message.usage).unwrap_or_default())],
+                    vec![Delta::Usage(read_usage(message.usage).unwrap_or_default())],
                 )
             });
         }
         "content_block_start" => {
             extent = Extent::MoreOrStart;
-            let block = Block::of(event.content_block).unwrap_or_default();
-            if block.is("tool_use") {
+            let block = Block::from_raw(event.content_block).unwrap_or_default();
+            if block.is_kind("tool_use") {
                 // The input usually follows later.
                 let input = block.input.filter(|input| is_object(Some(input)));
                 deltas.push(Delta::CallStart(CallDelta {
                     index,
                     arguments: input.map_or(Arguments::None, Arguments::Json),
-                    ..block.call()
+                    ..block.read_call_delta()
                 }));
             } else {
                 deltas.push(Delta::Block);
-                block.text(&mut deltas);
+                block.push_texts(&mut deltas);
             }
         }
         "content_block_delta" => {
-            let delta = Block::of(event.delta)?;
-            delta.text(&mut deltas);
+            let delta = Block::from_raw(event.delta)?;
+            delta.push_texts(&mut deltas);
             let fragment = bytes(delta.partial_json);
             deltas.extend(fragment.map(|fragment| Delta::CallArguments(index, fragment)));
         }
         "content_block_stop" => deltas.push(Delta::CallEnd(index)),
         "message_delta" => {
-            deltas.push(Delta::Usage(usage(event.usage).unwrap_or_default()));
-            deltas.extend(end(MessageDelta::of(event.delta)?.stop_reason));
+            deltas.push(Delta::Usage(read_usage(event.usage).unwrap_or_default()));
+            deltas.extend(read_end(MessageDelta::from_raw(event.delta)?.stop_reason));
         }
         "message_stop" => deltas.push(Delta::Closed),
         _ => return None,
@@ -159,18 +161,18 @@ pub(super) fn stream_event<'a>(event: &Envelope<'a>) -> Option<Chunk<'a>> {
 pub(super) fn is_about_calls(event: &Envelope<'_>) -> bool {
     let kind = text(event.kind).unwrap_or_default();
     if kind == "content_block_delta" {
-        Block::of(event.delta).is_some_and(|delta| delta.partial_json.is_some())
+        Block::from_raw(event.delta).is_some_and(|delta| delta.partial_json.is_some())
     } else {
         STREAM_EVENTS.contains(&&*kind)
     }
 }
 
 impl<'a> Block<'a> {
-    pub(crate) fn is(&self, kind: &str) -> bool {
-        is(self.kind, kind)
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
+        has_text(self.kind, kind)
     }
 
-    fn call(&self) -> CallDelta<'a> {
+    fn read_call_delta(&self) -> CallDelta<'a> {
         CallDelta {
             index: None,
             id: text(self.id),
@@ -179,7 +181,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn text(&self, deltas: &mut Vec<Delta<'a>>) {
+    fn push_texts(&self, deltas: &mut Vec<Delta<'a>>) {
         deltas.extend(bytes(self.text).map(Delta::Text));
         deltas.extend(bytes(self.thinking).map(Delta::Thinking));
         deltas.extend(text(self.data).map(Delta::RedactedThinking));
@@ -187,7 +189,7 @@ impl<'a> Block<'a> {
     }
 
     /// Reads a whole block. Blocks of unknown types are kept if they have text.
-    fn whole_block(&self, detail: BlockDetail) -> Option<message::Block> {
+    fn read_block(&self, detail: BlockDetail) -> Option<message::Block> {
         let kind = text(self.kind);
         let has_inputs = detail != BlockDetail::Names;
         Some(match kind.as_deref().unwrap_or_default() {
@@ -211,9 +213,11 @@ impl<'a> Block<'a> {
                 })
             }
             // E.g. the result of a web search that the server made, in the message with the call.
-            kind if kind.ends_with("tool_result") => message::Block::Result(self.result(detail)?),
+            kind if kind.ends_with("tool_result") => {
+                message::Block::Result(self.read_result(detail)?)
+            }
             "image" | "document" => {
-                let source = Source::of(self.source).unwrap_or_default();
+                let source = Source::from_raw(self.source).unwrap_or_default();
                 message::Block::Media(Media {
                     media_type: string(source.media_type).unwrap_or_default(),
                     data: string(source.data),
@@ -223,19 +227,19 @@ impl<'a> Block<'a> {
         })
     }
 
-    fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
-        let hosted = self.content.filter(|_| !self.is("tool_result"));
-        let error = Found::of(hosted).and_then(|found| string(found.error));
+    fn read_result(&self, detail: BlockDetail) -> Option<ToolResult> {
+        let hosted = self.content.filter(|_| !self.is_kind("tool_result"));
+        let error = Found::from_raw(hosted).and_then(|found| string(found.error));
         let failed = is_true(self.is_error) || error.is_some();
         // The text shows whether the call was denied.
         let has_parts = failed || detail == BlockDetail::Full;
-        let pages = Found::list(hosted).into_iter();
+        let pages = Found::read_list(hosted).into_iter();
         let lines = pages.filter_map(|one| Some([string(one.title)?, string(one.url)?].join(" ")));
         let found = error.into_iter().chain(lines).map(ResultPart::Text);
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
             parts: if has_parts {
-                let parts = result_parts(blocks(self.content, detail)).into_iter();
+                let parts = result_parts(read_blocks(self.content, detail)).into_iter();
                 parts.chain(found).collect()
             } else {
                 Vec::new()
@@ -258,13 +262,13 @@ pub(crate) enum BlockDetail {
 }
 
 /// Reads the content of a message, possibly of a compatible API: a string or a list of blocks.
-pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
-    match Content::of(content) {
+pub(crate) fn read_blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
+    match Content::from_raw(content) {
         Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
         Some(Content::Blocks(blocks)) => {
             let blocks = blocks.iter();
             blocks
-                .filter_map(|block| block.whole_block(detail))
+                .filter_map(|block| block.read_block(detail))
                 .collect()
         }
         None => Vec::new(),
@@ -272,35 +276,34 @@ pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<mes
 }
 
 /// Returns the ids of the results in a user's message.
-pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
-    let results = blocks.iter().filter(|block| block.is("tool_result"));
-    results
-        .map(|block| (text(block.tool_use_id), None))
-        .collect()
+pub(super) fn read_result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
+    let results = blocks.iter().filter(|block| block.is_kind("tool_result"));
+    let ids = results.map(|block| ResultId::new(block.tool_use_id));
+    ids.collect()
 }
 
 /// Returns the contents of the results in a user's message, each with a flag for a failed call.
-pub(super) fn result_bodies<'a>(
+pub(super) fn read_result_bodies<'a>(
     blocks: &[Block<'a>],
 ) -> impl Iterator<Item = (Option<&'a RawValue>, bool)> {
-    let results = blocks.iter().filter(|block| block.is("tool_result"));
+    let results = blocks.iter().filter(|block| block.is_kind("tool_result"));
     results.map(|block| (block.content, is_true(block.is_error)))
 }
 
 /// Returns a `tool_result` line.
-pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
+pub(super) fn read_bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
     let block = Block {
         tool_use_id: record.tool_use_id,
         content: record.content,
         is_error: record.is_error,
         ..Block::default()
     };
-    let result = block.result(BlockDetail::Full);
+    let result = block.read_result(BlockDetail::Full);
     result.map(message::Block::Result).into_iter().collect()
 }
 
 /// Returns a `tool_use` line: a call only if its name and input are of the right types.
-pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
+pub(super) fn read_bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
     Some(CallDelta {
         index: None,
         id: text(record.id),
@@ -309,7 +312,7 @@ pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
     })
 }
 
-fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
+fn read_end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
     let reason = non_empty(reason)?;
     Some(Delta::End(End::with_explanation(
         &reason,
@@ -318,8 +321,8 @@ fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
 }
 
 /// Reads token counts.
-pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let tokens = Tokens::of(raw)?;
+pub(crate) fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::from_raw(raw)?;
     let count = |raw| number(raw).unwrap_or_default();
     let writes = tokens.cache_writes.unwrap_or_default();
     let tools = tokens.tools.unwrap_or_default();
@@ -332,7 +335,7 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
-        cache_write_1h: count(writes.for_an_hour.or(tokens.for_an_hour))
+        cache_write_1h: count(writes.cache_write_1h.or(tokens.cache_write_1h))
             .min(count(tokens.cache_write)),
         cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
         web_searches: count(tools.searches.or(tokens.searches)),
@@ -343,7 +346,7 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
 }
 
 /// Takes the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Verbatim {
+pub(super) fn take_output(mut record: Value) -> Verbatim {
     for wrapper in ["event", "message"] {
         if record["type"] != "message_start" && record[wrapper].is_object() {
             record = record[wrapper].take();

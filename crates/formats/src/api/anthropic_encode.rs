@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, set_temperature};
-use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
-use super::request::{MergedTurn, arguments, attachment, turns_from_user};
+use super::request::{
+    Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix, as_attachment,
+    merge_turns_from_user, parse_arguments,
+};
 use turnpipe_core::message::{Block, ResultPart, Role, Thought, ToolResult};
 
 /// Builds the body of a request.
@@ -14,20 +16,20 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let mut body = json!({"model": model});
     body[&dialect.budget_key] = request.max_output_tokens.into();
     body["stream"] = (delivery == Delivery::Streamed).into();
     set_temperature(&mut body, dialect, request);
-    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    let functions: Vec<Value> = ask.functions().iter().map(declare).collect();
     let instructions = ask.instructions(request);
     let mut system = json!([{"type": "text", "text": instructions}]);
-    let mut messages = messages(request);
+    let mut messages = encode_messages(request);
     if dialect
         .cache_marks
         .is_worthwhile(functions.iter().chain([&system]))
     {
-        mark(&mut system[0]);
+        mark_for_cache(&mut system[0]);
     }
     if request.shared == SharedPrefix::Conversation {
         let whole = functions.iter().chain([&system]).chain(&messages);
@@ -37,7 +39,7 @@ pub(super) fn encode(
                 .and_then(|last| last["content"].as_array_mut())
             && let Some(last) = blocks.last_mut()
         {
-            mark(last);
+            mark_for_cache(last);
         }
     }
     if !instructions.is_empty() {
@@ -66,7 +68,7 @@ pub(super) fn encode(
 }
 
 /// Returns the declaration of a function.
-pub(super) fn declaration(function: &Function) -> Value {
+pub(super) fn declare(function: &Function) -> Value {
     json!({
         "name": function.name,
         "description": function.description,
@@ -74,19 +76,19 @@ pub(super) fn declaration(function: &Function) -> Value {
     })
 }
 
-fn mark(block: &mut Value) {
+fn mark_for_cache(block: &mut Value) {
     block["cache_control"] = json!({"type": "ephemeral"});
 }
 
 /// Returns the messages, alternating between user and model and starting with the user.
-fn messages(request: &Request) -> Vec<Value> {
+fn encode_messages(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
-    for turn in turns_from_user(request) {
+    for turn in merge_turns_from_user(request) {
         let role = match turn.role {
             Role::User | Role::System => "user",
             Role::Assistant => "assistant",
         };
-        let content = content(&turn);
+        let content = encode_content(&turn);
         if !content.is_empty() {
             messages.push(json!({"role": role, "content": content}));
         }
@@ -106,13 +108,13 @@ fn messages(request: &Request) -> Vec<Value> {
 }
 
 /// Returns the content of a turn. Results come first, as the API requires.
-fn content(turn: &MergedTurn<'_>) -> Vec<Value> {
+fn encode_content(turn: &MergedTurn<'_>) -> Vec<Value> {
     let others = turn.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(json!({"type": "text", "text": text})),
         Block::Call(call) => Some(json!({
-            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
+            "type": "tool_use", "id": call.id, "name": call.name, "input": parse_arguments(&call.input),
         })),
-        Block::Media(media) => attachment(media).map(image),
+        Block::Media(media) => as_attachment(media).map(encode_image),
         Block::Thinking(Thought::Signed { text, signature }) => {
             Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
         }
@@ -121,24 +123,24 @@ fn content(turn: &MergedTurn<'_>) -> Vec<Value> {
         }
         Block::Thinking(Thought::Plain(_)) | Block::Result(_) => None,
     });
-    turn.results().map(result).chain(others).collect()
+    turn.results().map(encode_result).chain(others).collect()
 }
 
-fn image((kind, data): (&str, &str)) -> Value {
-    let source = json!({"type": "base64", "media_type": kind, "data": data});
+fn encode_image(image: Attachment<'_>) -> Value {
+    let source = json!({"type": "base64", "media_type": image.media_type, "data": image.data});
     json!({"type": "image", "source": source})
 }
 
-fn result_part(part: &ResultPart) -> Option<Value> {
+fn encode_result_part(part: &ResultPart) -> Option<Value> {
     match part {
         ResultPart::Text(text) if text.trim().is_empty() => None,
         ResultPart::Text(text) => Some(json!({"type": "text", "text": text})),
-        ResultPart::Media(media) => attachment(media).map(image),
+        ResultPart::Media(media) => as_attachment(media).map(encode_image),
     }
 }
 
-fn result(result: &ToolResult) -> Value {
-    let parts: Vec<Value> = result.parts.iter().filter_map(result_part).collect();
+fn encode_result(result: &ToolResult) -> Value {
+    let parts: Vec<Value> = result.parts.iter().filter_map(encode_result_part).collect();
     let mut block = json!({"type": "tool_result", "tool_use_id": result.id});
     if !parts.is_empty() {
         block["content"] = parts.into();
@@ -150,11 +152,11 @@ fn result(result: &ToolResult) -> Value {
 }
 
 /// Builds the message with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+pub(super) fn encode_results(results: &[CallResult]) -> Vec<Value> {
     let block = |call: &CallResult| {
         let content = match call.result.parts.as_slice() {
             [ResultPart::Text(text)] => json!(text),
-            parts => parts.iter().filter_map(result_part).collect(),
+            parts => parts.iter().filter_map(encode_result_part).collect(),
         };
         json!({
             "type": "tool_result",
@@ -182,7 +184,7 @@ pub(crate) enum BlockDelta<'a> {
 }
 
 /// Returns the event at the start of the block at this position.
-pub(crate) fn block_start(index: usize, block: &BlockStart<'_>) -> Value {
+pub(crate) fn encode_block_start(index: usize, block: &BlockStart<'_>) -> Value {
     let block = match block {
         BlockStart::Text => json!({"type": "text", "text": ""}),
         BlockStart::Thinking => json!({"type": "thinking", "thinking": "", "signature": ""}),
@@ -195,7 +197,7 @@ pub(crate) fn block_start(index: usize, block: &BlockStart<'_>) -> Value {
 }
 
 /// Returns the event with a delta of a block.
-pub(crate) fn block_delta(index: usize, delta: &BlockDelta<'_>) -> Value {
+pub(crate) fn encode_block_delta(index: usize, delta: &BlockDelta<'_>) -> Value {
     let delta = match delta {
         BlockDelta::Text(text) => json!({"type": "text_delta", "text": text}),
         BlockDelta::Thinking(text) => json!({"type": "thinking_delta", "thinking": text}),
@@ -206,6 +208,6 @@ pub(crate) fn block_delta(index: usize, delta: &BlockDelta<'_>) -> Value {
 }
 
 /// Returns the event at the end of a block.
-pub(crate) fn block_stop(index: usize) -> Value {
+pub(crate) fn encode_block_stop(index: usize) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }

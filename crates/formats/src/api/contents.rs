@@ -11,7 +11,9 @@ use super::envelope::{Content, Envelope};
 use super::responses::OUTPUTS;
 use super::shape::{RecordContent, read_all};
 use super::{anthropic, gemini};
-use turnpipe_core::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescape};
+use turnpipe_core::json::{
+    elements, from_wtf8, has_text, is_true, non_null, object, text, unescape,
+};
 use turnpipe_core::message::{ToolResult, ToolUseId};
 
 object! {
@@ -58,7 +60,7 @@ impl<'a> ResultBody<'a> {
     }
 
     /// Returns the content of a result that has already been read.
-    pub(crate) fn of(result: &ToolResult) -> Self {
+    pub(crate) fn from_result(result: &ToolResult) -> Self {
         Self {
             content: Body::Text(result.text()),
             failed: result.failed,
@@ -78,7 +80,7 @@ impl<'a> ResultBody<'a> {
     /// truncated.
     pub fn text(&self, needed: usize) -> Cow<'_, str> {
         match &self.content {
-            Body::Json(json) => result_text(*json, needed),
+            Body::Json(json) => read_result_text(*json, needed),
             Body::Text(text) => Cow::Borrowed(text),
         }
     }
@@ -92,7 +94,7 @@ pub struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// Reads a record; `None` if it is not an object.
-    pub(crate) fn of(record: &'a str) -> Option<Self> {
+    pub(crate) fn parse(record: &'a str) -> Option<Self> {
         Some(Self {
             record: Envelope::read(record)?,
         })
@@ -115,7 +117,7 @@ impl<'a> Contents<'a> {
 
     /// Returns the calls that the record is a label for.
     pub fn labelled_calls(&self) -> Vec<ToolUseId> {
-        if !is(self.record.kind, "tool_use_summary") {
+        if !has_text(self.record.kind, "tool_use_summary") {
             return Vec::new();
         }
         let ids = elements(self.record.preceding_tool_use_ids).into_iter();
@@ -127,8 +129,8 @@ impl<'a> Contents<'a> {
     /// Returns the results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
-        let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
-        if is_bare || is(record.role, "tool") || is(record.role, "function") {
+        let is_bare = has_text(record.kind, "tool_result") && record.tool_use_id.is_some();
+        if is_bare || has_text(record.role, "tool") || has_text(record.role, "function") {
             return vec![ResultBody::new(record.content, is_true(record.is_error))];
         }
         if text(record.kind).is_some_and(|kind| OUTPUTS.contains(&&*kind)) {
@@ -136,14 +138,14 @@ impl<'a> Contents<'a> {
         }
         let message = record.message();
         let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
-        let failed = EndOfCall::of(record.call_result)
+        let failed = EndOfCall::from_raw(record.call_result)
             .and_then(|end| text(end.status))
             .is_some_and(|status| status != "success");
-        let mut results: Vec<ResultBody<'a>> = anthropic::result_bodies(blocks)
+        let mut results: Vec<ResultBody<'a>> = anthropic::read_result_bodies(blocks)
             .map(|(content, failed)| ResultBody::new(content, failed))
             .collect();
-        for body in gemini::result_bodies(message.parts.or(record.parts)) {
-            let inner = Inner::of(body).unwrap_or_default();
+        for body in gemini::read_result_bodies(message.parts.or(record.parts)) {
+            let inner = Inner::from_raw(body).unwrap_or_default();
             let has_error = inner.error.is_some() && inner.output.is_none();
             results.push(ResultBody::new(body, failed || has_error));
         }
@@ -160,42 +162,42 @@ impl<'a> Contents<'a> {
             return None;
         };
         let choice = chunk.choices.into_iter().find(|choice| choice.index == 0)?;
-        let mut said: Option<Vec<u8>> = None;
+        let mut bytes: Option<Vec<u8>> = None;
         for delta in choice.deltas {
             if let Delta::Text(text) | Delta::WholeText(text) = delta {
-                said.get_or_insert_default().extend_from_slice(&text);
+                bytes.get_or_insert_default().extend_from_slice(&text);
             }
         }
-        let said = from_wtf8(said?);
+        let text = from_wtf8(bytes?);
         match chunk.extent {
-            Extent::Whole if said.is_empty() => None,
-            Extent::Whole => Some(AssistantText::Whole(said)),
-            _ => Some(AssistantText::Part(said)),
+            Extent::Whole if text.is_empty() => None,
+            Extent::Whole => Some(AssistantText::Whole(text)),
+            _ => Some(AssistantText::Part(text)),
         }
     }
 }
 
 /// Returns the text of a result: the texts of blocks, one per line, or the output of an object. A
 /// text of more than `needed` characters may be truncated.
-fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
+fn read_result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     let Some(raw) = content else {
         return Cow::Borrowed("");
     };
     match raw.get().as_bytes().first() {
-        Some(b'"') => text_prefix(raw, needed).unwrap_or_default(),
+        Some(b'"') => read_text_prefix(raw, needed).unwrap_or_default(),
         Some(b'[') => {
-            let blocks = TextBlock::list(Some(raw));
+            let blocks = TextBlock::read_list(Some(raw));
             let texts: Vec<Cow<'_, str>> = blocks
                 .iter()
-                .filter_map(|block| text_prefix(block.text?, needed))
+                .filter_map(|block| read_text_prefix(block.text?, needed))
                 .collect();
             Cow::Owned(texts.join("\n"))
         }
         Some(b'{') => {
-            let inner = Inner::of(Some(raw)).unwrap_or_default();
+            let inner = Inner::from_raw(Some(raw)).unwrap_or_default();
             match inner.output.or(inner.error) {
                 Some(output) => {
-                    text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
+                    read_text_prefix(output, needed).unwrap_or_else(|| Cow::Borrowed(output.get()))
                 }
                 None => Cow::Borrowed(raw.get()),
             }
@@ -204,8 +206,8 @@ fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     }
 }
 
-fn text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
-    match string_prefix(raw.get(), needed) {
+fn read_text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
+    match truncate_json_string(raw.get(), needed) {
         Cow::Borrowed(whole) => unescape(whole),
         Cow::Owned(beginning) => unescape(&beginning).map(|text| Cow::Owned(text.into_owned())),
     }
@@ -213,7 +215,7 @@ fn text_prefix(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
 
 /// Returns the first `count` characters and escapes of a longer JSON string, as a JSON string; any
 /// other value unchanged.
-pub fn string_prefix(json: &str, count: usize) -> Cow<'_, str> {
+pub fn truncate_json_string(json: &str, count: usize) -> Cow<'_, str> {
     if json.len() <= count || !json.starts_with('"') {
         return Cow::Borrowed(json);
     }
@@ -294,19 +296,19 @@ mod tests {
                 true,
             ),
         ];
-        for (record, said, failed) in table {
-            let contents = Contents::of(record).unwrap().results();
+        for (record, text, failed) in table {
+            let contents = Contents::parse(record).unwrap().results();
             assert_eq!(contents.len(), 1, "{record}");
-            assert_eq!(contents[0].text(9), said, "{record}");
+            assert_eq!(contents[0].text(9), text, "{record}");
             assert_eq!(contents[0].failed, failed, "{record}");
         }
     }
 
     #[test]
     fn an_empty_reply_has_no_text() {
-        let text = |record| Contents::of(record).unwrap().assistant_text();
+        let text = |record| Contents::parse(record).unwrap().assistant_text();
         let reply = r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#;
-        assert!(matches!(text(reply), Some(AssistantText::Whole(said)) if said == "a"));
+        assert!(matches!(text(reply), Some(AssistantText::Whole(text)) if text == "a"));
         assert!(text(r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#).is_none());
     }
 
@@ -320,7 +322,7 @@ mod tests {
             count in 0..40_usize,
         ) {
             let json = format!("\"{}\"", parts.concat());
-            let beginning = string_prefix(&json, count);
+            let beginning = truncate_json_string(&json, count);
             let whole = unescape(&json).unwrap();
             // A pair of surrogates may be cut in half.
             let kept = unescape(&beginning).unwrap();
@@ -364,7 +366,7 @@ mod tests {
         ];
         for (record, expected) in table {
             assert_eq!(
-                Contents::of(record).unwrap().assistant_text(),
+                Contents::parse(record).unwrap().assistant_text(),
                 expected,
                 "{record}"
             );

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use turnpipe_core::json::{bytes, from_wtf8};
+use turnpipe_core::json::{bytes, from_wtf8, text};
 use turnpipe_core::message::Usage;
 
 /// A whole reply, or a part of one.
@@ -104,7 +104,7 @@ pub struct CallDelta<'a> {
 /// The end of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// The API's word.
+    /// The reason as the API states it.
     pub(crate) reason: String,
     pub(crate) kind: EndKind,
 }
@@ -121,35 +121,34 @@ pub enum EndKind {
     /// The server failed, with an explanation.
     Failed(String),
 }
-
-const BUDGET: &str =
-    "max_tokens length max_output_tokens model_context_window_exceeded model_length";
-
-const DECLINED: &str = "content_filter refusal safety recitation language blocklist \
-    prohibited_content spii image_safety";
-const FAILED: &str = "error error_finish insufficient_system_resource other failed cancelled \
-    malformed_function_call unexpected_tool_call too_many_tool_calls";
-
 impl End {
     /// Reads a stop reason of any API, in upper or lower case. The reason is the explanation, too.
-    pub(crate) fn of(reason: &str) -> Self {
+    pub(crate) fn from_reason(reason: &str) -> Self {
         Self::with_explanation(reason, reason)
     }
 
     /// Reads a stop reason that the API explains.
     pub(crate) fn with_explanation(reason: &str, explanation: impl Into<String>) -> Self {
-        let is_in = |list: &str| {
-            list.split(' ')
-                .any(|known| known.eq_ignore_ascii_case(reason))
-        };
-        let kind = if is_in(BUDGET) {
-            EndKind::Budget
-        } else if is_in(DECLINED) {
-            EndKind::Declined(explanation.into())
-        } else if is_in(FAILED) {
-            EndKind::Failed(explanation.into())
-        } else {
-            EndKind::Regular
+        let kind = match reason.to_ascii_lowercase().as_str() {
+            "max_tokens"
+            | "length"
+            | "max_output_tokens"
+            | "model_length"
+            | "model_context_window_exceeded" => EndKind::Budget,
+            "content_filter" | "refusal" | "safety" | "recitation" | "language" | "blocklist"
+            | "prohibited_content" | "spii" | "image_safety" => {
+                EndKind::Declined(explanation.into())
+            }
+            "error"
+            | "error_finish"
+            | "other"
+            | "failed"
+            | "cancelled"
+            | "insufficient_system_resource"
+            | "malformed_function_call"
+            | "unexpected_tool_call"
+            | "too_many_tool_calls" => EndKind::Failed(explanation.into()),
+            _ => EndKind::Regular,
         };
         let reason = reason.to_owned();
         Self { reason, kind }
@@ -157,7 +156,7 @@ impl End {
 }
 
 impl<'a> Chunk<'a> {
-    /// Returns a chunk of one reply.
+    /// Creates a chunk of the choice 0.
     pub(crate) fn single(id: Option<Cow<'a, str>>, extent: Extent, deltas: Vec<Delta<'a>>) -> Self {
         Self {
             id,
@@ -169,7 +168,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl Delta<'_> {
-    /// Whether it is content, which an end may cut.
+    /// Whether it is content. The content before an end may be cut off.
     pub(crate) fn is_content(&self) -> bool {
         !matches!(
             self,
@@ -178,8 +177,21 @@ impl Delta<'_> {
     }
 }
 
-/// The id of the call that a result belongs to, and the name of its tool, if the record has them.
-pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
+/// The call that a result belongs to, as far as the record names it.
+#[derive(Debug)]
+pub(crate) struct ResultId<'a> {
+    pub(crate) id: Option<Cow<'a, str>>,
+    /// The name of the tool.
+    pub(crate) name: Option<Cow<'a, str>>,
+}
+
+impl<'a> ResultId<'a> {
+    /// Reads the id of a call.
+    pub(crate) fn new(id: Option<&'a RawValue>) -> Self {
+        let (id, name) = (text(id), None);
+        Self { id, name }
+    }
+}
 
 /// The argument with the free text of a custom tool.
 pub const FREE_TEXT: &str = "input";
@@ -223,7 +235,7 @@ pub enum CutOff {
 
 impl<'a> Arguments<'a> {
     /// Reads arguments that are JSON text in a string, or a JSON value.
-    pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
+    pub(crate) fn from_raw(raw: Option<&'a RawValue>) -> Self {
         match (raw, bytes(raw)) {
             (_, Some(text)) if text.is_empty() => Self::None,
             (_, Some(text)) => Self::Text(text),
@@ -233,16 +245,16 @@ impl<'a> Arguments<'a> {
     }
 
     /// Wraps the free text of a custom tool in an object, as Codex does.
-    pub(crate) fn free_text(text: &RawValue) -> Self {
+    pub(crate) fn from_free_text(text: &RawValue) -> Self {
         let object = format!("{{\"{FREE_TEXT}\":{text}}}");
         Self::Text(Cow::Owned(object.into_bytes()))
     }
 
-    /// Returns the arguments as an object.
+    /// Converts the arguments to an object.
     ///
     /// # Errors
     /// The arguments are not an object.
-    pub(crate) fn object(self) -> Result<Box<RawValue>, CutOff> {
+    pub(crate) fn into_object(self) -> Result<Box<RawValue>, CutOff> {
         match self {
             Self::None => parse("{}".to_owned()),
             Self::Missing => Err(CutOff::NotAnObject("absent")),

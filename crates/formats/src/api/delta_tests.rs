@@ -3,19 +3,23 @@ use super::*;
 #[test]
 fn stop_reasons_of_all_apis() {
     for regular in "end_turn tool_use stop tool_calls STOP new_one".split(' ') {
-        assert_eq!(End::of(regular).kind, EndKind::Regular, "{regular}");
+        assert_eq!(
+            End::from_reason(regular).kind,
+            EndKind::Regular,
+            "{regular}"
+        );
     }
     for limit in "max_tokens length MAX_TOKENS".split(' ') {
-        assert_eq!(End::of(limit).kind, EndKind::Budget, "{limit}");
+        assert_eq!(End::from_reason(limit).kind, EndKind::Budget, "{limit}");
     }
     for declined in "content_filter refusal SAFETY".split(' ') {
         let kind = EndKind::Declined(declined.to_owned());
-        assert_eq!(End::of(declined).kind, kind, "{declined}");
+        assert_eq!(End::from_reason(declined).kind, kind, "{declined}");
     }
 }
 
 fn object(arguments: Arguments<'_>) -> String {
-    match arguments.object() {
+    match arguments.into_object() {
         Ok(input) => input.get().to_owned(),
         Err(reason) => reason.to_string(),
     }

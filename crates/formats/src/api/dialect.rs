@@ -162,7 +162,7 @@ impl Dialect {
 
 impl Dialect {
     /// Returns the members merged into a request for thinking with this budget.
-    pub(super) fn thinking_with(&self, tokens: u32) -> Map<String, Value> {
+    pub(super) fn enable_thinking(&self, tokens: u32) -> Map<String, Value> {
         let effort = match tokens {
             ..4096 => "low",
             4096..16_384 => "medium",
@@ -188,7 +188,7 @@ fn replace_placeholders(value: &mut Value, tokens: u32, effort: &str) {
 }
 
 /// Bytes of JSON text per token: an estimate for prose and code.
-const BYTES_OF_A_TOKEN: usize = 4;
+const BYTES_PER_TOKEN: usize = 4;
 
 impl CacheMarks {
     /// Whether a prefix that consists of these values is long enough for a mark. A server ignores
@@ -201,7 +201,7 @@ impl CacheMarks {
         let mut bytes = 0;
         prefix.into_iter().any(|value| {
             bytes += value.to_string().len();
-            bytes / BYTES_OF_A_TOKEN >= needed
+            bytes / BYTES_PER_TOKEN >= needed
         })
     }
 }
@@ -227,7 +227,7 @@ pub(super) enum AskedCalls<'a> {
 
 impl<'a> Ask<'a> {
     /// Returns the form for a request in a dialect.
-    pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
+    pub(super) fn new(request: &'a Request, dialect: &Dialect) -> Self {
         let functions = match &request.form {
             ReplyForm::Text => &[],
             ReplyForm::Tools(functions) => functions.as_slice(),
@@ -278,13 +278,13 @@ impl<'a> Ask<'a> {
             Some("object") => "object",
             _ => "value",
         };
-        let wish = format!(
+        let instruction = format!(
             "{start} with one JSON {kind} and nothing else. It has to fit this JSON Schema: {schema}"
         );
         if request.system.is_empty() {
-            wish
+            instruction
         } else {
-            format!("{}\n\n{wish}", request.system)
+            format!("{}\n\n{instruction}", request.system)
         }
     }
 }

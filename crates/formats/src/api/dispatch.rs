@@ -38,7 +38,7 @@ impl Api {
     }
 
     /// Whether the server marks the end of a stream.
-    pub fn closes_streams(self) -> bool {
+    pub fn has_stream_end(self) -> bool {
         matches!(self, Self::Anthropic | Self::Responses)
     }
 
@@ -58,50 +58,50 @@ impl Api {
     }
 
     /// Builds the messages, or items, with the results of calls for the next request.
-    pub(crate) fn results(self, results: &[CallResult]) -> Vec<Value> {
+    pub(crate) fn encode_results(self, results: &[CallResult]) -> Vec<Value> {
         if results.is_empty() {
             return Vec::new();
         }
         match self {
-            Self::OpenaiChat => openai_chat::results(results),
-            Self::Responses => responses::results(results),
-            Self::Anthropic => anthropic_encode::results(results),
-            Self::Gemini => gemini::results(results),
-            Self::Ollama => ollama::results(results),
+            Self::OpenaiChat => openai_chat::encode_results(results),
+            Self::Responses => responses::encode_results(results),
+            Self::Anthropic => anthropic_encode::encode_results(results),
+            Self::Gemini => gemini::encode_results(results),
+            Self::Ollama => ollama::encode_results(results),
         }
     }
 
     /// Returns the declaration of a function.
-    pub fn declaration(self, function: &Function) -> Value {
+    pub fn declare(self, function: &Function) -> Value {
         match self {
-            Self::OpenaiChat | Self::Ollama => openai_chat::declaration(function),
-            Self::Responses => responses::declaration(function),
-            Self::Anthropic => anthropic_encode::declaration(function),
-            Self::Gemini => gemini::declaration(function),
+            Self::OpenaiChat | Self::Ollama => openai_chat::declare(function),
+            Self::Responses => responses::declare(function),
+            Self::Anthropic => anthropic_encode::declare(function),
+            Self::Gemini => gemini::declare(function),
         }
     }
 
     /// Returns the value of a request's `tools`.
-    pub fn tools(self, declarations: Vec<Value>) -> Value {
+    pub fn encode_tools(self, declarations: Vec<Value>) -> Value {
         match self {
-            Self::Gemini if !declarations.is_empty() => gemini::tools(&declarations),
+            Self::Gemini if !declarations.is_empty() => gemini::encode_tools(&declarations),
             _ => declarations.into(),
         }
     }
 
     /// Takes the model's output out of a record, unchanged.
-    pub(crate) fn raw(self, record: Value) -> Verbatim {
+    pub(crate) fn take_output(self, record: Value) -> Verbatim {
         match self {
-            Self::Anthropic => anthropic::raw(record),
+            Self::Anthropic => anthropic::take_output(record),
             Self::OpenaiChat | Self::Ollama => {
-                openai_chat::raw(record).unwrap_or(Verbatim::Nothing)
+                openai_chat::take_output(record).unwrap_or(Verbatim::Nothing)
             }
-            Self::Responses => responses::raw(record),
-            Self::Gemini => Verbatim::Parts(gemini::raw(record)),
+            Self::Responses => responses::take_output(record),
+            Self::Gemini => Verbatim::Parts(gemini::take_output(record)),
         }
     }
 
-    /// Sets the ids of the calls among the model's parts that [`Api::raw`] returned, unless their number differs.
+    /// Sets the ids of the calls among the model's parts that [`Api::take_output`] returned, unless their number differs.
     /// Gemini and Ollama identify calls without an id by their names.
     pub(crate) fn set_call_ids(self, parts: &mut [Value], ids: Vec<ToolUseId>) {
         let calls = parts
@@ -131,10 +131,10 @@ impl Api {
         }
     }
 
-    /// Builds the message from the model's parts, or members and calls, that [`Api::raw`] returned.
-    pub(crate) fn raw_message(self, members: Map<String, Value>, parts: Vec<Value>) -> Vec<Value> {
+    /// Builds the message from the model's parts, or members and calls, that [`Api::take_output`] returned.
+    pub(crate) fn to_message(self, members: Map<String, Value>, parts: Vec<Value>) -> Vec<Value> {
         match self {
-            Self::OpenaiChat | Self::Ollama => openai_chat::raw_message(members, parts),
+            Self::OpenaiChat | Self::Ollama => openai_chat::to_message(members, parts),
             _ if parts.is_empty() => parts,
             Self::Anthropic => vec![serde_json::json!({"role": "assistant", "content": parts})],
             Self::Gemini => vec![serde_json::json!({"role": "model", "parts": parts})],
@@ -154,7 +154,7 @@ pub fn encode(dialect: &Dialect, model: &str, request: &Request, delivery: Deliv
     };
     match request.thinking {
         Thinking::Off => merge(&mut body, &dialect.thinking_off),
-        Thinking::Tokens(tokens) => merge(&mut body, &dialect.thinking_with(tokens)),
+        Thinking::Tokens(tokens) => merge(&mut body, &dialect.enable_thinking(tokens)),
         Thinking::Unspecified => {}
     }
     merge(&mut body, &dialect.extra_body);

@@ -50,7 +50,7 @@ pub(crate) enum Content<'a> {
 }
 
 impl<'a> LenientVisitor<'a> for Content<'a> {
-    fn array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
+    fn read_array<A: SeqAccess<'a>>(mut array: A) -> Result<Option<Self>, A::Error> {
         let mut blocks = Vec::new();
         while let Some(Lenient(block)) = array.next_element::<Lenient<Block<'a>>>()? {
             blocks.push(block.unwrap_or_default());
@@ -58,17 +58,17 @@ impl<'a> LenientVisitor<'a> for Content<'a> {
         Ok(Some(Self::Blocks(blocks)))
     }
 
-    fn text(text: Cow<'a, str>) -> Option<Self> {
+    fn read_text(text: Cow<'a, str>) -> Option<Self> {
         Some(Self::Text(text))
     }
 }
 
 impl<'a> Content<'a> {
     /// Reads a value; `None` if it is neither a string nor an array.
-    pub(crate) fn of(raw: Option<&'a RawValue>) -> Option<Self> {
+    pub(crate) fn from_raw(raw: Option<&'a RawValue>) -> Option<Self> {
         match text(raw) {
             Some(text) => Some(Self::Text(text)),
-            None => is_array(raw).then(|| Self::Blocks(Block::list(raw))),
+            None => is_array(raw).then(|| Self::Blocks(Block::read_list(raw))),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Envelope<'a> {
                 role: self.role,
                 id: self.id,
                 model: self.model,
-                content: Content::of(self.content),
+                content: Content::from_raw(self.content),
                 parts: self.parts,
                 stop_reason: self.stop_reason,
                 usage: self.usage,

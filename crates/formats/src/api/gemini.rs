@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, ResultId};
 use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, set_temperature};
 use super::envelope::Envelope;
-use super::gemini_schema::gemini_schema;
+use super::gemini_schema::convert_schema;
 use super::request::{
-    Attachment, MergedTurn, arguments, attachment, attachments, functions_called, result_text,
-    turns_from_user,
+    Attachment, MergedTurn, as_attachment, filter_attachments, format_result, map_call_names,
+    merge_turns_from_user, parse_arguments,
 };
 use super::request::{CallResult, Delivery, Function, Request};
 use turnpipe_core::json::{
@@ -36,16 +36,16 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
 
 /// Builds the body of a request.
 pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let mut body = json!({});
     let instructions = ask.instructions(request);
     if !instructions.is_empty() {
         body["systemInstruction"] = json!({"parts": [{"text": instructions}]});
     }
-    body["contents"] = contents(request).into();
-    let declarations: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    body["contents"] = encode_contents(request).into();
+    let declarations: Vec<Value> = ask.functions().iter().map(declare).collect();
     if !declarations.is_empty() {
-        body["tools"] = tools(&declarations);
+        body["tools"] = encode_tools(&declarations);
     }
     if let AskedCalls::Named(function) | AskedCalls::Any(function) = ask.calls {
         let config = json!({"mode": "ANY", "allowedFunctionNames": [function.name]});
@@ -59,7 +59,9 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
         }
         match form {
             JsonForm::Schema => generation["responseJsonSchema"] = function.parameters.clone(),
-            JsonForm::Lenient => generation["responseSchema"] = gemini_schema(&function.parameters),
+            JsonForm::Lenient => {
+                generation["responseSchema"] = convert_schema(&function.parameters);
+            }
             JsonForm::Object | JsonForm::Instructions => {}
         }
     }
@@ -68,13 +70,13 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
 }
 
 /// Returns the value that contains declarations.
-pub(super) fn tools(declarations: &[Value]) -> Value {
+pub(super) fn encode_tools(declarations: &[Value]) -> Value {
     json!([{"functionDeclarations": declarations}])
 }
 
-pub(super) fn declaration(function: &Function) -> Value {
+pub(super) fn declare(function: &Function) -> Value {
     let mut declared = json!({"name": function.name, "description": function.description});
-    let parameters = gemini_schema(&function.parameters);
+    let parameters = convert_schema(&function.parameters);
     // An object without members is refused; without parameters it means the same.
     let has_members = parameters["properties"]
         .as_object()
@@ -85,9 +87,9 @@ pub(super) fn declaration(function: &Function) -> Value {
     declared
 }
 
-fn contents(request: &Request) -> Vec<Value> {
-    let conversation = turns_from_user(request);
-    let functions = functions_called(&conversation);
+fn encode_contents(request: &Request) -> Vec<Value> {
+    let conversation = merge_turns_from_user(request);
+    let functions = map_call_names(&conversation);
     let mut contents = Vec::new();
     for turn in &conversation {
         let role = match turn.role {
@@ -106,7 +108,7 @@ fn parts(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     let parts = |block: &&Block| match block {
         Block::Text(text) => vec![json!({"text": text})],
         Block::Call(call) => {
-            let function = json!({"name": call.name, "args": arguments(&call.input)});
+            let function = json!({"name": call.name, "args": parse_arguments(&call.input)});
             let mut part = json!({"functionCall": function});
             if let Some(signature) = &call.signature {
                 part["thoughtSignature"] = signature.as_str().into();
@@ -116,35 +118,35 @@ fn parts(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
         Block::Result(result) => {
             // The API identifies calls by the function's name.
             let name = functions.get(&*result.id).copied();
-            response(name.unwrap_or(&result.id), None, result)
+            encode_response(name.unwrap_or(&result.id), None, result)
         }
-        Block::Media(media) => attachment(media).map(inline_data).into_iter().collect(),
+        Block::Media(media) => as_attachment(media).map(encode_media).into_iter().collect(),
         Block::Thinking(_) => Vec::new(),
     };
     turn.blocks.iter().flat_map(parts).collect()
 }
 
 /// Returns a response, and its images: not all models accept images inside it.
-fn response(name: &str, id: Option<&str>, result: &ToolResult) -> Vec<Value> {
+fn encode_response(name: &str, id: Option<&str>, result: &ToolResult) -> Vec<Value> {
     let key = if result.failed { "error" } else { "output" };
-    let mut response = json!({"name": name, "response": {key: result_text(&result.parts)}});
+    let mut response = json!({"name": name, "response": {key: format_result(&result.parts)}});
     if let Some(id) = id {
         response["id"] = id.into();
     }
     let response = json!({"functionResponse": response});
-    let images = attachments(&result.parts).map(inline_data);
+    let images = filter_attachments(&result.parts).map(encode_media);
     std::iter::once(response).chain(images).collect()
 }
 
-fn inline_data((kind, data): Attachment<'_>) -> Value {
-    json!({"inlineData": {"mimeType": kind, "data": data}})
+fn encode_media(attachment: Attachment<'_>) -> Value {
+    json!({"inlineData": {"mimeType": attachment.media_type, "data": attachment.data}})
 }
 
 /// Builds the content with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+pub(super) fn encode_results(results: &[CallResult]) -> Vec<Value> {
     let parts = results.iter().flat_map(|call| {
         let id = call.has_id.then_some(&*call.result.id);
-        response(&call.name, id, &call.result)
+        encode_response(&call.name, id, &call.result)
     });
     vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
 }
@@ -216,7 +218,7 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
         whole.choices.extend(part.choices);
         whole
     });
-    whole.or_else(|| Some(chunk(&Generated::default())))
+    whole.or_else(|| Some(to_chunk(&Generated::default())))
 }
 
 fn parse_object(json: &str) -> Option<Chunk<'_>> {
@@ -224,25 +226,25 @@ fn parse_object(json: &str) -> Option<Chunk<'_>> {
     if let (None, None, None) = (generated.candidates, generated.feedback, generated.usage) {
         return None;
     }
-    Some(chunk(&generated))
+    Some(to_chunk(&generated))
 }
 
 /// Reads a record with candidates.
-pub(super) fn candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    chunk(&Generated {
+pub(super) fn read_candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    to_chunk(&Generated {
         response_id: record.response_id,
         candidates: record.candidates,
         ..Generated::default()
     })
 }
 
-fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
+fn to_chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     let mut choices = Vec::new();
-    choices.extend(usage(generated.usage).map(|usage| Choice {
+    choices.extend(read_usage(generated.usage).map(|usage| Choice {
         index: 0,
         deltas: vec![Delta::Usage(usage)],
     }));
-    let feedback = Feedback::of(generated.feedback).unwrap_or_default();
+    let feedback = Feedback::from_raw(generated.feedback).unwrap_or_default();
     if let Some(reason) = text(feedback.block_reason) {
         let kind = EndKind::Declined(format!("the prompt was blocked: {reason}"));
         let reason = reason.into_owned();
@@ -250,11 +252,11 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         choices.push(Choice { index: 0, deltas });
     }
     let (mut has_content, mut has_end) = (false, false);
-    for candidate in Candidate::list(generated.candidates) {
-        let content = Content::of(candidate.content).unwrap_or_default();
-        let parts = Part::list(content.parts);
+    for candidate in Candidate::read_list(generated.candidates) {
+        let content = Content::from_raw(candidate.content).unwrap_or_default();
+        let parts = Part::read_list(content.parts);
         has_content |= !parts.is_empty();
-        let mut deltas = deltas(&parts, Signed::Anything);
+        let mut deltas = read_deltas(&parts, Signed::Anything);
         if let Some(reason) = non_empty(candidate.finish_reason) {
             has_end = true;
             let explanation = match text(candidate.finish_message) {
@@ -278,11 +280,11 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
 }
 
 /// Reads content of the model, as in Qwen Code's sessions.
-pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
+pub(super) fn read_content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
     Chunk::single(
         id,
         Extent::Whole,
-        deltas(&Part::list(parts), Signed::Thoughts),
+        read_deltas(&Part::read_list(parts), Signed::Thoughts),
     )
 }
 
@@ -292,11 +294,13 @@ impl Part<'_> {
     }
 }
 
-fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
+fn read_deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
     let mut deltas = Vec::new();
     for part in parts {
         if let Some(raw) = non_null(part.call) {
-            let Some(call) = call(raw) else { continue };
+            let Some(call) = read_call(raw) else {
+                continue;
+            };
             deltas.push(Delta::Call(call));
             deltas.extend(text(part.signature).map(Delta::Signature));
             continue;
@@ -316,8 +320,8 @@ fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
 }
 
 /// Reads a call. `None` if it only continues a call that arrived in parts.
-fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
-    let function = Called::of(Some(raw)).unwrap_or_default();
+fn read_call(raw: &RawValue) -> Option<CallDelta<'_>> {
+    let function = Called::from_raw(Some(raw)).unwrap_or_default();
     let name = non_empty(function.name);
     let args = non_null(function.args);
     let is_partial = is_true(function.will_continue) || non_null(function.partial_args).is_some();
@@ -337,22 +341,25 @@ fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
 }
 
 /// Returns the ids and names of the responses in content of the user.
-pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
-    let parts = Part::list(parts).into_iter();
+pub(super) fn read_result_ids(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
+    let parts = Part::read_list(parts).into_iter();
     let functions = parts.filter_map(|part| {
         let response = non_null(part.response)?;
-        Some(Called::of(Some(response)).unwrap_or_default())
+        Some(Called::from_raw(Some(response)).unwrap_or_default())
     });
     functions
-        .map(|function| (text(function.id), text(function.name)))
+        .map(|function| ResultId {
+            id: text(function.id),
+            name: text(function.name),
+        })
         .collect()
 }
 
 /// Returns the values of the responses in content of the user.
-pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> {
-    let functions = Part::list(parts)
+pub(super) fn read_result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> {
+    let functions = Part::read_list(parts)
         .into_iter()
-        .filter_map(|part| Called::of(part.response));
+        .filter_map(|part| Called::from_raw(part.response));
     functions.map(|function| function.response).collect()
 }
 
@@ -367,30 +374,31 @@ pub enum Signed {
 
 /// Reads content, which is a string or a list of parts, with the names of the functions that
 /// responses belong to.
-pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, String)> {
+pub(crate) fn read_blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, String)> {
     if let Some(text) = text(parts) {
         return vec![(Block::Text(text.into_owned()), String::new())];
     }
-    let blocks = Part::list(parts).into_iter().filter_map(|part| {
+    let blocks = Part::read_list(parts).into_iter().filter_map(|part| {
         let mut name = String::new();
-        let block = if let Some(said) = text(part.text) {
+        let block = if let Some(text) = text(part.text) {
             if part.is_thought(signed) {
-                Block::thinking(said)
+                Block::thinking(text)
             } else {
-                Block::Text(said.into_owned())
+                Block::Text(text.into_owned())
             }
-        } else if let Some(call) = Called::of(part.call) {
+        } else if let Some(call) = Called::from_raw(part.call) {
             Block::Call(Call {
                 id: string(call.id).unwrap_or_default(),
                 name: string(call.name).unwrap_or_default(),
                 input: input_of(call.args),
                 signature: string(part.signature),
             })
-        } else if let Some(function) = Called::of(part.response) {
+        } else if let Some(function) = Called::from_raw(part.response) {
             name = string(function.name).unwrap_or_default();
-            Block::Result(result(&function))
+            Block::Result(read_result(&function))
         } else {
-            let data = InlineData::of(part.data).or_else(|| InlineData::of(part.file))?;
+            let data =
+                InlineData::from_raw(part.data).or_else(|| InlineData::from_raw(part.file))?;
             Block::Media(Media {
                 media_type: string(data.media_type).unwrap_or_default(),
                 data: string(data.data),
@@ -401,19 +409,17 @@ pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, St
     blocks.collect()
 }
 
-fn result(function: &Called<'_>) -> ToolResult {
-    let output = Output::of(function.response).unwrap_or_default();
-    let said = output.output.or(output.result).or(output.content);
-    let failed = non_empty(output.error).is_some() || said.is_none() && output.error.is_some();
-    let content = output
-        .error
-        .filter(|_| failed)
-        .or(said)
-        .or(function.response);
-    let said = text(content).or_else(|| content.map(|json| json.get().into()));
-    let parts = blocks(function.parts, Signed::Anything).into_iter();
-    let mut parts = result_parts(parts.map(|(block, _)| block).collect());
-    parts.insert(0, ResultPart::Text(said.unwrap_or_default().into_owned()));
+fn read_result(function: &Called<'_>) -> ToolResult {
+    let response = Output::from_raw(function.response).unwrap_or_default();
+    let output = response.output.or(response.result).or(response.content);
+    let failed =
+        non_empty(response.error).is_some() || output.is_none() && response.error.is_some();
+    let error = if failed { response.error } else { None };
+    let content = error.or(output).or(function.response);
+    let shown = text(content).or_else(|| content.map(|json| json.get().into()));
+    let blocks = read_blocks(function.parts, Signed::Anything).into_iter();
+    let mut parts = result_parts(blocks.map(|(block, _)| block).collect());
+    parts.insert(0, ResultPart::Text(shown.unwrap_or_default().into_owned()));
     ToolResult {
         id: string(function.id).unwrap_or_default(),
         parts,
@@ -423,12 +429,12 @@ fn result(function: &Called<'_>) -> ToolResult {
 }
 
 /// Reads token counts. The prompt includes cached tokens.
-pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    Tokens::of(raw).map(usage_of)
+pub(crate) fn read_usage(raw: Option<&RawValue>) -> Option<Usage> {
+    Tokens::from_raw(raw).map(sum_usage)
 }
 
 /// Returns the usage that these counts state.
-pub(crate) fn usage_of(tokens: Tokens<'_>) -> Usage {
+pub(crate) fn sum_usage(tokens: Tokens<'_>) -> Usage {
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
     let (candidates, thoughts) = (count(tokens.candidates), count(tokens.thoughts));
@@ -447,7 +453,7 @@ pub(crate) fn usage_of(tokens: Tokens<'_>) -> Usage {
 }
 
 /// Takes the parts of the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Vec<Value> {
+pub(super) fn take_output(mut record: Value) -> Vec<Value> {
     let mut parts = Vec::new();
     let said = record
         .pointer_mut("/candidates/0/content/parts")

@@ -5,17 +5,17 @@
 use serde_json::{Map, Value};
 
 /// Keywords with the same meaning in both.
-const KEPT: &str = "title description default format pattern minLength maxLength minimum \
+const COMMON_KEYWORDS: &str = "title description default format pattern minLength maxLength minimum \
     maximum minItems maxItems minProperties maxProperties required";
 
 /// Accepted formats. Others make the API reject the whole request.
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
 /// Converts an object schema.
-pub(crate) fn gemini_schema(schema: &Value) -> Value {
+pub(crate) fn convert_schema(schema: &Value) -> Value {
     let mut converter = Converter {
         root: schema,
-        following: vec!["#"],
+        open_references: vec!["#"],
     };
     Value::Object(converter.convert(schema))
 }
@@ -23,7 +23,7 @@ pub(crate) fn gemini_schema(schema: &Value) -> Value {
 struct Converter<'a> {
     root: &'a Value,
     /// References whose targets are being converted.
-    following: Vec<&'a str>,
+    open_references: Vec<&'a str>,
 }
 
 impl<'a> Converter<'a> {
@@ -33,16 +33,16 @@ impl<'a> Converter<'a> {
             // `true` and `false` have no equivalent.
             return converted;
         };
-        if let Some((reference, target)) = self.target_of(schema) {
-            self.following.push(reference);
+        if let Some((reference, target)) = self.resolve_reference(schema) {
+            self.open_references.push(reference);
             converted = self.convert(target);
-            self.following.pop();
+            self.open_references.pop();
         }
-        for part in list(schema, "allOf") {
+        for part in list_schemas(schema, "allOf") {
             merge(&mut converted, self.convert(part));
         }
         self.convert_type(schema, &mut converted);
-        for keyword in KEPT.split(' ') {
+        for keyword in COMMON_KEYWORDS.split(' ') {
             if let Some(value) = schema.get(keyword) {
                 converted.insert(keyword.to_owned(), value.clone());
             }
@@ -62,8 +62,8 @@ impl<'a> Converter<'a> {
             Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        let (nulls, others): (Vec<&Value>, Vec<&Value>) = list(schema, "anyOf")
-            .chain(list(schema, "oneOf"))
+        let (nulls, others): (Vec<&Value>, Vec<&Value>) = list_schemas(schema, "anyOf")
+            .chain(list_schemas(schema, "oneOf"))
             .partition(|alternative| is_null(alternative));
         let admits_null = types.contains(&"null") || !nulls.is_empty();
         let mut alternatives: Vec<Map<String, Value>> = others
@@ -96,7 +96,7 @@ impl<'a> Converter<'a> {
             converted.insert("nullable".to_owned(), true.into());
         }
         // Only strings can be enumerated.
-        let options: Vec<Value> = list(schema, "enum")
+        let options: Vec<Value> = list_schemas(schema, "enum")
             .chain(schema.get("const"))
             .filter(|option| option.is_string())
             .cloned()
@@ -129,9 +129,9 @@ impl<'a> Converter<'a> {
 
     /// Returns the target of a reference, or `None` if it is already being converted, because the schema is
     /// recursive.
-    fn target_of(&self, schema: &'a Map<String, Value>) -> Option<(&'a str, &'a Value)> {
+    fn resolve_reference(&self, schema: &'a Map<String, Value>) -> Option<(&'a str, &'a Value)> {
         let reference = schema.get("$ref")?.as_str()?;
-        if self.following.contains(&reference) {
+        if self.open_references.contains(&reference) {
             return None;
         }
         let target = self.root.pointer(reference.strip_prefix('#')?)?;
@@ -139,7 +139,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-fn list<'a>(
+fn list_schemas<'a>(
     schema: &'a Map<String, Value>,
     keyword: &str,
 ) -> impl Iterator<Item = &'a Value> + use<'a> {
@@ -158,9 +158,9 @@ fn is_null(schema: &Value) -> bool {
 fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
     for (keyword, value) in from {
         match (into.get_mut(&keyword), value) {
-            (Some(Value::Object(here)), Value::Object(there)) => here.extend(there),
-            (Some(Value::Array(here)), Value::Array(there)) if keyword == "required" => {
-                here.extend(there);
+            (Some(Value::Object(existing)), Value::Object(added)) => existing.extend(added),
+            (Some(Value::Array(existing)), Value::Array(added)) if keyword == "required" => {
+                existing.extend(added);
             }
             (Some(_), _) => {}
             (None, value) => {
@@ -229,7 +229,7 @@ mod tests {
             ),
         ];
         for (schema, expected) in rows {
-            assert_eq!(gemini_schema(&schema), expected);
+            assert_eq!(convert_schema(&schema), expected);
         }
     }
 
@@ -244,7 +244,7 @@ mod tests {
             }}
         });
         assert_eq!(
-            gemini_schema(&schema),
+            convert_schema(&schema),
             json!({"type": "OBJECT", "properties": {
                 "self": {},
                 "tree": {"type": "OBJECT", "properties": {"left": {}, "right": {}}}

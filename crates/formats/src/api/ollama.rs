@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::delta::{Chunk, Delta, End, Extent};
 use super::dialect::{Ask, Dialect, JsonForm, set_temperature};
 use super::envelope::Envelope;
-use super::openai_chat::{calls, strict_declaration};
+use super::openai_chat::{declare_strict, read_calls};
 use super::request::{CallResult, Delivery, Request};
 use super::request::{
-    MergedTurn, arguments, attachments, functions_called, merged_turns, result_text,
+    MergedTurn, filter_attachments, format_result, map_call_names, merge_turns, parse_arguments,
 };
 use turnpipe_core::json::{bytes, is_true, non_empty, number, object, text};
 use turnpipe_core::message::{Call, ResultPart, Role, ToolResult, Usage};
@@ -32,15 +32,15 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     // The default is to stream.
     let mut body = json!({"model": model, "stream": delivery == Delivery::Streamed});
-    let messages = Value::from(messages(&ask.instructions(request), request));
-    let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
+    let messages = Value::from(encode_messages(&ask.instructions(request), request));
+    let functions: Vec<Value> = ask.functions().iter().map(declare_strict).collect();
     let mut options = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
     set_temperature(&mut options, dialect, request);
     let bytes = messages.to_string().len() + Value::from(functions.clone()).to_string().len();
-    if let Some(context) = context(bytes, request.max_output_tokens) {
+    if let Some(context) = needed_context(bytes, request.max_output_tokens) {
         options["num_ctx"] = context.into();
     }
     body["messages"] = messages;
@@ -60,36 +60,36 @@ pub(super) fn encode(
 }
 
 /// Returns the context that a request needs, if the default may be too small.
-fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
+fn needed_context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
     let output = usize::try_from(max_output_tokens).unwrap_or(MAX_CONTEXT);
     let needed = (bytes / BYTES_PER_TOKEN).saturating_add(output);
     (needed > DEFAULT_CONTEXT).then(|| needed.next_power_of_two().min(MAX_CONTEXT))
 }
 
-fn messages(instructions: &str, request: &Request) -> Vec<Value> {
-    let conversation = merged_turns(request);
-    let functions = functions_called(&conversation);
+fn encode_messages(instructions: &str, request: &Request) -> Vec<Value> {
+    let conversation = merge_turns(request);
+    let functions = map_call_names(&conversation);
     let mut messages = Vec::new();
     if !instructions.is_empty() {
         messages.push(json!({"role": "system", "content": instructions}));
     }
     for turn in &conversation {
         match turn.role {
-            Role::User | Role::System => messages.extend(user(turn, &functions)),
-            Role::Assistant => messages.push(assistant(turn)),
+            Role::User | Role::System => messages.extend(encode_user_turn(turn, &functions)),
+            Role::Assistant => messages.push(encode_model_turn(turn)),
         }
     }
     messages
 }
 
-fn user(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
+fn encode_user_turn(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     let result = |result: &ToolResult| {
         let name = functions.get(&*result.id).copied();
-        message_of_result(name.unwrap_or(&result.id), None, &result.parts)
+        encode_result(name.unwrap_or(&result.id), None, &result.parts)
     };
     let mut messages: Vec<Value> = turn.results().map(result).collect();
     let text = turn.text();
-    let images: Vec<&str> = turn.attachments().map(|(_, data)| data).collect();
+    let images: Vec<&str> = turn.attachments().map(|image| image.data).collect();
     if !text.is_empty() || !images.is_empty() {
         let mut message = json!({"role": "user", "content": text});
         if !images.is_empty() {
@@ -100,12 +100,12 @@ fn user(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     messages
 }
 
-fn message_of_result(name: &str, id: Option<&str>, parts: &[ResultPart]) -> Value {
-    let mut message = json!({"role": "tool", "tool_name": name, "content": result_text(parts)});
+fn encode_result(name: &str, id: Option<&str>, parts: &[ResultPart]) -> Value {
+    let mut message = json!({"role": "tool", "tool_name": name, "content": format_result(parts)});
     if let Some(id) = id {
         message["tool_call_id"] = id.into();
     }
-    let images: Vec<&str> = attachments(parts).map(|(_, data)| data).collect();
+    let images: Vec<&str> = filter_attachments(parts).map(|image| image.data).collect();
     if !images.is_empty() {
         message["images"] = json!(images);
     }
@@ -113,17 +113,16 @@ fn message_of_result(name: &str, id: Option<&str>, parts: &[ResultPart]) -> Valu
 }
 
 /// Builds the messages with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+pub(super) fn encode_results(results: &[CallResult]) -> Vec<Value> {
     let message = |call: &CallResult| {
         let id = call.has_id.then_some(&*call.result.id);
-        message_of_result(&call.name, id, &call.result.parts)
+        encode_result(&call.name, id, &call.result.parts)
     };
     results.iter().map(message).collect()
 }
 
-fn assistant(turn: &MergedTurn<'_>) -> Value {
-    let call =
-        |call: &Call| json!({"function": {"name": call.name, "arguments": arguments(&call.input)}});
+fn encode_model_turn(turn: &MergedTurn<'_>) -> Value {
+    let call = |call: &Call| json!({"function": {"name": call.name, "arguments": parse_arguments(&call.input)}});
     let calls: Vec<Value> = turn.calls().map(call).collect();
     let mut message = json!({"role": "assistant", "content": turn.text()});
     if !calls.is_empty() {
@@ -154,18 +153,18 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     if let (None, None) = (reply.message, reply.done) {
         return None;
     }
-    let message = Message::of(reply.message).unwrap_or_default();
+    let message = Message::from_raw(reply.message).unwrap_or_default();
     let mut deltas = Vec::new();
     deltas.extend(bytes(message.thinking).map(Delta::Thinking));
     deltas.extend(bytes(message.content).map(Delta::Text));
-    deltas.extend(calls(message.tool_calls).into_iter().map(Delta::Call));
+    deltas.extend(read_calls(message.tool_calls).into_iter().map(Delta::Call));
     if is_true(reply.done) {
         deltas.push(Delta::Usage(Usage {
             input: number(reply.prompt_tokens).unwrap_or(0),
             output: number(reply.tokens).unwrap_or(0),
             ..Usage::default()
         }));
-        deltas.extend(end(reply.done_reason));
+        deltas.extend(read_end(reply.done_reason));
     }
     let chunk = Chunk::single(None, Extent::MoreOrStart, deltas);
     Some(Chunk {
@@ -175,21 +174,21 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
 }
 
 /// Reads a record that is a reply or a part of one.
-pub(super) fn reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+pub(super) fn read_reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = record.message.clone().unwrap_or_default();
     let mut deltas = Vec::new();
     deltas.extend(bytes(message.thinking).map(Delta::Thinking));
     if let Some(super::envelope::Content::Text(text)) = message.content {
         deltas.push(Delta::Text(super::anthropic::to_bytes(&text)));
     }
-    deltas.extend(calls(message.tool_calls).into_iter().map(Delta::Call));
+    deltas.extend(read_calls(message.tool_calls).into_iter().map(Delta::Call));
     if is_true(record.done) {
-        deltas.extend(end(record.done_reason));
+        deltas.extend(read_end(record.done_reason));
     }
     Chunk::single(None, Extent::MoreOrStart, deltas)
 }
 
-fn end<'a>(reason: Option<&RawValue>) -> [Delta<'a>; 2] {
-    let end = End::of(&text(reason).unwrap_or_default());
+fn read_end<'a>(reason: Option<&RawValue>) -> [Delta<'a>; 2] {
+    let end = End::from_reason(&text(reason).unwrap_or_default());
     [Delta::End(end), Delta::Closed]
 }

@@ -9,8 +9,8 @@ use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Ext
 use super::dialect::{Acceptance, Ask, AskedCalls, Dialect, JsonForm, is_strict, set_temperature};
 use super::envelope::Envelope;
 use super::request::{
-    Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix, attachments,
-    data_url, merged_turns, result_text,
+    Attachment, CallResult, Delivery, Function, MergedTurn, Request, SharedPrefix,
+    filter_attachments, format_data_url, format_result, merge_turns,
 };
 use super::verbatim::Verbatim;
 use turnpipe_core::json::{bytes, non_empty, non_null, number, object, text};
@@ -32,7 +32,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let is_streamed = delivery == Delivery::Streamed;
     // `stream` is always sent: some gateways stream by default.
     let mut body = json!({"model": model, "stream": is_streamed});
@@ -41,8 +41,8 @@ pub(super) fn encode(
     }
     body[&dialect.budget_key] = request.max_output_tokens.into();
     set_temperature(&mut body, dialect, request);
-    let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
-    let mut messages = messages(&ask.instructions(request), request, dialect.thoughts);
+    let functions: Vec<Value> = ask.functions().iter().map(declare_strict).collect();
+    let mut messages = encode_messages(&ask.instructions(request), request, dialect.thoughts);
     let instructions = messages
         .first_mut()
         .filter(|first| first["role"] == "system");
@@ -51,7 +51,7 @@ pub(super) fn encode(
             .cache_marks
             .is_worthwhile(functions.iter().chain([&*first]))
     {
-        mark(first);
+        mark_for_cache(first);
     }
     if request.shared == SharedPrefix::Conversation
         && messages.len() > 1
@@ -60,7 +60,7 @@ pub(super) fn encode(
             .is_worthwhile(functions.iter().chain(&messages))
         && let Some(last) = messages.last_mut()
     {
-        mark(last);
+        mark_for_cache(last);
     }
     body["messages"] = messages.into();
     if !functions.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn encode(
 }
 
 /// Returns the declaration of a function.
-pub(super) fn declaration(function: &Function) -> Value {
+pub(super) fn declare(function: &Function) -> Value {
     let declared = json!({
         "name": function.name,
         "description": function.description,
@@ -99,9 +99,9 @@ pub(super) fn declaration(function: &Function) -> Value {
     json!({"type": "function", "function": declared})
 }
 
-/// Like [`declaration`], strict if its schema allows it.
-pub(super) fn strict_declaration(function: &Function) -> Value {
-    let mut declaration = declaration(function);
+/// Like [`declare`], strict if its schema allows it.
+pub(super) fn declare_strict(function: &Function) -> Value {
+    let mut declaration = declare(function);
     if is_strict(function) {
         declaration["function"]["strict"] = true.into();
     }
@@ -109,26 +109,26 @@ pub(super) fn strict_declaration(function: &Function) -> Value {
 }
 
 /// Returns the messages of a request, with `instructions` before them.
-fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
+fn encode_messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
     let mut messages = Vec::new();
     if !instructions.is_empty() {
         messages.push(json!({"role": "system", "content": instructions}));
     }
-    for turn in merged_turns(request) {
+    for turn in merge_turns(request) {
         match turn.role {
-            Role::User | Role::System => messages.extend(user(&turn)),
-            Role::Assistant => messages.push(assistant(&turn, thoughts)),
+            Role::User | Role::System => messages.extend(encode_user_turn(&turn)),
+            Role::Assistant => messages.push(encode_model_turn(&turn, thoughts)),
         }
     }
     messages
 }
 
 /// Returns the messages of a user's turn. Results come first: they belong to the message before.
-fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
-    let mut messages: Vec<Value> = turn.results().map(message_of_result).collect();
-    messages.extend(images_of_results(turn.result_attachments()));
+fn encode_user_turn(turn: &MergedTurn<'_>) -> Vec<Value> {
+    let mut messages: Vec<Value> = turn.results().map(encode_result).collect();
+    messages.extend(encode_result_images(turn.result_attachments()));
     let text = turn.text();
-    let images: Vec<Value> = turn.attachments().map(image).collect();
+    let images: Vec<Value> = turn.attachments().map(encode_image).collect();
     if !images.is_empty() {
         let mut content = images;
         if !text.is_empty() {
@@ -142,13 +142,13 @@ fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
 }
 
 /// Returns a tool message, which contains only text.
-fn message_of_result(result: &ToolResult) -> Value {
-    json!({"role": "tool", "tool_call_id": result.id, "content": result_text(&result.parts)})
+fn encode_result(result: &ToolResult) -> Value {
+    json!({"role": "tool", "tool_call_id": result.id, "content": format_result(&result.parts)})
 }
 
 /// Returns the message with the images in results, if there are any.
-fn images_of_results<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option<Value> {
-    let mut content: Vec<Value> = images.map(image).collect();
+fn encode_result_images<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option<Value> {
+    let mut content: Vec<Value> = images.map(encode_image).collect();
     if content.is_empty() {
         return None;
     }
@@ -156,25 +156,25 @@ fn images_of_results<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option
     Some(json!({"role": "user", "content": content}))
 }
 
-fn image(attachment: Attachment<'_>) -> Value {
-    json!({"type": "image_url", "image_url": {"url": data_url(attachment)}})
+fn encode_image(attachment: Attachment<'_>) -> Value {
+    json!({"type": "image_url", "image_url": {"url": format_data_url(attachment)}})
 }
 
 /// Builds the messages with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
-    let message = |call: &CallResult| message_of_result(&call.result);
+pub(super) fn encode_results(results: &[CallResult]) -> Vec<Value> {
+    let message = |call: &CallResult| encode_result(&call.result);
     let parts = results
         .iter()
-        .flat_map(|call| attachments(&call.result.parts));
+        .flat_map(|call| filter_attachments(&call.result.parts));
     results
         .iter()
         .map(message)
-        .chain(images_of_results(parts))
+        .chain(encode_result_images(parts))
         .collect()
 }
 
 /// Returns a message of the model. Between calls, some servers require its earlier thinking (`DeepSeek`, Kimi).
-fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
+fn encode_model_turn(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
     let call = |call: &Call| {
         let function = json!({"name": call.name, "arguments": call.input.get()});
         json!({"id": call.id, "type": "function", "function": function})
@@ -194,7 +194,7 @@ fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
 }
 
 /// Marks the end of a prefix for the prompt cache: the message's text becomes a part with a mark.
-fn mark(message: &mut Value) {
+fn mark_for_cache(message: &mut Value) {
     let marked = match message.get("content") {
         Some(Value::String(text)) => {
             json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}])
@@ -248,21 +248,21 @@ const OLD_CALL: u64 = 1 << 32;
 /// Reads a completion. `None` if it is not one.
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     let record = Envelope::read(json)?;
-    let choices = Reply::list(record.choices);
+    let choices = Reply::read_list(record.choices);
     let first = choices
         .iter()
         .find(|choice| number(choice.index).unwrap_or(0) == 0)?;
-    Message::of(first.message).or_else(|| Message::of(first.delta))?;
-    Some(completion(&record, true))
+    Message::from_raw(first.message).or_else(|| Message::from_raw(first.delta))?;
+    Some(read_completion(&record, true))
 }
 
 /// Reads a chunk of a completion. `None` if it is not one.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
-    Some(completion(&Envelope::read(json)?, true))
+    Some(read_completion(&Envelope::read(json)?, true))
 }
 
 /// Reads an assistant message.
-pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+pub(super) fn read_message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = Message {
         role: record.role,
         content: record.content,
@@ -279,18 +279,18 @@ pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
 }
 
 /// Reads a record with choices, with or without text deltas.
-pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
-    let mut usage = Tokens::of(record.usage).map(|tokens| Delta::Usage(usage(&tokens)));
+pub(super) fn read_completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
+    let mut usage = Tokens::from_raw(record.usage).map(|tokens| Delta::Usage(read_usage(&tokens)));
     let (mut is_whole, mut has_role, mut has_calls, mut has_content) = (false, false, false, false);
     let mut choices = Vec::new();
-    for reply in Reply::list(record.choices) {
-        let whole = Message::of(reply.message);
+    for reply in Reply::read_list(record.choices) {
+        let whole = Message::from_raw(reply.message);
         is_whole |= whole.is_some();
-        let message = whole.or_else(|| Message::of(reply.delta));
+        let message = whole.or_else(|| Message::from_raw(reply.delta));
         let message = message.unwrap_or_default();
         let failed = non_null(record.error).map(|_| Cow::Borrowed("error"));
         let reason = failed.or_else(|| non_empty(reply.finish_reason));
-        let end = reason.map(|reason| end(&reason, &reply, &message));
+        let end = reason.map(|reason| read_end(&reason, &reply, &message));
         has_role |= non_null(message.role).is_some();
         let calls = message.calls();
         has_calls |= !calls.is_empty();
@@ -307,7 +307,7 @@ pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<
             Some(_) => Delivery::Whole,
             None => Delivery::Streamed,
         };
-        deltas.extend(call_deltas(calls, delivery));
+        deltas.extend(to_call_deltas(calls, delivery));
         deltas.extend(end.map(Delta::End));
         let index = number(reply.index).unwrap_or_default();
         choices.push(Choice { index, deltas });
@@ -339,7 +339,7 @@ impl<'a> Message<'a> {
         let thinking = non_null(self.reasoning_content).or(self.reasoning);
         deltas.extend(bytes(thinking).map(Delta::Thinking));
         deltas.extend(bytes(self.content).map(Delta::Text));
-        for part in ContentPart::list(self.content) {
+        for part in ContentPart::read_list(self.content) {
             if text(part.kind).is_none_or(|kind| kind == "text" || kind == "output_text") {
                 deltas.extend(bytes(part.text).map(Delta::Text));
             }
@@ -350,7 +350,7 @@ impl<'a> Message<'a> {
     /// Returns the calls. A message of the old form has one, which some servers repeat in the new
     /// form.
     fn calls(&self) -> Vec<CallDelta<'a>> {
-        let mut deltas = calls(self.tool_calls);
+        let mut deltas = read_calls(self.tool_calls);
         if let Some(function) = non_null(self.function_call) {
             let old = ToolCall {
                 function: Some(function),
@@ -358,7 +358,7 @@ impl<'a> Message<'a> {
             };
             let old = CallDelta {
                 index: Some(OLD_CALL),
-                ..old.delta()
+                ..old.read_delta()
             };
             let is_same = |call: &CallDelta<'_>| old.name.is_none() || call.name == old.name;
             if !deltas.iter().any(is_same) {
@@ -371,23 +371,27 @@ impl<'a> Message<'a> {
 
 impl<'a> ToolCall<'a> {
     /// Reads a call delta. It only requires the index, and some servers omit even that.
-    fn delta(&self) -> CallDelta<'a> {
-        let custom = Called::of(self.custom);
-        let called = Called::of(self.function).or(custom).unwrap_or_default();
+    fn read_delta(&self) -> CallDelta<'a> {
+        let custom = Called::from_raw(self.custom);
+        let called = Called::from_raw(self.function)
+            .or(custom)
+            .unwrap_or_default();
         CallDelta {
             index: number(self.index),
             id: non_empty(self.id),
             name: non_empty(called.name),
             arguments: match non_null(called.arguments) {
-                Some(arguments) => Arguments::of(Some(arguments)),
-                None => called.input.map_or(Arguments::None, Arguments::free_text),
+                Some(arguments) => Arguments::from_raw(Some(arguments)),
+                None => called
+                    .input
+                    .map_or(Arguments::None, Arguments::from_free_text),
             },
         }
     }
 }
 
 /// Returns the deltas of the calls in one message. Calls with a name and the same index in one part differ.
-pub(crate) fn call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> Vec<Delta<'_>> {
+pub(crate) fn to_call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> Vec<Delta<'_>> {
     let mut named = None;
     let mut deltas = Vec::new();
     for call in calls {
@@ -402,11 +406,12 @@ pub(crate) fn call_deltas(calls: Vec<CallDelta<'_>>, delivery: Delivery) -> Vec<
 }
 
 /// Reads a list of calls.
-pub(crate) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
-    ToolCall::list(raw).iter().map(ToolCall::delta).collect()
+pub(crate) fn read_calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
+    let calls = ToolCall::read_list(raw);
+    calls.iter().map(ToolCall::read_delta).collect()
 }
 
-fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
+fn read_end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
     if reason == "content_filter" {
         return End::with_explanation(reason, "a content filter stopped the reply");
     }
@@ -420,9 +425,9 @@ fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
 }
 
 /// Reads token counts. The prompt includes cached tokens.
-fn usage(tokens: &Tokens<'_>) -> Usage {
-    let prompt = TokenDetails::of(tokens.prompt_details).unwrap_or_default();
-    let completion = TokenDetails::of(tokens.completion_details).unwrap_or_default();
+fn read_usage(tokens: &Tokens<'_>) -> Usage {
+    let prompt = TokenDetails::from_raw(tokens.prompt_details).unwrap_or_default();
+    let completion = TokenDetails::from_raw(tokens.completion_details).unwrap_or_default();
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let cache_read = count(prompt.cached);
     let cache_write = number(prompt.cache_write).unwrap_or_else(|| count(prompt.cache_creation));
@@ -438,8 +443,8 @@ fn usage(tokens: &Tokens<'_>) -> Usage {
 }
 
 /// Reads a tool message, with the name of the tool.
-pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
-    let parts = ContentPart::list(record.content).into_iter();
+pub(super) fn read_result(record: &Envelope<'_>) -> (Block, String) {
+    let parts = ContentPart::read_list(record.content).into_iter();
     let texts = parts.filter_map(|part| text(part.text)).collect::<Vec<_>>();
     let said = text(record.content).map_or_else(|| texts.join("\n"), Cow::into_owned);
     let result = ToolResult {
@@ -453,16 +458,16 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
 }
 
 /// Takes the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Option<Verbatim> {
+pub(super) fn take_output(mut record: Value) -> Option<Verbatim> {
     let is_message = record["role"] == "assistant";
-    let mut taken = |place: &str| match record.pointer_mut(place)?.take() {
+    let mut take_object = |pointer: &str| match record.pointer_mut(pointer)?.take() {
         Value::Object(members) => Some(members),
         _ => None,
     };
-    let whole = taken(if is_message { "" } else { "/choices/0/message" });
-    let (mut members, delivery) = match whole.or_else(|| taken("/message")) {
+    let whole = take_object(if is_message { "" } else { "/choices/0/message" });
+    let (mut members, delivery) = match whole.or_else(|| take_object("/message")) {
         Some(members) => (members, Delivery::Whole),
-        None => (taken("/choices/0/delta")?, Delivery::Streamed),
+        None => (take_object("/choices/0/delta")?, Delivery::Streamed),
     };
     // A call of the old form has no place for an id.
     if let Some(function @ Value::Object(_)) = members.shift_remove("function_call") {
@@ -476,7 +481,7 @@ pub(super) fn raw(mut record: Value) -> Option<Verbatim> {
 pub const CALLS: &str = "tool_calls";
 
 /// Builds a message from its merged members and calls.
-pub(super) fn raw_message(mut members: Map<String, Value>, calls: Vec<Value>) -> Vec<Value> {
+pub(super) fn to_message(mut members: Map<String, Value>, calls: Vec<Value>) -> Vec<Value> {
     if members.is_empty() && calls.is_empty() {
         return calls;
     }

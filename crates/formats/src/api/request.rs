@@ -186,7 +186,7 @@ pub enum Delivery {
     Streamed,
 }
 
-/// A turn of one side.
+/// Consecutive turns of one role.
 #[derive(Debug)]
 pub(super) struct MergedTurn<'a> {
     pub(super) role: Role,
@@ -202,14 +202,14 @@ const ATTACHMENT: &str = "[attachment]";
 
 /// Returns the turns of a request. Consecutive turns with the same role are merged; blank text and turns that
 /// only contain unsigned thinking are omitted.
-pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
+pub(super) fn merge_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut merged: Vec<MergedTurn<'_>> = Vec::new();
     for turn in &request.turns {
-        let says_something = |block: &&Block| match block {
+        let has_content = |block: &&Block| match block {
             Block::Text(text) | Block::Thinking(Thought::Plain(text)) => !text.trim().is_empty(),
             Block::Thinking(_) | Block::Call(_) | Block::Result(_) | Block::Media(_) => true,
         };
-        let mut blocks: Vec<&Block> = turn.blocks.iter().filter(says_something).collect();
+        let mut blocks: Vec<&Block> = turn.blocks.iter().filter(has_content).collect();
         let is_plain_thought = |block: &&Block| matches!(block, Block::Thinking(Thought::Plain(_)));
         if blocks.iter().all(is_plain_thought) {
             continue;
@@ -226,8 +226,8 @@ pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
 }
 
 /// Returns the turns of a request, preceded by a turn of the user if the first is the model's.
-pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
-    let mut turns = merged_turns(request);
+pub(super) fn merge_turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
+    let mut turns = merge_turns(request);
     if turns
         .first()
         .is_some_and(|first| first.role == Role::Assistant)
@@ -267,51 +267,60 @@ impl<'a> MergedTurn<'a> {
     }
 
     pub(super) fn result_attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
-        self.results().flat_map(|result| attachments(&result.parts))
+        self.results()
+            .flat_map(|result| filter_attachments(&result.parts))
     }
 
     /// Returns the attachments outside of results.
     pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.blocks.iter().filter_map(|block| match block {
-            Block::Media(media) => attachment(media),
+            Block::Media(media) => as_attachment(media),
             Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
         })
     }
 }
 
-/// The media type of an attachment, and its bytes in base64.
-pub(super) type Attachment<'a> = (&'a str, &'a str);
+/// An attachment that can be sent.
+#[derive(Clone, Copy)]
+pub(super) struct Attachment<'a> {
+    pub(super) media_type: &'a str,
+    /// The bytes in base64.
+    pub(super) data: &'a str,
+}
 
-/// Returns the attachment if both parts are known.
-pub(super) fn attachment(media: &Media) -> Option<Attachment<'_>> {
+/// Returns the attachment if its media type and its bytes are known.
+pub(super) fn as_attachment(media: &Media) -> Option<Attachment<'_>> {
     let data = media.data.as_deref()?;
-    (!media.media_type.is_empty()).then_some((media.media_type.as_str(), data))
+    (!media.media_type.is_empty()).then_some(Attachment {
+        media_type: &media.media_type,
+        data,
+    })
 }
 
 /// Returns the attachments in a result.
-pub(super) fn attachments(parts: &[ResultPart]) -> impl Iterator<Item = Attachment<'_>> {
+pub(super) fn filter_attachments(parts: &[ResultPart]) -> impl Iterator<Item = Attachment<'_>> {
     parts.iter().filter_map(|part| match part {
         ResultPart::Text(_) => None,
-        ResultPart::Media(media) => attachment(media),
+        ResultPart::Media(media) => as_attachment(media),
     })
 }
 
 /// Returns an attachment as a `data:` URL.
-pub(super) fn data_url((kind, data): Attachment<'_>) -> String {
-    format!("data:{kind};base64,{data}")
+pub(super) fn format_data_url(Attachment { media_type, data }: Attachment<'_>) -> String {
+    format!("data:{media_type};base64,{data}")
 }
 
-/// Returns the names of the functions that are called, by the ids of the calls.
-pub(super) fn functions_called<'a>(conversation: &[MergedTurn<'a>]) -> HashMap<&'a str, &'a str> {
+/// Maps the ids of calls to the names of the called functions.
+pub(super) fn map_call_names<'a>(conversation: &[MergedTurn<'a>]) -> HashMap<&'a str, &'a str> {
     let calls = conversation.iter().flat_map(MergedTurn::calls);
     calls.map(|call| (&*call.id, &*call.name)).collect()
 }
 
-/// Returns the text of a result. Attachments are mentioned.
-pub(super) fn result_text(parts: &[ResultPart]) -> String {
+/// Formats a result as text, with a placeholder for each attachment.
+pub(super) fn format_result(parts: &[ResultPart]) -> String {
     let texts = parts.iter().map(|part| match part {
         ResultPart::Text(text) => Cow::from(text),
-        ResultPart::Media(media) if attachment(media).is_some() => {
+        ResultPart::Media(media) if as_attachment(media).is_some() => {
             format!("[image: {}]", media.media_type).into()
         }
         ResultPart::Media(_) => ATTACHMENT.into(),
@@ -320,7 +329,7 @@ pub(super) fn result_text(parts: &[ResultPart]) -> String {
 }
 
 /// Returns the arguments of a call; an empty object if they are unusable.
-pub(super) fn arguments(input: &RawValue) -> Value {
+pub(super) fn parse_arguments(input: &RawValue) -> Value {
     let json = input.get();
     let repaired = replace_lone_surrogates(json);
     serde_json::from_str(repaired.as_deref().unwrap_or(json))

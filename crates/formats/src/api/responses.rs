@@ -7,11 +7,11 @@ use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Ask, AskedCalls, Dialect, JsonForm, is_strict, set_temperature};
 use super::envelope::Envelope;
 use super::request::{
-    CallResult, Delivery, Function, MergedTurn, Request, attachment, attachments, data_url,
-    merged_turns, result_text,
+    CallResult, Delivery, Function, MergedTurn, Request, as_attachment, filter_attachments,
+    format_data_url, format_result, merge_turns,
 };
 use super::verbatim::Verbatim;
-use turnpipe_core::json::{bytes, is, non_empty, non_null, number, object, text};
+use turnpipe_core::json::{bytes, has_text, non_empty, non_null, number, object, text};
 use turnpipe_core::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
 /// Builds the body of a request. The server stores nothing: each request contains the conversation.
@@ -21,7 +21,7 @@ pub(super) fn encode(
     request: &Request,
     delivery: Delivery,
 ) -> Value {
-    let ask = Ask::of(request, dialect);
+    let ask = Ask::new(request, dialect);
     let is_streamed = delivery == Delivery::Streamed;
     let mut body = json!({"model": model, "stream": is_streamed, "store": false});
     body[&dialect.budget_key] = request.max_output_tokens.into();
@@ -30,8 +30,8 @@ pub(super) fn encode(
     if !instructions.is_empty() {
         body["instructions"] = instructions.into();
     }
-    body["input"] = merged_turns(request).iter().flat_map(items).collect();
-    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    body["input"] = merge_turns(request).iter().flat_map(encode_turn).collect();
+    let functions: Vec<Value> = ask.functions().iter().map(declare).collect();
     if !functions.is_empty() {
         body["tools"] = functions.into();
     }
@@ -61,7 +61,7 @@ pub(super) fn encode(
 }
 
 /// Returns the declaration of a function. Without `strict` the server would rewrite the schema.
-pub(super) fn declaration(function: &Function) -> Value {
+pub(super) fn declare(function: &Function) -> Value {
     json!({
         "type": "function",
         "name": function.name,
@@ -72,9 +72,9 @@ pub(super) fn declaration(function: &Function) -> Value {
 }
 
 /// Returns the items of a turn. Results come first: they belong to the calls before.
-fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
-    let results = turn.results().map(|result| output(CALL_OUTPUT, result));
-    let mut items: Vec<Value> = results.collect();
+fn encode_turn(turn: &MergedTurn<'_>) -> Vec<Value> {
+    let encode = |result| encode_output(CALL_OUTPUT, result);
+    let mut items: Vec<Value> = turn.results().map(encode).collect();
     let mut content = Vec::new();
     for block in &turn.blocks {
         match block {
@@ -87,7 +87,7 @@ fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
                 continue;
             }
             message::Block::Media(_) | message::Block::Result(_) => continue,
-            _ => items.extend(message_item(turn.role, &std::mem::take(&mut content))),
+            _ => items.extend(encode_message(turn.role, &std::mem::take(&mut content))),
         }
         match block {
             message::Block::Call(call) => items.push(json!({
@@ -107,14 +107,14 @@ fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
     }
     content.extend(turn.attachments().map(|image| {
         json!({
-            "type": "input_image", "image_url": data_url(image),
+            "type": "input_image", "image_url": format_data_url(image),
         })
     }));
-    items.extend(message_item(turn.role, &content));
+    items.extend(encode_message(turn.role, &content));
     items
 }
 
-fn message_item(role: Role, content: &[Value]) -> Option<Value> {
+fn encode_message(role: Role, content: &[Value]) -> Option<Value> {
     let role = match role {
         Role::Assistant => "assistant",
         Role::User | Role::System => "user",
@@ -132,14 +132,14 @@ const CUSTOM_CALL_OUTPUT: &str = "custom_tool_call_output";
 /// The types of items that are results.
 pub(super) const OUTPUTS: [&str; 2] = [CALL_OUTPUT, CUSTOM_CALL_OUTPUT];
 
-fn output(kind: &str, result: &ToolResult) -> Value {
-    let output = if attachments(&result.parts).next().is_none() {
-        json!(result_text(&result.parts))
+fn encode_output(kind: &str, result: &ToolResult) -> Value {
+    let output = if filter_attachments(&result.parts).next().is_none() {
+        json!(format_result(&result.parts))
     } else {
         let part = |part: &ResultPart| match part {
             ResultPart::Text(text) => Some(json!({"type": "input_text", "text": text})),
-            ResultPart::Media(media) => attachment(media)
-                .map(|image| json!({"type": "input_image", "image_url": data_url(image)})),
+            ResultPart::Media(media) => as_attachment(media)
+                .map(|image| json!({"type": "input_image", "image_url": format_data_url(image)})),
         };
         result.parts.iter().filter_map(part).collect()
     };
@@ -147,14 +147,14 @@ fn output(kind: &str, result: &ToolResult) -> Value {
 }
 
 /// Builds the items with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+pub(super) fn encode_results(results: &[CallResult]) -> Vec<Value> {
     let item = |call: &CallResult| {
         let kind = if call.is_custom {
             CUSTOM_CALL_OUTPUT
         } else {
             CALL_OUTPUT
         };
-        output(kind, &call.result)
+        encode_output(kind, &call.result)
     };
     results.iter().map(item).collect()
 }
@@ -183,22 +183,22 @@ object! {
 pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     let record = Envelope::read(json)?;
     record.output?;
-    Some(response(&record))
+    Some(read_response(&record))
 }
 
 /// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     let record = Envelope::read(json)?;
-    Some(event(&text(record.kind)?, &record))
+    Some(read_event(&text(record.kind)?, &record))
 }
 
 /// Reads a record that is a response.
-pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
-    let mut deltas = Vec::from_iter(usage(response));
-    for item in Envelope::list(response.output) {
+pub(super) fn read_response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
+    let mut deltas = Vec::from_iter(read_usage(response));
+    for item in Envelope::read_list(response.output) {
         read_item(&item, false, &mut deltas);
     }
-    deltas.push(Delta::End(end(response)));
+    deltas.push(Delta::End(read_end(response)));
     Chunk {
         model: non_empty(response.model),
         ..Chunk::single(non_empty(response.id), Extent::Whole, deltas)
@@ -206,8 +206,8 @@ pub(super) fn response<'a>(response: &Envelope<'a>) -> Chunk<'a> {
 }
 
 /// Reads a record that is an event of a stream.
-pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
-    let response = Envelope::of(event.response).unwrap_or_default();
+pub(super) fn read_event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
+    let response = Envelope::from_raw(event.response).unwrap_or_default();
     let (mut extent, mut deltas) = (Extent::More, Vec::new());
     match kind {
         "response.created" => {
@@ -224,12 +224,12 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
         // Calls arrive with complete arguments, so deltas of arguments are not needed.
         "response.output_item.done" => {
             extent = Extent::MoreOrStart;
-            let item = Envelope::of(event.item).unwrap_or_default();
+            let item = Envelope::from_raw(event.item).unwrap_or_default();
             read_item(&item, true, &mut deltas);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
-            deltas.extend(usage(&response));
-            deltas.extend([Delta::End(end(&response)), Delta::Closed]);
+            deltas.extend(read_usage(&response));
+            deltas.extend([Delta::End(read_end(&response)), Delta::Closed]);
         }
         _ => {}
     }
@@ -240,16 +240,18 @@ pub(super) fn event<'a>(kind: &str, event: &Envelope<'a>) -> Chunk<'a> {
 fn read_item<'a>(item: &Envelope<'a>, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
     let kind = text(item.kind).unwrap_or_default();
     match &*kind {
-        kind if CALLS.contains(&kind) => return deltas.push(Delta::Call(call(item))),
+        kind if CALLS.contains(&kind) => {
+            return deltas.push(Delta::Call(read_call(item)));
+        }
         "message" => {
-            for part in Part::list(item.content) {
+            for part in Part::read_list(item.content) {
                 deltas.extend(bytes(part.text).map(Delta::WholeText));
                 let refusal = bytes(part.refusal).filter(|_| !is_repeated);
                 deltas.extend(refusal.map(Delta::Refusal));
             }
         }
         "reasoning" => {
-            for part in Part::list(item.summary.filter(|_| !is_repeated)) {
+            for part in Part::read_list(item.summary.filter(|_| !is_repeated)) {
                 deltas.extend(bytes(part.text).map(Delta::Thinking));
             }
             deltas.extend(text(item.encrypted).map(Delta::Signature));
@@ -259,26 +261,26 @@ fn read_item<'a>(item: &Envelope<'a>, is_repeated: bool, deltas: &mut Vec<Delta<
     deltas.push(Delta::Block);
 }
 
-fn call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
+fn read_call<'a>(item: &Envelope<'a>) -> CallDelta<'a> {
     CallDelta {
         index: None,
         id: text(item.call_id),
         name: text(item.name),
         arguments: match non_null(item.input).filter(|_| item.arguments.is_none()) {
             // The text may have been cut off anywhere, which shows only here.
-            Some(input) if is(item.status, "incomplete") => Arguments::Json(input),
-            Some(input) => Arguments::free_text(input),
+            Some(input) if has_text(item.status, "incomplete") => Arguments::Json(input),
+            Some(input) => Arguments::from_free_text(input),
             None => Arguments::Text(bytes(item.arguments).unwrap_or_default()),
         },
     }
 }
 
-fn end(response: &Envelope<'_>) -> End {
+fn read_end(response: &Envelope<'_>) -> End {
     match text(response.status).as_deref() {
         Some("incomplete") => {
-            let details = Reason::of(response.incomplete_details).unwrap_or_default();
+            let details = Reason::from_raw(response.incomplete_details).unwrap_or_default();
             let reason = text(details.reason).unwrap_or_default();
-            match End::of(&reason) {
+            match End::from_reason(&reason) {
                 End {
                     kind: EndKind::Regular,
                     reason,
@@ -290,22 +292,22 @@ fn end(response: &Envelope<'_>) -> End {
             }
         }
         Some(status @ ("failed" | "cancelled")) => {
-            let error = Reason::of(response.error).and_then(|error| text(error.message));
+            let error = Reason::from_raw(response.error).and_then(|error| text(error.message));
             let reason = error.unwrap_or_else(|| status.to_owned().into());
             End::with_explanation("failed", reason)
         }
-        status => End::of(status.unwrap_or("completed")),
+        status => End::from_reason(status.unwrap_or("completed")),
     }
 }
 
 /// Reads token counts. The input includes cached tokens.
-fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
-    let tokens = Tokens::of(response.usage)?;
+fn read_usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
+    let tokens = Tokens::from_raw(response.usage)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
-    let cached = TokenDetails::of(tokens.input_details)
+    let cached = TokenDetails::from_raw(tokens.input_details)
         .unwrap_or_default()
         .cached;
-    let reasoning = TokenDetails::of(tokens.output_details)
+    let reasoning = TokenDetails::from_raw(tokens.output_details)
         .unwrap_or_default()
         .reasoning;
     Some(Delta::Usage(Usage {
@@ -321,7 +323,7 @@ fn usage<'a>(response: &Envelope<'_>) -> Option<Delta<'a>> {
 pub(super) fn is_item(record: &Envelope<'_>) -> bool {
     const PARTS: [&str; 3] = ["input_text", "output_text", "input_image"];
     let is_in = |kind, list: &[&str]| text(kind).is_some_and(|kind| list.contains(&&*kind));
-    let parts = Part::list(record.content);
+    let parts = Part::read_list(record.content);
     is_in(record.kind, &["reasoning"])
         || is_in(record.kind, &OUTPUTS)
         || is_in(record.kind, &CALLS)
@@ -329,10 +331,10 @@ pub(super) fn is_item(record: &Envelope<'_>) -> bool {
 }
 
 /// Reads an item of the user or a tool. `None` for anything else.
-pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
+pub(super) fn read_user_item(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
     match &*text(record.kind).unwrap_or("message".into()) {
         CALL_OUTPUT | CUSTOM_CALL_OUTPUT => {
-            let output = parts(record.output);
+            let output = read_parts(record.output);
             Some(vec![message::Block::Result(ToolResult {
                 id: text(record.call_id)?.into_owned(),
                 parts: output,
@@ -340,47 +342,48 @@ pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
                 end: None,
             })])
         }
-        "message" if is(record.role, "user") => {
-            let blocks = parts(record.content).into_iter().map(message::Block::from);
-            Some(blocks.collect())
+        "message" if has_text(record.role, "user") => {
+            let parts = read_parts(record.content).into_iter();
+            Some(parts.map(message::Block::from).collect())
         }
         _ => None,
     }
 }
 
 /// Reads an item of the model that is a record. `None` for anything else.
-pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
+pub(super) fn read_model_item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let kind = text(record.kind).unwrap_or("message".into());
     let is_said = kind == "reasoning"
         || CALLS.contains(&&*kind)
-        || kind == "message" && is(record.role, "assistant");
+        || kind == "message" && has_text(record.role, "assistant");
     let mut deltas = Vec::new();
     read_item(record, false, &mut deltas);
     is_said.then(|| Chunk::single(None, Extent::Whole, deltas))
 }
 
 /// Reads a call that is a record. It continues the reply of the items before it.
-pub(super) fn item_call<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    Chunk::single(None, Extent::MoreOrStart, vec![Delta::Call(call(record))])
+pub(super) fn read_item_call<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    let call = Delta::Call(read_call(record));
+    Chunk::single(None, Extent::MoreOrStart, vec![call])
 }
 
 /// Reads texts and images in a string or a list of parts.
-pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+pub(crate) fn read_parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
     }
-    let parts = Part::list(raw).into_iter().filter_map(|part| {
+    let parts = Part::read_list(raw).into_iter().filter_map(|part| {
         if let Some(text) = text(part.text) {
             return Some(ResultPart::Text(text.into_owned()));
         }
         let is_image = matches!(&*text(part.kind)?, "input_image" | "image" | "local_image");
-        is_image.then(|| ResultPart::Media(image(part.image_url)))
+        is_image.then(|| ResultPart::Media(read_image(part.image_url)))
     });
     parts.collect()
 }
 
 /// Returns an image from a `data:` URL, or from elsewhere.
-fn image(url: Option<&RawValue>) -> message::Media {
+fn read_image(url: Option<&RawValue>) -> message::Media {
     let url = text(url).unwrap_or_default();
     let inline = url.strip_prefix("data:");
     let (media_type, data) = inline
@@ -399,21 +402,21 @@ pub(crate) fn is_response(record: &Value) -> bool {
 }
 
 /// Takes the items of the model's output out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Verbatim {
-    let mut taken = |pointer| match record.pointer_mut(pointer).map(Value::take) {
+pub(super) fn take_output(mut record: Value) -> Verbatim {
+    let mut take_items = |pointer| match record.pointer_mut(pointer).map(Value::take) {
         Some(Value::Array(items)) => items,
         Some(item) => vec![item],
         None => Vec::new(),
     };
-    match taken("/type").first().and_then(Value::as_str) {
-        Some("response.output_item.done") => Verbatim::Parts(taken("/item")),
-        Some("response.completed") => Verbatim::Repeated(taken("/response/output")),
-        _ => Verbatim::Parts(taken("/output")),
+    match take_items("/type").first().and_then(Value::as_str) {
+        Some("response.output_item.done") => Verbatim::Parts(take_items("/item")),
+        Some("response.completed") => Verbatim::Repeated(take_items("/response/output")),
+        _ => Verbatim::Parts(take_items("/output")),
     }
 }
 
 /// Returns the id of a call of a tool that takes free text.
-pub(crate) fn custom_call_id(item: &Value) -> Option<&str> {
+pub(crate) fn read_custom_call_id(item: &Value) -> Option<&str> {
     let is_custom = item["type"] == "custom_tool_call";
     item["call_id"].as_str().filter(|_| is_custom)
 }

@@ -8,7 +8,7 @@ use super::dialect::Api;
 use super::envelope::{Content, Envelope};
 use super::gemini::Signed;
 use super::{anthropic, gemini, ollama, openai_chat, responses};
-use turnpipe_core::json::{is, is_array, is_object, non_empty, non_null, object, text};
+use turnpipe_core::json::{has_text, is_array, is_object, non_empty, non_null, object, text};
 use turnpipe_core::message::Block;
 
 /// The content of a record.
@@ -126,62 +126,61 @@ pub(crate) fn read_content<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Re
 
 fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> RecordContent<'a> {
     let kind = text(record.kind);
-    let shape = shape(kind.as_deref(), record);
-    if let (Some(pinned), Some(api)) = (pinned, shape.api(record))
+    let record_kind = detect_kind(kind.as_deref(), record);
+    if let (Some(pinned), Some(api)) = (pinned, record_kind.api(record))
         && !pinned.includes(api)
     {
         return RecordContent::Nothing;
     }
     let event = |event: &Envelope<'a>| {
         let is_read = reads_texts || anthropic::is_about_calls(event);
-        let chunk = is_read.then(|| anthropic::stream_event(event)).flatten();
+        let chunk = is_read.then(|| anthropic::read_event(event)).flatten();
         chunk.map_or(RecordContent::Nothing, RecordContent::Reply)
     };
-    match shape {
+    match record_kind {
         RecordKind::Assistant if responses::is_item(record) => {
-            responses::item(record).map_or(RecordContent::Nothing, RecordContent::Reply)
+            responses::read_model_item(record).map_or(RecordContent::Nothing, RecordContent::Reply)
         }
-        RecordKind::Assistant => RecordContent::Reply(anthropic::reply(&record.message())),
+        RecordKind::Assistant => RecordContent::Reply(anthropic::read_reply(&record.message())),
         RecordKind::User => {
             let message = record.message();
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
-            RecordContent::User(anthropic::result_ids(blocks))
+            RecordContent::User(anthropic::read_result_ids(blocks))
         }
         RecordKind::WrappedEvent => {
-            Envelope::of(record.event).map_or(RecordContent::Nothing, |it| event(&it))
+            Envelope::from_raw(record.event).map_or(RecordContent::Nothing, |it| event(&it))
         }
         RecordKind::StreamEvent => event(record),
-        RecordKind::BareCall => {
-            anthropic::bare_call(record).map_or(RecordContent::Nothing, RecordContent::BareCall)
-        }
-        RecordKind::BareResult => RecordContent::User(vec![(text(record.tool_use_id), None)]),
-        RecordKind::OpenaiAssistant => RecordContent::Reply(openai_chat::message(record)),
-        RecordKind::OpenaiResult => {
-            let name = text(record.name.or(record.tool_name));
-            RecordContent::User(vec![(text(record.tool_call_id), name)])
-        }
+        RecordKind::BareCall => anthropic::read_bare_call(record)
+            .map_or(RecordContent::Nothing, RecordContent::BareCall),
+        RecordKind::BareResult => RecordContent::User(vec![ResultId::new(record.tool_use_id)]),
+        RecordKind::OpenaiAssistant => RecordContent::Reply(openai_chat::read_message(record)),
+        RecordKind::OpenaiResult => RecordContent::User(vec![ResultId {
+            id: text(record.tool_call_id),
+            name: text(record.name.or(record.tool_name)),
+        }]),
         RecordKind::Completion => {
-            RecordContent::Reply(openai_chat::completion(record, reads_texts))
+            RecordContent::Reply(openai_chat::read_completion(record, reads_texts))
         }
-        RecordKind::Ollama => RecordContent::Reply(ollama::reply(record)),
-        RecordKind::Response => RecordContent::Reply(responses::response(record)),
+        RecordKind::Ollama => RecordContent::Reply(ollama::read_reply(record)),
+        RecordKind::Response => RecordContent::Reply(responses::read_response(record)),
         RecordKind::ResponseText if !reads_texts => RecordContent::Nothing,
         RecordKind::ResponseEvent | RecordKind::ResponseText => {
-            RecordContent::Reply(responses::event(&kind.unwrap_or_default(), record))
+            RecordContent::Reply(responses::read_event(&kind.unwrap_or_default(), record))
         }
-        RecordKind::ItemCall => RecordContent::Item(responses::item_call(record)),
-        RecordKind::ItemResult => RecordContent::User(vec![(text(record.call_id), None)]),
+        RecordKind::ItemCall => RecordContent::Item(responses::read_item_call(record)),
+        RecordKind::ItemResult => RecordContent::User(vec![ResultId::new(record.call_id)]),
         RecordKind::Content => {
             let message = record.message();
-            if is(message.role, "model") {
-                RecordContent::Reply(gemini::content(message.parts, non_empty(record.uuid)))
+            if has_text(message.role, "model") {
+                RecordContent::Reply(gemini::read_content(message.parts, non_empty(record.uuid)))
             } else {
-                RecordContent::User(gemini::responses(message.parts))
+                RecordContent::User(gemini::read_result_ids(message.parts))
             }
         }
-        RecordKind::Candidates => RecordContent::Reply(gemini::candidates(record)),
+        RecordKind::Candidates => RecordContent::Reply(gemini::read_candidates(record)),
         RecordKind::Failure => {
-            let end = vec![Delta::End(End::of("error"))];
+            let end = vec![Delta::End(End::from_reason("error"))];
             RecordContent::Reply(Chunk::single(None, Extent::More, end))
         }
         RecordKind::SessionResult => RecordContent::SessionResult,
@@ -207,45 +206,47 @@ pub(crate) enum DialogContent<'a> {
 /// example, a record of an agent that contains one.
 pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<DialogContent<'a>> {
     let kind = text(record.kind);
-    let shape = shape(kind.as_deref(), record);
-    let is_wrapped =
-        record.message.is_some() && !matches!(shape, RecordKind::Ollama | RecordKind::StreamEvent);
-    if is_wrapped || record.is_of_subagent() || shape == RecordKind::WrappedEvent {
+    let record_kind = detect_kind(kind.as_deref(), record);
+    let is_wrapped = record.message.is_some()
+        && !matches!(record_kind, RecordKind::Ollama | RecordKind::StreamEvent);
+    if is_wrapped || record.is_of_subagent() || record_kind == RecordKind::WrappedEvent {
         return None;
     }
-    let unnamed = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
-    let blocks = match shape {
+    let without_names = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
+    let blocks = match record_kind {
         RecordKind::User | RecordKind::ItemCall | RecordKind::ItemResult | RecordKind::Other
             if responses::is_item(record) =>
         {
-            return responses::item(record)
+            return responses::read_model_item(record)
                 .map(DialogContent::Reply)
                 .or_else(|| {
                     Some(DialogContent::User(
-                        unnamed(responses::user_block(record)?).collect(),
+                        without_names(responses::read_user_item(record)?).collect(),
                     ))
                 });
         }
         RecordKind::Assistant if responses::is_item(record) => {
-            return responses::item(record).map(DialogContent::Reply);
+            return responses::read_model_item(record).map(DialogContent::Reply);
         }
         RecordKind::User => {
-            Content::of(record.content)?;
-            unnamed(anthropic::blocks(record.content, BlockDetail::Full)).collect()
+            Content::from_raw(record.content)?;
+            without_names(anthropic::read_blocks(record.content, BlockDetail::Full)).collect()
         }
-        RecordKind::BareResult => unnamed(anthropic::bare_result(record)).collect(),
+        RecordKind::BareResult => without_names(anthropic::read_bare_result(record)).collect(),
         RecordKind::BareCall => {
-            let call = anthropic::bare_call(record)?;
+            let call = anthropic::read_bare_call(record)?;
             let chunk = Chunk::single(None, Extent::Whole, vec![Delta::Call(call)]);
             return Some(DialogContent::Reply(chunk));
         }
-        RecordKind::OpenaiResult => vec![openai_chat::result(record)],
-        RecordKind::Content if !is(record.role, "model") => {
-            gemini::blocks(record.parts, Signed::Anything)
+        RecordKind::OpenaiResult => vec![openai_chat::read_result(record)],
+        RecordKind::Content if !has_text(record.role, "model") => {
+            gemini::read_blocks(record.parts, Signed::Anything)
         }
-        RecordKind::Other if is(record.role, "system") || is(record.role, "developer") => {
-            Content::of(record.content)?;
-            let blocks = anthropic::blocks(record.content, BlockDetail::Full);
+        RecordKind::Other
+            if has_text(record.role, "system") || has_text(record.role, "developer") =>
+        {
+            Content::from_raw(record.content)?;
+            let blocks = anthropic::read_blocks(record.content, BlockDetail::Full);
             let texts = blocks.iter().filter_map(Block::as_text);
             return Some(DialogContent::Instructions(
                 texts.collect::<Vec<_>>().join("\n"),
@@ -261,9 +262,9 @@ pub(crate) fn read_conversation<'a>(record: &Envelope<'a>) -> Option<DialogConte
 }
 
 /// Returns the kind of a record of the type `kind`.
-pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
+pub(super) fn detect_kind(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     let Some(kind) = kind else {
-        return kind_of_untyped(record);
+        return detect_untyped_kind(record);
     };
     if let ("assistant" | "user" | "tool_result", Some(message)) = (kind, &record.message) {
         return match kind {
@@ -282,7 +283,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         }
         "stream_event" => RecordKind::WrappedEvent,
         _ if anthropic::STREAM_EVENTS.contains(&kind) => RecordKind::StreamEvent,
-        "message" => kind_of_untyped(record),
+        "message" => detect_untyped_kind(record),
         "result" => RecordKind::SessionResult,
         "response.output_item.done" if is_object(record.item) => RecordKind::ResponseEvent,
         "response.output_text.delta" | "response.reasoning_summary_text.delta" => {
@@ -293,27 +294,27 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
         {
             RecordKind::ResponseEvent
         }
-        "system" if is(record.subtype, "executor") => RecordKind::Executor,
+        "system" if has_text(record.subtype, "executor") => RecordKind::Executor,
         "control_request" if is_interrupt_request(record) => RecordKind::Interrupt,
         "control_response" => RecordKind::ControlResponse,
-        _ if kind == "error" || is(record.object, "error") => RecordKind::Failure,
+        _ if kind == "error" || has_text(record.object, "error") => RecordKind::Failure,
         _ => RecordKind::Other,
     }
 }
 
-/// Returns a message, completion or response as an API returns it.
-fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
+/// Returns the kind of a record without a type: a message, completion or response as an API returns it.
+fn detect_untyped_kind(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.choices) {
         return RecordKind::Completion;
     }
     if is_array(record.candidates) {
         return RecordKind::Candidates;
     }
-    if is(record.object, "response") {
+    if has_text(record.object, "response") {
         return RecordKind::Response;
     }
     if let (Some(message), Some(_)) = (&record.message, record.done)
-        && is(message.role, "assistant")
+        && has_text(message.role, "assistant")
     {
         return RecordKind::Ollama;
     }
@@ -325,18 +326,20 @@ fn kind_of_untyped(record: &Envelope<'_>) -> RecordKind {
         "assistant" => RecordKind::Assistant,
         "user" => RecordKind::User,
         "tool" | "function" => RecordKind::OpenaiResult,
-        _ if non_null(record.error).is_some() || is(record.object, "error") => RecordKind::Failure,
+        _ if non_null(record.error).is_some() || has_text(record.object, "error") => {
+            RecordKind::Failure
+        }
         _ => RecordKind::Other,
     }
 }
 
 fn is_interrupt_request(record: &Envelope<'_>) -> bool {
-    let request = Request::of(record.request).unwrap_or_default();
-    is(request.subtype, "interrupt")
+    let request = Request::from_raw(record.request).unwrap_or_default();
+    has_text(request.subtype, "interrupt")
 }
 
-/// Returns the needles: every record that can make an event, or that a decoder needs to join later records,
-/// contains at least one. By line of `needles.txt`: output of the model; streaming events of Anthropic;
+/// Returns texts of which every record contains at least one if it can make an event, or if a decoder needs it to join
+/// later records. By line of `needles.txt`: output of the model; streaming events of Anthropic;
 /// results and prompts; ends, control and openings; other agents; and escapes that may occur in the name of
 /// a member: of `$` and `.`, capital letters, `_`, and small letters.
 pub fn prefilter_needles() -> &'static [&'static str] {

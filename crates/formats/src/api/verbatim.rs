@@ -38,7 +38,7 @@ pub(crate) enum Verbatim {
 pub(crate) const PARTIAL_INPUT: &str = "partial_json";
 
 /// Members that arrive in fragments; all others arrive whole, some of them with each delta.
-const IN_PIECES: [&str; 9] = [
+const FRAGMENTED: [&str; 9] = [
     "content",
     "reasoning",
     "reasoning_content",
@@ -53,16 +53,16 @@ const IN_PIECES: [&str; 9] = [
 /// Merges a delta into the members of a message, block or call.
 pub(crate) fn merge_members(members: &mut Map<String, Value>, delta: Map<String, Value>) {
     for (key, more) in delta {
-        add(members, &key, more);
+        add_member(members, &key, more);
     }
 }
 
 /// Adds a value to the member `key`.
-fn add(members: &mut Map<String, Value>, key: &str, more: Value) {
+fn add_member(members: &mut Map<String, Value>, key: &str, more: Value) {
     match (members.get_mut(key), more) {
         (Some(_), Value::Null) => {}
         (Some(Value::String(_)), Value::String(more)) if more.is_empty() => {}
-        (Some(Value::String(known)), Value::String(more)) if IN_PIECES.contains(&key) => {
+        (Some(Value::String(known)), Value::String(more)) if FRAGMENTED.contains(&key) => {
             known.push_str(&more);
         }
         (Some(Value::Object(known)), Value::Object(more)) => merge_members(known, more),

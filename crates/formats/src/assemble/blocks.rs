@@ -6,21 +6,23 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ReplyPart;
-use super::fragments::without_think_tags;
-use super::made_ids::own_id;
-use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, block_stop};
+use super::fragments::split_think_tags;
+use super::generated_ids::make_unique_id;
+use crate::api::{
+    Arguments, BlockDelta, BlockStart, encode_block_delta, encode_block_start, encode_block_stop,
+};
 use turnpipe_core::message::{Block, Call, Thought};
 
 /// Builds the blocks of a reply from its parts.
 #[derive(Debug, Clone)]
 pub struct BlockBuilder {
     /// Blocks that are not complete, and the blocks after them.
-    open: VecDeque<Open>,
+    open: VecDeque<OpenBlock>,
     /// The number of blocks before these.
-    done: usize,
+    done_count: usize,
     /// The ids of calls in the conversation, each with the number that was last appended to it. `None`
     /// keeps ids as they are, without events.
-    taken: Option<HashMap<String, usize>>,
+    used_ids: Option<HashMap<String, usize>>,
 }
 
 /// A part of a reply, as it arrives.
@@ -34,7 +36,7 @@ pub enum Output {
 
 /// A block that is growing.
 #[derive(Debug, Clone)]
-enum Open {
+enum OpenBlock {
     Text(String),
     Thinking {
         text: String,
@@ -53,11 +55,11 @@ enum Open {
 
 impl BlockBuilder {
     /// Creates a builder for a reply in a conversation that has calls with these ids.
-    pub fn new<'a>(taken: impl Iterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(used_ids: impl Iterator<Item = &'a str>) -> Self {
         Self {
             open: VecDeque::new(),
-            done: 0,
-            taken: Some(taken.map(|id| (id.to_owned(), 1)).collect()),
+            done_count: 0,
+            used_ids: Some(used_ids.map(|id| (id.to_owned(), 1)).collect()),
         }
     }
 
@@ -65,8 +67,8 @@ impl BlockBuilder {
     pub fn with_verbatim_ids() -> Self {
         Self {
             open: VecDeque::new(),
-            done: 0,
-            taken: None,
+            done_count: 0,
+            used_ids: None,
         }
     }
 
@@ -75,48 +77,48 @@ impl BlockBuilder {
         let mut outputs = Vec::new();
         match part {
             ReplyPart::Text(more) => {
-                if let Some(Open::Text(text)) = self.open.back_mut() {
+                if let Some(OpenBlock::Text(text)) = self.open.back_mut() {
                     text.push_str(&more);
                 } else {
-                    self.begin(Open::Text(more.clone()), &mut outputs);
+                    self.start_block(OpenBlock::Text(more.clone()), &mut outputs);
                 }
-                outputs.extend(self.delta(self.newest(), &BlockDelta::Text(&more)));
+                outputs.extend(self.make_delta(self.newest_index(), &BlockDelta::Text(&more)));
             }
             ReplyPart::Thinking(more) => {
-                if let Some(Open::Thinking { text, signature }) = self.open.back_mut()
+                if let Some(OpenBlock::Thinking { text, signature }) = self.open.back_mut()
                     && signature.is_empty()
                 {
                     text.push_str(&more);
                 } else {
-                    self.begin_thinking(more.clone(), &mut outputs);
+                    self.start_thinking(more.clone(), &mut outputs);
                 }
-                outputs.extend(self.delta(self.newest(), &BlockDelta::Thinking(&more)));
+                outputs.extend(self.make_delta(self.newest_index(), &BlockDelta::Thinking(&more)));
             }
-            ReplyPart::Signature(proof) => self.sign(proof, &mut outputs),
+            ReplyPart::Signature(proof) => self.add_signature(proof, &mut outputs),
             ReplyPart::RedactedThinking(data) => {
-                self.begin(Open::Redacted(data), &mut outputs);
+                self.start_block(OpenBlock::Redacted(data), &mut outputs);
             }
             ReplyPart::CallBegins { index, id, name } => {
-                let id = match &mut self.taken {
-                    Some(taken) => own_id(&id, taken),
+                let id = match &mut self.used_ids {
+                    Some(used_ids) => make_unique_id(&id, used_ids),
                     None => id,
                 };
-                let call = Open::Call {
+                let call = OpenBlock::Call {
                     index,
                     id,
                     name,
                     input: String::new(),
                     signature: None,
                 };
-                self.begin(call, &mut outputs);
+                self.start_block(call, &mut outputs);
             }
             ReplyPart::CallInput { index, fragment } => {
-                let is_it =
-                    |open: &Open| matches!(open, Open::Call { index: own, .. } if *own == index);
-                if let Some(position) = self.open.iter().rposition(is_it) {
-                    let position_in_reply = self.done + position;
-                    outputs.extend(self.delta(position_in_reply, &BlockDelta::Input(&fragment)));
-                    if let Open::Call { input, .. } = &mut self.open[position] {
+                let is_same_call = |open: &OpenBlock| matches!(open, OpenBlock::Call { index: own, .. } if *own == index);
+                if let Some(position) = self.open.iter().rposition(is_same_call) {
+                    let position_in_reply = self.done_count + position;
+                    outputs
+                        .extend(self.make_delta(position_in_reply, &BlockDelta::Input(&fragment)));
+                    if let OpenBlock::Call { input, .. } = &mut self.open[position] {
                         input.push_str(&fragment);
                     }
                 }
@@ -130,12 +132,12 @@ impl BlockBuilder {
         let mut outputs = Vec::new();
         while let Some(first) = self.open.front() {
             let is_last = self.open.len() == 1;
-            let is_call = matches!(first, Open::Call { .. });
+            let is_call = matches!(first, OpenBlock::Call { .. });
             if is_last && !is_call || !first.is_complete(false) {
                 break;
             }
             if let Some(first) = self.open.pop_front() {
-                self.close(first, &mut outputs);
+                self.finish_block(first, &mut outputs);
             }
         }
         outputs
@@ -144,7 +146,7 @@ impl BlockBuilder {
     /// Starts the reply again.
     pub fn restart(&mut self) {
         self.open.clear();
-        self.done = 0;
+        self.done_count = 0;
     }
 
     /// Returns the remaining output at the end of the reply. If it was cut off, incomplete calls are
@@ -153,75 +155,75 @@ impl BlockBuilder {
         let mut outputs = Vec::new();
         while let Some(open) = self.open.pop_front() {
             if is_whole || open.is_complete(self.open.is_empty()) {
-                self.close(open, &mut outputs);
+                self.finish_block(open, &mut outputs);
             }
         }
         outputs
     }
 
-    fn begin_thinking(&mut self, text: String, outputs: &mut Vec<Output>) {
+    fn start_thinking(&mut self, text: String, outputs: &mut Vec<Output>) {
         let signature = String::new();
-        self.begin(Open::Thinking { text, signature }, outputs);
+        self.start_block(OpenBlock::Thinking { text, signature }, outputs);
     }
 
     /// Starts another block, which may complete the blocks before it.
-    fn begin(&mut self, open: Open, outputs: &mut Vec<Output>) {
+    fn start_block(&mut self, open: OpenBlock, outputs: &mut Vec<Output>) {
         while let Some(first) = self.open.pop_front() {
             if !first.is_complete(false) {
                 self.open.push_front(first);
                 break;
             }
-            self.close(first, outputs);
+            self.finish_block(first, outputs);
         }
         let start = match &open {
-            Open::Text(_) => BlockStart::Text,
-            Open::Thinking { .. } => BlockStart::Thinking,
-            Open::Redacted(data) => BlockStart::RedactedThinking(data),
-            Open::Call { id, name, .. } => BlockStart::Call { id, name },
+            OpenBlock::Text(_) => BlockStart::Text,
+            OpenBlock::Thinking { .. } => BlockStart::Thinking,
+            OpenBlock::Redacted(data) => BlockStart::RedactedThinking(data),
+            OpenBlock::Call { id, name, .. } => BlockStart::Call { id, name },
         };
-        let index = self.done + self.open.len();
-        outputs.extend(self.event(|| block_start(index, &start)));
+        let index = self.done_count + self.open.len();
+        outputs.extend(self.make_event(|| encode_block_start(index, &start)));
         self.open.push_back(open);
     }
 
     /// Returns the position of the newest block in the reply.
-    fn newest(&self) -> usize {
-        self.done + self.open.len() - 1
+    fn newest_index(&self) -> usize {
+        self.done_count + self.open.len() - 1
     }
 
     /// Adds a signature to the call or the thinking before it. Hidden thinking has only a
     /// signature.
-    fn sign(&mut self, proof: String, outputs: &mut Vec<Output>) {
-        if let Some(Open::Call { signature, .. }) = self.open.back_mut() {
+    fn add_signature(&mut self, proof: String, outputs: &mut Vec<Output>) {
+        if let Some(OpenBlock::Call { signature, .. }) = self.open.back_mut() {
             *signature = Some(proof);
             return;
         }
-        if !matches!(self.open.back(), Some(Open::Thinking { .. })) {
-            self.begin_thinking(String::new(), outputs);
+        if !matches!(self.open.back(), Some(OpenBlock::Thinking { .. })) {
+            self.start_thinking(String::new(), outputs);
         }
-        outputs.extend(self.delta(self.newest(), &BlockDelta::Signature(&proof)));
-        if let Some(Open::Thinking { signature, .. }) = self.open.back_mut() {
+        outputs.extend(self.make_delta(self.newest_index(), &BlockDelta::Signature(&proof)));
+        if let Some(OpenBlock::Thinking { signature, .. }) = self.open.back_mut() {
             signature.push_str(&proof);
         }
     }
 
     /// Makes an event, which only clients of a streamed reply need.
-    fn event(&self, make: impl FnOnce() -> Value) -> Option<Output> {
-        self.taken.is_some().then(|| Output::Event(make()))
+    fn make_event(&self, make: impl FnOnce() -> Value) -> Option<Output> {
+        self.used_ids.is_some().then(|| Output::Event(make()))
     }
 
-    fn delta(&self, index: usize, delta: &BlockDelta<'_>) -> Option<Output> {
-        self.event(|| block_delta(index, delta))
+    fn make_delta(&self, index: usize, delta: &BlockDelta<'_>) -> Option<Output> {
+        self.make_event(|| encode_block_delta(index, delta))
     }
 
-    fn close(&mut self, open: Open, outputs: &mut Vec<Output>) {
-        outputs.extend(self.event(|| block_stop(self.done)));
-        self.done += 1;
+    fn finish_block(&mut self, open: OpenBlock, outputs: &mut Vec<Output>) {
+        outputs.extend(self.make_event(|| encode_block_stop(self.done_count)));
+        self.done_count += 1;
         outputs.extend(open.into_blocks().into_iter().map(Output::Block));
     }
 }
 
-impl Open {
+impl OpenBlock {
     /// Whether the block is complete. A call may be cut off although its input is whole.
     fn is_complete(&self, is_last: bool) -> bool {
         match self {
@@ -238,7 +240,7 @@ impl Open {
     fn into_blocks(self) -> Vec<Block> {
         match self {
             Self::Text(text) => {
-                let (text, thought) = without_think_tags(text);
+                let (text, thought) = split_think_tags(text);
                 let thought = (!thought.trim().is_empty()).then(|| Block::thinking(thought));
                 let text = (!text.trim().is_empty()).then_some(Block::Text(text));
                 thought.into_iter().chain(text).collect()
@@ -259,7 +261,7 @@ impl Open {
             } => vec![Block::Call(Call {
                 id,
                 name,
-                input: json_of(&input),
+                input: parse_input(&input),
                 signature,
             })],
         }
@@ -267,8 +269,8 @@ impl Open {
 }
 
 /// Returns the input of a call; anything other than an object becomes a string, which no tool accepts.
-fn json_of(input: &str) -> Box<RawValue> {
-    let object = Arguments::Text(input.as_bytes().into()).object();
+fn parse_input(input: &str) -> Box<RawValue> {
+    let object = Arguments::Text(input.as_bytes().into()).into_object();
     object.unwrap_or_else(|_| {
         let text = Value::String(input.trim().to_owned());
         // A string is valid JSON.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::Event;
 use super::identity::Identity;
-use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, sign};
+use crate::agent::{Opening, PI_FILE, Sign, StreamItem, StreamReader, StreamRow, detect_sign};
 use crate::api::{
     Api, AssistantText, Chunk, Contents, Delta, Envelope, Extent, RecordContent, ResultBody,
     read_content,
@@ -76,7 +76,7 @@ impl Decoder {
     /// Sets the prefix of the ids of calls without one.
     #[must_use]
     pub fn with_call_ids(mut self, prefix: String) -> Self {
-        self.identity.made_ids.set_prefix(prefix);
+        self.identity.generated_ids.set_prefix(prefix);
         self
     }
 
@@ -106,32 +106,33 @@ impl Decoder {
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         if record == END_OF_EVENTS {
             let end = vec![Delta::Closed];
-            self.identity.chunk(Chunk::single(None, Extent::More, end));
+            self.identity
+                .read_chunk(Chunk::single(None, Extent::More, end));
             return self.decode("{}", visit);
         }
-        let Some(contents) = Contents::of(record) else {
+        let Some(contents) = Contents::parse(record) else {
             return false;
         };
         let kind = text(contents.record.kind);
-        let said = read_content(&contents.record, self.pinned);
-        self.read_sign(kind.as_deref(), &contents.record, &said);
+        let content = read_content(&contents.record, self.pinned);
+        self.read_sign(kind.as_deref(), &contents.record, &content);
         let row = match (&kind, self.pinned) {
-            (Some(kind), None) => self.agent.read_entry(kind, record, self.opening.as_ref()),
+            (Some(kind), None) => self.agent.read_row(kind, record, self.opening.as_ref()),
             _ => StreamRow::default(),
         };
         for item in row.items {
-            self.identity.item(&item);
+            self.identity.read_item(&item);
             visit(Decoded {
                 record,
                 source: Source::Stream(item),
                 events: self.take_events(),
             });
         }
-        if !row.is_all {
-            self.apply_content(said, &contents.record);
+        if !row.is_complete {
+            self.apply_content(content, &contents.record);
         }
         let events = self.take_events();
-        if !row.is_all || !events.is_empty() {
+        if !row.is_complete || !events.is_empty() {
             visit(Decoded {
                 record,
                 source: Source::Record(&contents),
@@ -142,9 +143,14 @@ impl Decoder {
     }
 
     /// Reads the evidence in a record about its stream, if its kind is known.
-    fn read_sign(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &RecordContent<'_>) {
-        let sign = sign(kind, record);
-        if sign.is_none() && matches!(said, RecordContent::Nothing) {
+    fn read_sign(
+        &mut self,
+        kind: Option<&str>,
+        record: &Envelope<'_>,
+        content: &RecordContent<'_>,
+    ) {
+        let sign = detect_sign(kind, record);
+        if sign.is_none() && matches!(content, RecordContent::Nothing) {
             return;
         }
         let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
@@ -152,7 +158,7 @@ impl Decoder {
         if let Some(sign) = sign {
             self.add_opening(sign);
         }
-        let extension = Extension::of(record.turnpipe).filter(|_| is_ours);
+        let extension = Extension::from_raw(record.turnpipe).filter(|_| is_ours);
         if let Some(file) = extension.and_then(|extension| non_empty(extension.session_file)) {
             self.identity
                 .events
@@ -160,7 +166,7 @@ impl Decoder {
         }
         // Records of a subagent have their own session.
         if !record.is_of_subagent() {
-            self.session(record, record.id.filter(|_| names_session));
+            self.read_session(record, record.id.filter(|_| names_session));
         }
     }
 
@@ -169,7 +175,7 @@ impl Decoder {
     }
 
     /// Returns the text that was incomplete at the end of the input.
-    pub fn unfinished_text(&mut self) -> Option<Source<'static>> {
+    pub fn take_unfinished(&mut self) -> Option<Source<'static>> {
         self.agent.finish().map(Source::Stream)
     }
 
@@ -202,7 +208,7 @@ impl Decoder {
     }
 
     /// Reads the id of the session, whose name differs between agents.
-    fn session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
+    fn read_session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
         let ids = [
             record.session_id,
             record.session_id_camel,
@@ -219,36 +225,36 @@ impl Decoder {
         }
     }
 
-    fn apply_content(&mut self, said: RecordContent<'_>, record: &Envelope<'_>) {
+    fn apply_content(&mut self, content: RecordContent<'_>, record: &Envelope<'_>) {
         // Records of a subagent have their own calls and results.
         if record.is_of_subagent() {
             return;
         }
         let identity = &mut self.identity;
-        if self.items == Items::Open && matches!(said, RecordContent::User(_)) {
+        if self.items == Items::Open && matches!(content, RecordContent::User(_)) {
             self.items = Items::Read;
-            identity.chunk(Chunk::single(None, Extent::More, vec![Delta::Closed]));
+            identity.read_chunk(Chunk::single(None, Extent::More, vec![Delta::Closed]));
         }
-        match said {
-            RecordContent::Reply(chunk) => identity.chunk(chunk),
+        match content {
+            RecordContent::Reply(chunk) => identity.read_chunk(chunk),
             RecordContent::Item(_) if self.items == Items::Skipped => {}
             RecordContent::Item(chunk) => {
                 self.items = Items::Open;
-                identity.chunk(chunk);
+                identity.read_chunk(chunk);
             }
-            RecordContent::BareCall(call) => identity.bare(call),
-            RecordContent::User(results) if results.is_empty() => identity.prompt(),
+            RecordContent::BareCall(call) => identity.read_bare_call(call),
+            RecordContent::User(results) if results.is_empty() => identity.read_prompt(),
             RecordContent::User(results) => {
-                for (id, name) in results {
-                    identity.result(id.as_deref(), name.as_deref());
+                for result in results {
+                    identity.read_result(result.id.as_deref(), result.name.as_deref());
                 }
             }
-            RecordContent::SessionResult => identity.session_result(),
+            RecordContent::SessionResult => identity.read_session_result(),
             RecordContent::Executor => {
-                let extension = Extension::of(record.turnpipe).unwrap_or_default();
+                let extension = Extension::from_raw(record.turnpipe).unwrap_or_default();
                 let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
                 if let Some(prefix) = call_ids.clone() {
-                    identity.made_ids.set_prefix(prefix);
+                    identity.generated_ids.set_prefix(prefix);
                 }
                 identity.events.push(Event::Executor { call_ids });
             }
@@ -301,7 +307,7 @@ impl<'a> Source<'a> {
         match self {
             Self::Record(contents) => contents.results(),
             Self::Stream(StreamItem::Message { message, .. }) => {
-                message.results().map(ResultBody::of).collect()
+                message.results().map(ResultBody::from_result).collect()
             }
             Self::Stream(_) => Vec::new(),
         }

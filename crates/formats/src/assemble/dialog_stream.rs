@@ -42,7 +42,7 @@ pub enum CopyError {
 }
 
 impl DialogStream {
-    /// Reads a conversation to its end. Calls `seen` with each record and `taken` with each message. A `copy` gets every
+    /// Reads a conversation to its end. Calls `on_record` with each record and `on_message` with each message. A `copy` gets every
     /// byte, and is flushed before each wait for more.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl DialogStream {
     pub fn read_all(
         stream: impl Read + Send + 'static,
         mut copy: Option<&mut RecordWriter>,
-        seen: &mut dyn FnMut(&str),
-        taken: &mut dyn FnMut(Message),
+        on_record: &mut dyn FnMut(&str),
+        on_message: &mut dyn FnMut(Message),
     ) -> Result<(Self, Understanding), CopyError> {
         let mut conversation = Self::default();
         let mut understanding = Understanding::default();
@@ -65,8 +65,8 @@ impl DialogStream {
             }
             for record in piece.records().0 {
                 let text = record.text(piece.raw());
-                seen(text);
-                conversation.record(text, taken);
+                on_record(text);
+                conversation.read_record(text, on_message);
             }
             if let Some(copy) = &mut copy
                 && !reader.has_piece()
@@ -74,7 +74,7 @@ impl DialogStream {
                 copy.flush()?;
             }
         }
-        conversation.finish(taken);
+        conversation.finish(on_message);
         Ok((conversation, understanding))
     }
 
@@ -89,25 +89,25 @@ impl DialogStream {
         }
     }
 
-    /// Reads the next record. Calls `taken` with each message that it completes.
-    pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
-        self.record_live(record, None, taken);
+    /// Reads the next record. Calls `on_message` with each message that it completes.
+    pub fn read_record(&mut self, record: &str, on_message: &mut dyn FnMut(Message)) {
+        self.read_live_record(record, None, on_message);
     }
 
-    /// Like [`Self::record`], but also calls `said` with each fragment of text that is still being written. The
+    /// Like [`Self::read_record`], but also calls `on_fragment` with each fragment of text that is still being written. The
     /// message with the whole text follows.
-    pub fn record_live(
+    pub fn read_live_record(
         &mut self,
         record: &str,
-        mut said: Option<&mut dyn FnMut(&str)>,
-        taken: &mut dyn FnMut(Message),
+        mut on_fragment: Option<&mut dyn FnMut(&str)>,
+        on_message: &mut dyn FnMut(Message),
     ) {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.decode(record, |decoded| {
-            if let Some(said) = &mut said
+            if let Some(on_fragment) = &mut on_fragment
                 && let Some(AssistantText::Part(part)) = decoded.source.assistant_text()
             {
-                said(&part);
+                on_fragment(&part);
             }
             for event in decoded.events {
                 match event {
@@ -120,24 +120,24 @@ impl DialogStream {
                     _ => {}
                 }
             }
-            for message in self.messages(record, decoded.source) {
-                self.push(message, taken);
+            for message in self.read_messages(record, decoded.source) {
+                self.push(message, on_message);
             }
         });
         self.decoder = decoder;
     }
 
-    fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
+    fn push(&mut self, message: Message, on_message: &mut dyn FnMut(Message)) {
         let whole = match &mut self.merger {
             Some(merger) => merger.push(message),
             None => Some(message),
         };
         if let Some(whole) = whole {
-            taken(whole);
+            on_message(whole);
         }
     }
 
-    fn messages(&mut self, record: &str, source: Source<'_>) -> Vec<Message> {
+    fn read_messages(&mut self, record: &str, source: Source<'_>) -> Vec<Message> {
         let contents = match source {
             Source::Record(contents) => contents,
             Source::Stream(StreamItem::Message { message, .. }) => return vec![*message],
@@ -147,7 +147,7 @@ impl DialogStream {
             return Vec::new();
         }
         let mut empty = Vec::new();
-        let mut of_agent = |agent: Agent| {
+        let mut read_as = |agent: Agent| {
             let messages = agent.format().messages(record);
             // A format that knows the record but not its content does not count.
             if messages.iter().any(|message| !message.blocks.is_empty()) {
@@ -158,14 +158,14 @@ impl DialogStream {
             }
             None
         };
-        if let Some(messages) = self.agent.and_then(&mut of_agent) {
+        if let Some(messages) = self.agent.and_then(&mut read_as) {
             return messages;
         }
-        if let Some(messages) = self.messages.record(contents) {
+        if let Some(messages) = self.messages.read(contents) {
             return messages;
         }
         for agent in Agent::ALL {
-            if let Some(messages) = of_agent(agent) {
+            if let Some(messages) = read_as(agent) {
                 self.agent = Some(agent);
                 return messages;
             }
@@ -184,20 +184,20 @@ impl DialogStream {
     }
 
     /// Returns the message that may still be incomplete.
-    pub fn open(&self) -> Option<&Message> {
+    pub fn open_message(&self) -> Option<&Message> {
         self.merger.as_ref()?.open()
     }
 
-    /// Calls `taken` with the remaining messages at the end of the stream.
-    pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
-        let unfinished = self.decoder.unfinished_text();
-        let unfinished = unfinished.map(|source| self.messages("", source));
+    /// Calls `on_message` with the remaining messages at the end of the stream.
+    pub fn finish(&mut self, on_message: &mut dyn FnMut(Message)) {
+        let unfinished = self.decoder.take_unfinished();
+        let unfinished = unfinished.map(|source| self.read_messages("", source));
         let streamed = self.messages.finish();
         for message in unfinished.into_iter().flatten().chain(streamed) {
-            self.push(message, taken);
+            self.push(message, on_message);
         }
         if let Some(last) = self.merger.as_mut().and_then(MessageMerger::finish) {
-            taken(last);
+            on_message(last);
         }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         let mut texts = Vec::new();
         let mut take = |message: Message| texts.push(message.text());
         for line in lines {
-            stream.record(line, &mut take);
+            stream.read_record(line, &mut take);
         }
         stream.finish(&mut take);
         texts
@@ -226,7 +226,7 @@ mod tests {
             r#"{"id":"resp_1","object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"c1","name":"Bash","arguments":"{\"command\":\"ls\"}"}]}"#,
             r#"{"type":"function_call_output","call_id":"c1","output":"a"}"#,
         ] {
-            stream.record(line, &mut |message| messages.push(message));
+            stream.read_record(line, &mut |message| messages.push(message));
         }
         stream.finish(&mut |message| messages.push(message));
         let texts: Vec<String> = messages.iter().map(Message::text).collect();
@@ -246,7 +246,7 @@ mod tests {
             r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"Read","arguments":"{\"file_path\":\"a\"}"}}]}"#,
             r#"{"role":"tool","tool_call_id":"c1","content":"text"}"#,
         ] {
-            stream.record(line, &mut |message| messages.push(message));
+            stream.read_record(line, &mut |message| messages.push(message));
         }
         stream.finish(&mut |message| messages.push(message));
         assert_eq!(stream.instructions(), "Be brief.");
@@ -293,16 +293,16 @@ mod tests {
             let mut stream = DialogStream::default();
             let mut messages = Vec::new();
             for row in rows.lines() {
-                stream.record(row, &mut |message| messages.push(message));
+                stream.read_record(row, &mut |message| messages.push(message));
             }
             stream.finish(&mut |message| messages.push(message));
-            let said: Vec<String> = messages.iter().map(Message::text).collect();
-            let said: Vec<&str> = said
+            let on_fragment: Vec<String> = messages.iter().map(Message::text).collect();
+            let on_fragment: Vec<&str> = on_fragment
                 .iter()
                 .map(String::as_str)
                 .filter(|text| !text.is_empty())
                 .collect();
-            assert_eq!(said, expected);
+            assert_eq!(on_fragment, expected);
             assert_eq!(stream.session_id(), Some(session));
         }
     }

@@ -45,13 +45,13 @@ pub struct Draft {
     refusal: SplitText,
     calls: Joiner,
     /// The progress of each call in the parts.
-    sent: Vec<CallProgress>,
+    progress: Vec<CallProgress>,
     /// Whether the open block has text.
     has_text: bool,
     /// The reason why the reply ends.
     pub(crate) end: Option<EndKind>,
     /// Whether the server reported that the reply is complete.
-    pub closed: bool,
+    pub is_closed: bool,
     /// The usage, if known.
     pub(crate) usage: Usage,
     parts: Vec<ReplyPart>,
@@ -113,9 +113,9 @@ impl Draft {
     /// Takes the next delta.
     pub fn push(&mut self, delta: Delta<'_>) {
         if matches!(delta, Delta::End(_) | Delta::Closed)
-            && let Some(last) = self.calls.current_call_of(0)
+            && let Some(last) = self.calls.mark_followed(0)
         {
-            self.call(last);
+            self.push_call_parts(last);
         }
         match delta {
             Delta::WholeText(_) if self.has_text => {}
@@ -123,45 +123,45 @@ impl Draft {
                 self.has_text = true;
                 self.text.push(&text);
                 let text = self.text.take_new();
-                self.part(!text.is_empty(), ReplyPart::Text(text));
+                self.push_part(!text.is_empty(), ReplyPart::Text(text));
             }
             Delta::Thinking(text) => {
                 self.thinking.push(&text);
                 let text = self.thinking.take_new();
-                self.part(!text.is_empty(), ReplyPart::Thinking(text));
+                self.push_part(!text.is_empty(), ReplyPart::Thinking(text));
             }
             Delta::Signature(signature) => {
                 let signature = signature.into_owned();
-                self.part(!signature.is_empty(), ReplyPart::Signature(signature));
+                self.push_part(!signature.is_empty(), ReplyPart::Signature(signature));
             }
             Delta::RedactedThinking(data) => {
-                self.part(true, ReplyPart::RedactedThinking(data.into_owned()));
+                self.push_part(true, ReplyPart::RedactedThinking(data.into_owned()));
             }
             Delta::Refusal(text) => self.refusal.push(&text),
-            Delta::Usage(usage) => self.usage(usage),
+            Delta::Usage(usage) => self.add_usage(usage),
             Delta::End(end) => {
                 self.end.get_or_insert(end.kind);
             }
-            Delta::Closed => self.closed = true,
+            Delta::Closed => self.is_closed = true,
             delta => {
                 if matches!(delta, Delta::Block) {
                     self.has_text = false;
                 }
                 if let Some(position) = self.calls.push(0, delta) {
                     // The call before it may have no arguments.
-                    self.call(position.saturating_sub(1));
-                    self.call(position);
+                    self.push_call_parts(position.saturating_sub(1));
+                    self.push_call_parts(position);
                 }
             }
         }
     }
 
-    fn part(&mut self, is_one: bool, part: ReplyPart) {
-        self.parts.extend(is_one.then_some(part));
+    fn push_part(&mut self, has_content: bool, part: ReplyPart) {
+        self.parts.extend(has_content.then_some(part));
     }
 
     /// Adds token counts. A count of 0 means unknown.
-    fn usage(&mut self, usage: Usage) {
+    fn add_usage(&mut self, usage: Usage) {
         let known = &mut self.usage;
         for (known, count) in [
             (&mut known.input, usage.input),
@@ -178,33 +178,33 @@ impl Draft {
     }
 
     /// Adds the parts of the call at this position, which changed.
-    fn call(&mut self, index: usize) {
-        let Some(call) = self.calls.call(index) else {
+    fn push_call_parts(&mut self, index: usize) {
+        let Some(call) = self.calls.call_mut(index) else {
             return;
         };
         if !call.has_whole_name() {
             return;
         }
-        self.sent
-            .resize(self.sent.len().max(index + 1), CallProgress::Nothing);
-        let sent = &mut self.sent[index];
-        if *sent == CallProgress::Nothing {
-            *sent = CallProgress::Begin;
+        self.progress
+            .resize(self.progress.len().max(index + 1), CallProgress::Nothing);
+        let progress = &mut self.progress[index];
+        if *progress == CallProgress::Nothing {
+            *progress = CallProgress::Begin;
             let new_id = || new_id(self.ids.as_deref());
             let (id, name) = (call.id.clone().unwrap_or_else(new_id), call.name.clone());
             call.sent_id = Some(id.clone());
             self.parts.push(ReplyPart::CallBegins { index, id, name });
         }
         // An empty object may be a placeholder for fragments that are still to come.
-        if *sent == CallProgress::Begin
+        if *progress == CallProgress::Begin
             && let Some(input) = call.input.as_ref().filter(|input| has_members(input.get()))
         {
-            *sent = CallProgress::Input;
+            *progress = CallProgress::Input;
             let fragment = input.get().to_owned();
             self.parts.push(ReplyPart::CallInput { index, fragment });
         }
         let fragment = call.fragments.take_new();
-        self.part(
+        self.push_part(
             !fragment.is_empty(),
             ReplyPart::CallInput { index, fragment },
         );

@@ -64,13 +64,13 @@ impl Understanding {
     /// Updates the state for a part of the stream and its events. A line that only names its agent or session
     /// does not count.
     pub fn update(&mut self, raw: &[u8], events: &[Event]) {
-        let names = |event: &Event| {
+        let is_identification = |event: &Event| {
             matches!(
                 event,
                 Event::Opening(_) | Event::Session(_) | Event::SessionFile(_)
             )
         };
-        if !events.iter().all(names) {
+        if !events.iter().all(is_identification) {
             *self = Self::Something;
         } else if *self == Self::Empty && !raw.trim_ascii_start().is_empty() {
             *self = Self::Nothing;
@@ -101,20 +101,20 @@ impl ToolCall {
             name: name.to_owned(),
             input: match name {
                 "" => Err(CutOff::NoName),
-                _ => arguments.object(),
+                _ => arguments.into_object(),
             },
             message: None,
         }
     }
 
     /// Returns a call that arrived whole.
-    pub(super) fn of(delta: CallDelta<'_>) -> Self {
+    pub(super) fn from_delta(delta: CallDelta<'_>) -> Self {
         let name = delta.name.unwrap_or_default();
         Self::new(delta.id.as_deref(), &name, delta.arguments)
     }
 
     /// Returns the same call, marked as cut off.
-    pub(super) fn cut_off(self, reason: CutOff) -> Self {
+    pub(super) fn with_cut_off(self, reason: CutOff) -> Self {
         Self {
             input: Err(reason),
             ..self
@@ -122,7 +122,7 @@ impl ToolCall {
     }
 
     /// Returns its name and input, with normalised whitespace.
-    pub(super) fn content(&self) -> (&str, String) {
+    pub(super) fn to_key(&self) -> (&str, String) {
         let input = self.input.as_ref().map_or("", |input| input.get());
         let parsed = serde_json::from_str::<serde_json::Value>(input);
         let input = parsed.map_or_else(|_| input.to_owned(), |input| input.to_string());

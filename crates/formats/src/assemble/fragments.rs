@@ -53,7 +53,7 @@ const CLOSE: &str = "</think>";
 /// Splits a text into the reply and the thinking at its beginning. The chat template may have
 /// opened the tag already, so a lone closing tag on its own line ends thinking as well. If the tag
 /// is not closed, there is no reply.
-pub fn without_think_tags(text: String) -> (String, String) {
+pub fn split_think_tags(text: String) -> (String, String) {
     if let Some(inner) = text.trim_start().strip_prefix(OPEN) {
         return match inner.split_once(CLOSE) {
             Some((thought, said)) => (said.trim_start().to_owned(), thought.to_owned()),
@@ -74,7 +74,7 @@ pub fn without_think_tags(text: String) -> (String, String) {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Balance {
     depth: usize,
-    place: LexState,
+    state: LexState,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Balance {
     /// Reads the next fragment.
     pub(super) fn read(&mut self, fragment: &[u8]) {
         for &byte in fragment {
-            self.place = match (self.place, byte) {
+            self.state = match (self.state, byte) {
                 (LexState::Before | LexState::Structure, b'{' | b'[') => {
                     self.depth += 1;
                     LexState::Structure
@@ -112,19 +112,19 @@ impl Balance {
                 (LexState::Structure, b'"') | (LexState::Escape, _) => LexState::Text,
                 (LexState::Text, b'"') => LexState::Structure,
                 (LexState::Text, b'\\') => LexState::Escape,
-                (place, _) => place,
+                (state, _) => state,
             };
         }
     }
 
     /// Whether an object or array has started.
     pub(super) fn has_begun(self) -> bool {
-        self.place != LexState::Before
+        self.state != LexState::Before
     }
 
     /// Whether an object or array is complete.
     pub(super) fn is_whole(self) -> bool {
-        self.place == LexState::After
+        self.state == LexState::After
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
         ];
         for (text, said, thought) in rows {
             let expected = (said.to_owned(), thought.to_owned());
-            assert_eq!(without_think_tags(text.to_owned()), expected, "{text}");
+            assert_eq!(split_think_tags(text.to_owned()), expected, "{text}");
         }
     }
 

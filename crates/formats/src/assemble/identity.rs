@@ -24,8 +24,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
+use super::generated_ids::GeneratedIds;
 use super::joiner::Joiner;
-use super::made_ids::MadeIds;
 use super::{Event, ToolCall, TurnEnd};
 use crate::agent::StreamItem;
 use crate::api::{Arguments, CallDelta, Chunk, CutOff, Delta, End, EndKind, Extent};
@@ -39,14 +39,14 @@ const MAX_EARLIER: usize = 16;
 pub(super) struct Identity {
     /// The calls of the streamed message.
     joiner: Joiner,
-    pub(super) made_ids: MadeIds,
+    pub(super) generated_ids: GeneratedIds,
     /// The events of the current record so far.
     pub(super) events: Vec<Event>,
-    message: Option<Open>,
+    message: Option<OpenMessage>,
     earlier: VecDeque<MessageId>,
-    turn_is_open: bool,
+    is_turn_open: bool,
     /// The number of messages so far.
-    messages: u64,
+    message_count: u64,
     hasher: RandomState,
     /// The calls emitted since the last prompt, as keyed hashes: a few bytes per call.
     calls: HashSet<u64>,
@@ -57,12 +57,12 @@ pub(super) struct Identity {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenMessage {
     id: Option<MessageId>,
     /// Whether more deltas may follow.
-    streaming: bool,
+    is_streaming: bool,
     /// The hashes of its streamed calls.
-    streamed: Vec<u64>,
+    streamed_calls: Vec<u64>,
 }
 
 /// The owner of a call.
@@ -77,7 +77,7 @@ enum Owner<'a> {
 }
 
 /// Returns the cut-off caused by an end.
-fn cut_off_by(end: &End) -> Option<CutOff> {
+fn to_cut_off(end: &End) -> Option<CutOff> {
     match end.kind {
         EndKind::Regular => None,
         EndKind::Budget => Some(CutOff::TokenLimit(end.reason.clone())),
@@ -85,7 +85,7 @@ fn cut_off_by(end: &End) -> Option<CutOff> {
     }
 }
 
-fn delta_of(block: &Block) -> Delta<'_> {
+fn to_delta(block: &Block) -> Delta<'_> {
     match block {
         Block::Call(call) => Delta::Call(CallDelta {
             index: None,
@@ -99,7 +99,7 @@ fn delta_of(block: &Block) -> Delta<'_> {
 
 impl Identity {
     /// Takes the replies in a record.
-    pub(super) fn chunk(&mut self, chunk: Chunk<'_>) {
+    pub(super) fn read_chunk(&mut self, chunk: Chunk<'_>) {
         let id = chunk.id.map(|id| MessageId(id.into_owned()));
         if chunk.extent == Extent::Whole {
             for choice in chunk.choices {
@@ -108,50 +108,50 @@ impl Identity {
         } else if self.open_message(chunk.extent, id) {
             for choice in chunk.choices {
                 for delta in choice.deltas {
-                    self.delta(choice.index, delta);
+                    self.read_delta(choice.index, delta);
                 }
-                self.release();
+                self.emit_ready();
             }
         }
     }
 
     /// Takes an item of an agent's stream.
-    pub(super) fn item(&mut self, item: &StreamItem) {
+    pub(super) fn read_item(&mut self, item: &StreamItem) {
         match item {
             StreamItem::Start(id) => {
                 let id = id.as_ref().map(|id| id.as_str().into());
-                self.chunk(Chunk::single(id, Extent::Start, Vec::new()));
+                self.read_chunk(Chunk::single(id, Extent::Start, Vec::new()));
             }
             StreamItem::Text(_) => {}
             StreamItem::Message {
                 message,
                 stop_reason,
             } if message.role == Role::Assistant => {
-                let mut deltas: Vec<Delta<'_>> = message.blocks.iter().map(delta_of).collect();
-                let end = stop_reason.as_deref().map(End::of);
+                let mut deltas: Vec<Delta<'_>> = message.blocks.iter().map(to_delta).collect();
+                let end = stop_reason.as_deref().map(End::from_reason);
                 deltas.extend(end.map(Delta::End));
                 let id = message.id.as_deref().map(Cow::Borrowed);
-                self.chunk(Chunk::single(id, Extent::Whole, deltas));
+                self.read_chunk(Chunk::single(id, Extent::Whole, deltas));
             }
             StreamItem::Message { message, .. } => {
                 let mut results = message.results().peekable();
                 if results.peek().is_none() {
-                    self.prompt();
+                    self.read_prompt();
                 }
                 for result in results {
-                    self.result(Some(&result.id), None);
+                    self.read_result(Some(&result.id), None);
                 }
             }
         }
     }
 
-    fn delta(&mut self, choice: u64, delta: Delta<'_>) {
+    fn read_delta(&mut self, choice: u64, delta: Delta<'_>) {
         match delta {
             Delta::End(end) => {
-                self.release();
-                self.stop(choice, cut_off_by(&end));
+                self.emit_ready();
+                self.end_reply(choice, to_cut_off(&end));
             }
-            Delta::Closed => self.stop(choice, None),
+            Delta::Closed => self.end_reply(choice, None),
             delta => {
                 self.joiner.push(choice, delta);
             }
@@ -162,7 +162,7 @@ impl Identity {
     /// some send usage or a second stop reason after the end, some repeat the role. Returns whether
     /// the deltas are read.
     fn open_message(&mut self, extent: Extent, id: Option<MessageId>) -> bool {
-        let is_same = self.may_be_open(id.as_ref());
+        let is_same = self.is_open_message(id.as_ref());
         let is_streaming = self.is_streaming();
         let begins = match extent {
             Extent::Whole | Extent::Start => true,
@@ -185,7 +185,7 @@ impl Identity {
                     return true;
                 }
                 if is_same && !has_role {
-                    return self.resumes(has_calls);
+                    return self.reopen_if(has_calls);
                 }
                 has_content
             }
@@ -198,7 +198,7 @@ impl Identity {
                 }
                 // After the end, the same id only has usage or another candidate.
                 if is_same && id.is_some() {
-                    return self.resumes(has_content);
+                    return self.reopen_if(has_content);
                 }
                 has_content || has_end
             }
@@ -210,27 +210,27 @@ impl Identity {
     }
 
     /// Reopens the message for deltas after its end, if they have `content`.
-    fn resumes(&mut self, content: bool) -> bool {
+    fn reopen_if(&mut self, content: bool) -> bool {
         if let Some(open) = self.message.as_mut().filter(|_| content) {
-            open.streaming = true;
+            open.is_streaming = true;
         }
         content
     }
 
     fn is_streaming(&self) -> bool {
-        self.message.as_ref().is_some_and(|open| open.streaming)
+        self.message.as_ref().is_some_and(|open| open.is_streaming)
     }
 
     /// Whether a message is open, and does not have another id.
-    fn may_be_open(&self, id: Option<&MessageId>) -> bool {
-        let same = |open: &Open| open.id.is_none() || id.is_none() || open.id.as_ref() == id;
+    fn is_open_message(&self, id: Option<&MessageId>) -> bool {
+        let same = |open: &OpenMessage| open.id.is_none() || id.is_none() || open.id.as_ref() == id;
         self.message.as_ref().is_some_and(same)
     }
 
     fn begin_stream(&mut self, id: Option<MessageId>) {
-        self.begin(id);
+        self.begin_message(id);
         if let Some(open) = &mut self.message {
-            open.streaming = true;
+            open.is_streaming = true;
         }
     }
 
@@ -244,7 +244,7 @@ impl Identity {
                 last_is_call = matches!(delta, Delta::Call(_));
             }
             match delta {
-                Delta::Call(call) => calls.push(ToolCall::of(call)),
+                Delta::Call(call) => calls.push(ToolCall::from_delta(call)),
                 Delta::End(reason) => end = Some(reason),
                 _ => {}
             }
@@ -252,12 +252,12 @@ impl Identity {
         if self.is_of_stream(&calls) {
             id = self.message.as_ref().and_then(|open| open.id.clone());
         } else if !id.as_ref().is_some_and(|id| self.earlier.contains(id)) {
-            self.begin(id.clone());
+            self.begin_message(id.clone());
         }
         let is_open = self.message.as_ref().is_some_and(|open| open.id == id);
         let owner = id
             .as_ref()
-            .map_or(Owner::Unnamed(self.messages), Owner::Named);
+            .map_or(Owner::Unnamed(self.message_count), Owner::Named);
         let mut before = Vec::new();
         let mut new = Vec::new();
         let count = calls.len();
@@ -266,16 +266,16 @@ impl Identity {
             if is_streamed || self.is_settled(owner, &call) {
                 continue;
             }
-            let hash = self.call_hash(owner, &call, &before);
+            let hash = self.hash_call(owner, &call, &before);
             before.push(hash.0);
             if self.calls.insert(hash.1) {
                 new.push((position, call));
             }
         }
-        let cut = end.as_ref().and_then(cut_off_by).filter(|_| last_is_call);
+        let cut = end.as_ref().and_then(to_cut_off).filter(|_| last_is_call);
         for (position, mut call) in new {
             if let Some(reason) = cut.clone().filter(|_| position + 1 == count) {
-                call = call.cut_off(reason);
+                call = call.with_cut_off(reason);
             }
             if call.input.is_err() {
                 self.mark_settled(owner, &call);
@@ -283,14 +283,14 @@ impl Identity {
             self.emit(call, id.clone());
         }
         if let Some(end) = end {
-            self.stop(0, self::cut_off_by(&end));
+            self.end_reply(0, self::to_cut_off(&end));
         }
     }
 
     /// Handles a call that belongs to no message.
-    pub(super) fn bare(&mut self, call: CallDelta<'_>) {
-        let call = ToolCall::of(call);
-        let (_, hash) = self.call_hash(Owner::Bare(self.messages), &call, &[]);
+    pub(super) fn read_bare_call(&mut self, call: CallDelta<'_>) {
+        let call = ToolCall::from_delta(call);
+        let (_, hash) = self.hash_call(Owner::Bare(self.message_count), &call, &[]);
         if self.calls.insert(hash) {
             self.emit(call, None);
         }
@@ -298,14 +298,14 @@ impl Identity {
 
     /// Handles a result for the call with this id. Without an id it belongs to a call without an
     /// id, of the tool with this name if there is one.
-    pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>) {
+    pub(super) fn read_result(&mut self, id: Option<&str>, name: Option<&str>) {
         let id = match id.filter(|id| !id.is_empty()) {
             Some(id) => {
-                self.made_ids.record_result(id);
+                self.generated_ids.record_result(id);
                 Some(ToolUseId::from(id))
             }
             None => self
-                .made_ids
+                .generated_ids
                 .take_open_id(name.filter(|name| !name.is_empty())),
         };
         if let Some(id) = id {
@@ -315,39 +315,39 @@ impl Identity {
     }
 
     /// Emits the streamed calls that are ready.
-    fn release(&mut self) {
-        for call in self.joiner.release() {
-            self.emit_unstreamed(call);
+    fn emit_ready(&mut self) {
+        for call in self.joiner.release_ready() {
+            self.emit_streamed(call);
         }
     }
 
     /// Handles a stop reason, or the end of a streamed message.
-    fn stop(&mut self, choice: u64, cut: Option<CutOff>) {
-        for call in self.joiner.stop(choice, cut) {
-            self.emit_unstreamed(call);
+    fn end_reply(&mut self, choice: u64, cut: Option<CutOff>) {
+        for call in self.joiner.end_reply(choice, cut) {
+            self.emit_streamed(call);
         }
         if self.joiner.has_calls() {
             return;
         }
         if let Some(open) = &mut self.message {
-            open.streaming = false;
+            open.is_streaming = false;
         }
         self.end_turn(TurnEnd::Stop);
     }
 
     /// Handles a user record without results.
-    pub(super) fn prompt(&mut self) {
+    pub(super) fn read_prompt(&mut self) {
         self.forget_message();
         self.end_turn(TurnEnd::Prompt);
         self.events.push(Event::Prompt);
     }
 
     /// Handles a `result` record.
-    pub(super) fn session_result(&mut self) {
+    pub(super) fn read_session_result(&mut self) {
         self.forget_message();
         self.events.push(Event::SessionResult);
         self.events.push(Event::TurnEnd(TurnEnd::SessionResult));
-        self.turn_is_open = false;
+        self.is_turn_open = false;
     }
 
     /// Handles the end of the input.
@@ -368,9 +368,9 @@ impl Identity {
     }
 
     /// Returns a hash of the call, and another one that distinguishes it from equal calls `before` it.
-    fn call_hash(&self, owner: Owner<'_>, call: &ToolCall, before: &[u64]) -> (u64, u64) {
+    fn hash_call(&self, owner: Owner<'_>, call: &ToolCall, before: &[u64]) -> (u64, u64) {
         let results = self.results.get(&self.hasher.hash_one(&call.id));
-        let hash = (owner, &call.id, call.content(), results);
+        let hash = (owner, &call.id, call.to_key(), results);
         let hash = self.hasher.hash_one(hash);
         let same = before.iter().filter(|before| **before == hash).count();
         (hash, self.hasher.hash_one((hash, same)))
@@ -387,38 +387,38 @@ impl Identity {
         self.settled.insert(hash);
     }
 
-    fn begin(&mut self, id: Option<MessageId>) {
-        self.cut_streamed();
+    fn begin_message(&mut self, id: Option<MessageId>) {
+        self.emit_cut_off_calls();
         self.joiner = Joiner::default();
         self.end_turn(TurnEnd::NewMessage);
-        self.turn_is_open = true;
-        self.messages += 1;
+        self.is_turn_open = true;
+        self.message_count += 1;
         if let Some(id) = &id {
             if self.earlier.len() == MAX_EARLIER {
                 self.earlier.pop_front();
             }
             self.earlier.push_back(id.clone());
         }
-        self.message = Some(Open {
+        self.message = Some(OpenMessage {
             id: id.clone(),
-            streaming: false,
-            streamed: Vec::new(),
+            is_streaming: false,
+            streamed_calls: Vec::new(),
         });
         self.events.push(Event::Message(id));
     }
 
     /// Emits a streamed call.
-    fn emit_unstreamed(&mut self, call: ToolCall) {
+    fn emit_streamed(&mut self, call: ToolCall) {
         let Some(mut open) = self.message.take() else {
             return self.emit(call, None);
         };
         let owner = open
             .id
             .as_ref()
-            .map_or(Owner::Unnamed(self.messages), Owner::Named);
-        let (hash, unique) = self.call_hash(owner, &call, &open.streamed);
+            .map_or(Owner::Unnamed(self.message_count), Owner::Named);
+        let (hash, unique) = self.hash_call(owner, &call, &open.streamed_calls);
         self.mark_settled(owner, &call);
-        open.streamed.push(hash);
+        open.streamed_calls.push(hash);
         let id = open.id.clone();
         self.message = Some(open);
         if self.calls.insert(unique) {
@@ -429,34 +429,34 @@ impl Identity {
     /// Emits a call of the message `message`.
     fn emit(&mut self, mut call: ToolCall, message: Option<MessageId>) {
         if call.id.as_str().is_empty() {
-            call.id = self.made_ids.make_id(&call.name, self.messages);
+            call.id = self.generated_ids.make_id(&call.name, self.message_count);
         }
-        self.turn_is_open = true;
+        self.is_turn_open = true;
         call.message = message;
         self.events.push(Event::Call(call));
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
-        if self.turn_is_open {
-            self.turn_is_open = false;
+        if self.is_turn_open {
+            self.is_turn_open = false;
             self.events.push(Event::TurnEnd(end));
         }
     }
 
     /// Ends the open message and forgets earlier ones, since another stream or turn starts.
     pub(super) fn forget_message(&mut self) {
-        self.cut_streamed();
+        self.emit_cut_off_calls();
         self.message = None;
-        self.messages += 1;
+        self.message_count += 1;
         self.earlier.clear();
         self.calls.clear();
         self.settled.clear();
         self.results.clear();
     }
 
-    fn cut_streamed(&mut self) {
-        for call in self.joiner.cut_off() {
-            self.emit_unstreamed(call);
+    fn emit_cut_off_calls(&mut self) {
+        for call in self.joiner.release_cut_off() {
+            self.emit_streamed(call);
         }
     }
 }

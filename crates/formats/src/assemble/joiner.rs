@@ -41,7 +41,7 @@ pub(super) struct JoinedCall {
     index: u64,
     /// Whether the stream announces the end of its arguments. Otherwise they end when they are whole and
     /// another call starts.
-    end_is_announced: bool,
+    has_announced_end: bool,
     pub(super) id: Option<String>,
     /// The id of the call in the parts of a draft.
     pub(super) sent_id: Option<String>,
@@ -51,23 +51,23 @@ pub(super) struct JoinedCall {
     pub(super) fragments: SplitText,
     balance: Balance,
     /// Whether the name was repeated after the arguments.
-    repeated: bool,
+    is_repeated: bool,
     /// Whether the arguments are complete.
-    closed: bool,
+    is_closed: bool,
     /// Whether something followed this call.
-    followed: bool,
-    released: bool,
+    is_followed: bool,
+    is_released: bool,
 }
 
 impl JoinedCall {
     fn is_ready(&self) -> bool {
-        let is_whole = !self.end_is_announced && self.balance.is_whole();
-        self.followed && (self.closed || is_whole)
+        let is_whole = !self.has_announced_end && self.balance.is_whole();
+        self.is_followed && (self.is_closed || is_whole)
     }
 
     /// Whether no piece of its name can follow.
     pub(super) fn has_whole_name(&self) -> bool {
-        let is_part = !(self.end_is_announced || self.followed || self.balance.has_begun());
+        let is_part = !(self.has_announced_end || self.is_followed || self.balance.has_begun());
         !is_part && !self.name.is_empty()
     }
 
@@ -79,7 +79,7 @@ impl JoinedCall {
         let is_marked = delta.index.is_some() || id.is_some();
         let is_whole = self.balance.is_whole();
         match delta.name.as_deref() {
-            None => !(is_whole && (has_other_id || self.repeated && has_arguments)),
+            None => !(is_whole && (has_other_id || self.is_repeated && has_arguments)),
             Some(_) if has_other_id || self.name.is_empty() => !has_other_id,
             Some(name) if is_whole => name == self.name && is_marked && !has_arguments,
             Some(name) if self.balance.has_begun() => name == self.name,
@@ -88,7 +88,7 @@ impl JoinedCall {
     }
 
     fn release(&mut self) -> ToolCall {
-        self.released = true;
+        self.is_released = true;
         let fragments = std::mem::take(&mut self.fragments).into_bytes();
         let arguments = match &self.input {
             Some(input) if fragments.is_empty() => Arguments::Json(input),
@@ -99,18 +99,18 @@ impl JoinedCall {
         call
     }
 
-    fn add(&mut self, delta: CallDelta<'_>) {
+    fn add_delta(&mut self, delta: CallDelta<'_>) {
         if let (None, Some(id)) = (&self.id, delta.id.filter(|id| !id.is_empty())) {
             self.id = Some(id.into_owned());
         }
         if let Some(name) = delta.name {
-            self.repeated = self.balance.is_whole();
+            self.is_repeated = self.balance.is_whole();
             if self.name.is_empty() || self.name != name && !self.balance.has_begun() {
                 self.name.push_str(&name);
             }
         }
         match delta.arguments {
-            Arguments::Text(fragment) => self.append(&fragment),
+            Arguments::Text(fragment) => self.append_arguments(&fragment),
             Arguments::Json(input) => {
                 self.balance.read(input.get().as_bytes());
                 self.input = Some(input.to_owned());
@@ -119,7 +119,7 @@ impl JoinedCall {
         }
     }
 
-    fn append(&mut self, fragment: &[u8]) {
+    fn append_arguments(&mut self, fragment: &[u8]) {
         self.balance.read(fragment);
         self.fragments.push(fragment);
     }
@@ -129,36 +129,36 @@ impl Joiner {
     /// Takes a delta of the reply `choice`. Returns the position of the call that it belongs to.
     pub(super) fn push(&mut self, choice: u64, delta: Delta<'_>) -> Option<usize> {
         match delta {
-            Delta::Block => drop(self.current_call_of(choice)),
+            Delta::Block => drop(self.mark_followed(choice)),
             Delta::Call(call) => {
                 let index = self.next_index(choice);
-                let position = self.start(choice, index, true);
-                self.calls[position].add(call);
-                self.calls[position].closed = true;
+                let position = self.start_call(choice, index, true);
+                self.calls[position].add_delta(call);
+                self.calls[position].is_closed = true;
                 return Some(position);
             }
             Delta::CallStart(call) => {
                 let index = call.index.unwrap_or_else(|| self.next_index(choice));
-                let position = self.start(choice, index, true);
-                self.calls[position].add(call);
+                let position = self.start_call(choice, index, true);
+                self.calls[position].add_delta(call);
                 return Some(position);
             }
             Delta::CallPart(call) => {
-                let position = self.position_of(choice, &call);
-                if self.calls[position].released {
+                let position = self.find_or_start(choice, &call);
+                if self.calls[position].is_released {
                     return None;
                 }
-                self.calls[position].add(call);
+                self.calls[position].add_delta(call);
                 return Some(position);
             }
             Delta::CallArguments(index, fragment) => {
                 let position = self.find_call(choice, index)?;
-                self.calls[position].append(&fragment);
+                self.calls[position].append_arguments(&fragment);
                 return Some(position);
             }
             Delta::CallEnd(index) => {
                 let position = self.find_call(choice, index)?;
-                self.calls[position].closed = true;
+                self.calls[position].is_closed = true;
             }
             _ => {}
         }
@@ -176,11 +176,11 @@ impl Joiner {
     pub(super) fn has_calls(&self) -> bool {
         self.calls[self.first_held..]
             .iter()
-            .any(|call| !call.released)
+            .any(|call| !call.is_released)
     }
 
     /// Returns the call at a position.
-    pub(super) fn call(&mut self, position: usize) -> Option<&mut JoinedCall> {
+    pub(super) fn call_mut(&mut self, position: usize) -> Option<&mut JoinedCall> {
         self.calls.get_mut(position)
     }
 
@@ -190,11 +190,11 @@ impl Joiner {
     }
 
     /// Releases the calls that are ready, in order.
-    pub(super) fn release(&mut self) -> Vec<ToolCall> {
+    pub(super) fn release_ready(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         let mut blocked = Vec::new();
         for call in &mut self.calls[self.first_held..] {
-            if call.released || blocked.contains(&call.choice) {
+            if call.is_released || blocked.contains(&call.choice) {
                 continue;
             }
             if call.is_ready() {
@@ -209,36 +209,36 @@ impl Joiner {
 
     /// Ends the reply `choice` and releases all its calls. If it was cut, the last one is unusable
     /// unless something follows it.
-    pub(super) fn stop(&mut self, choice: u64, cut: Option<CutOff>) -> Vec<ToolCall> {
+    pub(super) fn end_reply(&mut self, choice: u64, cut: Option<CutOff>) -> Vec<ToolCall> {
         let held = &mut self.calls[self.first_held..];
         let mut last = None;
         for (position, call) in held.iter_mut().enumerate() {
-            if !call.released && call.choice == choice {
-                if !call.followed {
+            if !call.is_released && call.choice == choice {
+                if !call.is_followed {
                     last = Some(position);
                 }
-                call.closed = true;
-                call.followed = true;
+                call.is_closed = true;
+                call.is_followed = true;
             }
         }
         let mut released = Vec::new();
         if let (Some(reason), Some(position)) = (cut, last) {
             let after = self.calls.split_off(self.first_held + position);
-            released.append(&mut self.release());
+            released.append(&mut self.release_ready());
             let position = self.calls.len();
             self.calls.extend(after);
-            released.push(self.calls[position].release().cut_off(reason));
+            released.push(self.calls[position].release().with_cut_off(reason));
         }
-        released.append(&mut self.release());
+        released.append(&mut self.release_ready());
         released
     }
 
     /// Ends a stream without a stop reason: held calls are cut off.
-    pub(super) fn cut_off(&mut self) -> Vec<ToolCall> {
+    pub(super) fn release_cut_off(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         for call in &mut self.calls[self.first_held..] {
-            if !call.released {
-                released.push(call.release().cut_off(CutOff::EndOfStream));
+            if !call.is_released {
+                released.push(call.release().with_cut_off(CutOff::EndOfStream));
             }
         }
         self.skip_released();
@@ -246,30 +246,30 @@ impl Joiner {
     }
 
     /// Starts a call. An earlier one with the same index is complete.
-    fn start(&mut self, choice: u64, index: u64, end_is_announced: bool) -> usize {
-        self.current_call_of(choice);
+    fn start_call(&mut self, choice: u64, index: u64, has_announced_end: bool) -> usize {
+        self.mark_followed(choice);
         if let Some(earlier) = self.find_call(choice, Some(index)) {
-            self.calls[earlier].closed = true;
+            self.calls[earlier].is_closed = true;
         }
         self.calls.push(JoinedCall {
             choice,
             index,
-            end_is_announced,
+            has_announced_end,
             ..JoinedCall::default()
         });
         self.calls.len() - 1
     }
 
     /// Notes that something follows the calls of this reply. Returns the position of the last call.
-    pub(super) fn current_call_of(&mut self, choice: u64) -> Option<usize> {
+    pub(super) fn mark_followed(&mut self, choice: u64) -> Option<usize> {
         for call in &mut self.calls[self.first_held..] {
-            call.followed |= call.choice == choice;
+            call.is_followed |= call.choice == choice;
         }
         self.calls.len().checked_sub(1)
     }
 
     /// Returns the position of the call that a delta continues, or starts.
-    fn position_of(&mut self, choice: u64, delta: &CallDelta<'_>) -> usize {
+    fn find_or_start(&mut self, choice: u64, delta: &CallDelta<'_>) -> usize {
         let has_place = |call: &JoinedCall| match delta.index {
             Some(index) => call.index == index,
             None => delta.id.is_some() && call.id.as_deref() == delta.id.as_deref(),
@@ -282,10 +282,10 @@ impl Joiner {
             return position;
         }
         // A name that was repeated belongs to the call that follows.
-        let repeated = earlier.filter(|(_, call)| call.repeated && delta.name.is_none());
-        let name = repeated.map(|(_, call)| call.name.clone());
+        let is_repeated = earlier.filter(|(_, call)| call.is_repeated && delta.name.is_none());
+        let name = is_repeated.map(|(_, call)| call.name.clone());
         let index = delta.index.unwrap_or_else(|| self.next_index(choice));
-        let position = self.start(choice, index, false);
+        let position = self.start_call(choice, index, false);
         self.calls[position].name = name.unwrap_or_default();
         position
     }
@@ -295,7 +295,7 @@ impl Joiner {
         let index = index.or_else(|| self.last_call(choice).map(|call| call.index))?;
         self.calls
             .iter()
-            .rposition(|call| call.choice == choice && call.index == index && !call.released)
+            .rposition(|call| call.choice == choice && call.index == index && !call.is_released)
     }
 
     fn last_call(&self, choice: u64) -> Option<&JoinedCall> {
@@ -308,6 +308,6 @@ impl Joiner {
 
     fn skip_released(&mut self) {
         let held = &self.calls[self.first_held..];
-        self.first_held += held.iter().take_while(|call| call.released).count();
+        self.first_held += held.iter().take_while(|call| call.is_released).count();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::{BlockBuilder, Output};
 use super::draft::Draft;
-use super::made_ids::MadeIds;
+use super::generated_ids::GeneratedIds;
 use crate::api::{Chunk, Contents, DialogContent, Extent, read_conversation};
 use turnpipe_core::message::{Block, Message, Origin, Role, split_blocks};
 
@@ -12,9 +12,9 @@ pub struct MessageReader {
     streamed: Option<StreamedMessage>,
     /// The id of the last streamed message.
     last_id: Option<String>,
-    made_ids: MadeIds,
+    generated_ids: GeneratedIds,
     /// The number of messages so far.
-    messages: u64,
+    message_count: u64,
     instructions: String,
 }
 
@@ -31,7 +31,7 @@ struct StreamedMessage {
 impl MessageReader {
     /// Sets the prefix of the ids of calls without one.
     pub fn set_call_ids(&mut self, prefix: String) {
-        self.made_ids.set_prefix(prefix);
+        self.generated_ids.set_prefix(prefix);
     }
 
     /// Returns the instructions in the records; empty if there are none.
@@ -41,13 +41,13 @@ impl MessageReader {
 
     /// Takes the next record. Returns the messages that are complete now, or `None` if it is not the
     /// record of an API.
-    pub fn record(&mut self, record: &Contents<'_>) -> Option<Vec<Message>> {
+    pub fn read(&mut self, record: &Contents<'_>) -> Option<Vec<Message>> {
         let mut messages = Vec::new();
         match read_conversation(&record.record)? {
             DialogContent::Instructions(text) => self.instructions.push_str(&text),
             DialogContent::User(blocks) => {
                 messages.extend(self.flush());
-                messages.extend(self.user(blocks));
+                messages.extend(self.read_user(blocks));
             }
             DialogContent::Reply(chunk) if chunk.extent == Extent::Whole => {
                 let is_repeated =
@@ -55,17 +55,17 @@ impl MessageReader {
                 if !is_repeated {
                     messages.extend(self.finish());
                     let mut whole = StreamedMessage::new(&chunk);
-                    whole.take(chunk);
-                    messages.extend(self.complete(whole));
+                    whole.add_chunk(chunk);
+                    messages.extend(self.complete_message(whole));
                 }
             }
-            DialogContent::Reply(chunk) => messages.extend(self.chunk(chunk)),
+            DialogContent::Reply(chunk) => messages.extend(self.read_chunk(chunk)),
         }
         Some(messages)
     }
 
     /// Takes a part of a streamed message. Returns messages that are complete.
-    fn chunk(&mut self, chunk: Chunk<'_>) -> Vec<Message> {
+    fn read_chunk(&mut self, chunk: Chunk<'_>) -> Vec<Message> {
         let mut messages = Vec::new();
         let open = self.streamed.as_ref();
         let has_other_id = open.is_some_and(|open| {
@@ -87,8 +87,8 @@ impl MessageReader {
             self.streamed = Some(StreamedMessage::new(&chunk));
         }
         if let Some(open) = &mut self.streamed {
-            open.take(chunk);
-            if open.draft.closed {
+            open.add_chunk(chunk);
+            if open.draft.is_closed {
                 messages.extend(self.finish());
             }
         }
@@ -102,9 +102,10 @@ impl MessageReader {
             return self.finish();
         }
         let outputs = open.builder.take_complete();
-        open.blocks.extend(outputs.into_iter().filter_map(block));
+        open.blocks
+            .extend(outputs.into_iter().filter_map(into_block));
         let blocks = std::mem::take(&mut open.blocks);
-        let message = open.message(blocks);
+        let message = open.to_message(blocks);
         (!message.blocks.is_empty()).then(|| self.add_ids(message))
     }
 
@@ -112,23 +113,23 @@ impl MessageReader {
     pub fn finish(&mut self) -> Option<Message> {
         let open = self.streamed.take()?;
         self.last_id.clone_from(&open.id);
-        self.complete(open)
+        self.complete_message(open)
     }
 
-    fn complete(&mut self, mut open: StreamedMessage) -> Option<Message> {
-        let is_whole = open.draft.end.is_some() || open.draft.closed;
+    fn complete_message(&mut self, mut open: StreamedMessage) -> Option<Message> {
+        let is_whole = open.draft.end.is_some() || open.draft.is_closed;
         // A call whose input is whole has a result, even if it was cut off.
         let mut rest = open.builder.take_complete();
         rest.extend(open.builder.finish(is_whole));
-        open.blocks.extend(rest.into_iter().filter_map(block));
+        open.blocks.extend(rest.into_iter().filter_map(into_block));
         let blocks = std::mem::take(&mut open.blocks);
         let usage = open.draft.usage;
         let message = Message {
             usage: (!usage.is_empty()).then_some(usage),
-            ..open.message(blocks)
+            ..open.to_message(blocks)
         };
         let message = self.add_ids(message);
-        self.messages += 1;
+        self.message_count += 1;
         (!message.blocks.is_empty() || message.usage.is_some()).then_some(message)
     }
 
@@ -138,7 +139,7 @@ impl MessageReader {
             if let Block::Call(call) = block
                 && call.id.is_empty()
             {
-                call.id = self.made_ids.make_id(&call.name, self.messages).0;
+                call.id = self.generated_ids.make_id(&call.name, self.message_count).0;
             }
         }
         message
@@ -146,13 +147,13 @@ impl MessageReader {
 
     /// Returns the messages of the user, each with one origin. Results without an id belong to calls
     /// without one, of the tool with this name.
-    fn user(&mut self, blocks: Vec<(Block, String)>) -> Vec<Message> {
+    fn read_user(&mut self, blocks: Vec<(Block, String)>) -> Vec<Message> {
         let (mut results, mut rest) = (Vec::new(), Vec::new());
         for (mut block, name) in blocks {
             if let Block::Result(result) = &mut block {
                 if result.id.is_empty() {
                     let name = Some(&*name).filter(|name| !name.is_empty());
-                    let id = self.made_ids.take_open_id(name);
+                    let id = self.generated_ids.take_open_id(name);
                     result.id = id.map(|id| id.0).unwrap_or_default();
                 }
                 results.push(block);
@@ -186,7 +187,7 @@ impl StreamedMessage {
         }
     }
 
-    fn take(&mut self, chunk: Chunk<'_>) {
+    fn add_chunk(&mut self, chunk: Chunk<'_>) {
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             for delta in choice.deltas {
                 self.draft.push(delta);
@@ -194,11 +195,12 @@ impl StreamedMessage {
         }
         for part in self.draft.take_parts() {
             let outputs = self.builder.take(part);
-            self.blocks.extend(outputs.into_iter().filter_map(block));
+            self.blocks
+                .extend(outputs.into_iter().filter_map(into_block));
         }
     }
 
-    fn message(&self, blocks: Vec<Block>) -> Message {
+    fn to_message(&self, blocks: Vec<Block>) -> Message {
         Message {
             id: self.id.clone(),
             model: self.model.clone(),
@@ -208,7 +210,7 @@ impl StreamedMessage {
     }
 }
 
-fn block(output: Output) -> Option<Block> {
+fn into_block(output: Output) -> Option<Block> {
     match output {
         Output::Block(block) => Some(block),
         Output::Event(_) => None,
@@ -221,7 +223,7 @@ mod tests {
 
     /// The messages in a record: role, model, input tokens, and blocks.
     fn read(record: &str) -> Option<Vec<String>> {
-        let messages = MessageReader::default().record(&Contents::of(record)?)?;
+        let messages = MessageReader::default().read(&Contents::parse(record)?)?;
         let outline = |message: Message| {
             let blocks = message.blocks.iter().map(|block| match block {
                 Block::Text(text) => text.clone(),

@@ -8,9 +8,9 @@ mod dialog_stream;
 mod draft;
 mod event;
 mod fragments;
+mod generated_ids;
 mod identity;
 mod joiner;
-mod made_ids;
 mod messages;
 mod verbatim_reply;
 
@@ -20,8 +20,8 @@ pub use dialog_stream::{CopyError, DialogStream};
 pub use draft::ReplyPart;
 pub use draft::{Draft, DraftedCall, FinishedDraft};
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
-pub use fragments::without_think_tags;
-pub use made_ids::own_id;
+pub use fragments::split_think_tags;
+pub use generated_ids::make_unique_id;
 pub use messages::MessageReader;
 pub use verbatim_reply::VerbatimReply;
 

@@ -284,7 +284,7 @@ fn replies_are_sent_back_with_the_same_calls() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/wire");
     for (name, api) in rows {
         let records = std::fs::read_to_string(folder.join(name).with_extension("jsonl")).unwrap();
-        let (mut decoder, mut messages) = (Decoder::with_detection(), VerbatimReply::of(api));
+        let (mut decoder, mut messages) = (Decoder::with_detection(), VerbatimReply::new(api));
         let mut sent = Vec::new();
         for record in records.lines() {
             let events = decoder.record(record);
@@ -294,7 +294,7 @@ fn replies_are_sent_back_with_the_same_calls() {
             {
                 sent.extend(messages.take_reply());
             }
-            messages.record(record);
+            messages.push_record(record);
             if events
                 .iter()
                 .any(|event| matches!(event, Event::TurnEnd(_)))

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::joiner::Joiner;
 use crate::api::{
-    Api, CALLS, CallResult, Delivery, PARTIAL_INPUT, Verbatim, call_deltas, chat_calls,
-    custom_call_id, is_response, merge_members,
+    Api, CALLS, CallResult, Delivery, PARTIAL_INPUT, Verbatim, is_response, merge_members,
+    read_chat_calls, read_custom_call_id, to_call_deltas,
 };
 use turnpipe_core::message::{ToolResult, ToolUseId};
 
@@ -22,7 +22,7 @@ pub struct VerbatimReply {
     /// The API of the last reply: chat completions and responses are both of `OpenAI`.
     form: Api,
     /// Whether more deltas of the message may follow.
-    streaming: bool,
+    is_streaming: bool,
     /// The id of the last streamed message.
     streamed: Value,
     /// The blocks, parts, items, or calls of a message.
@@ -48,11 +48,11 @@ struct NumberedPart {
 
 impl VerbatimReply {
     /// Creates a collector for this API.
-    pub fn of(api: Api) -> Self {
+    pub fn new(api: Api) -> Self {
         Self {
             api,
             form: api,
-            streaming: false,
+            is_streaming: false,
             streamed: Value::Null,
             parts: Vec::new(),
             members: Map::new(),
@@ -64,12 +64,12 @@ impl VerbatimReply {
     }
 
     /// Takes the id of the next call.
-    pub fn call(&mut self, id: ToolUseId) {
+    pub fn push_call_id(&mut self, id: ToolUseId) {
         self.ids.push(id);
     }
 
     /// Takes the result of the next call of a tool. `has_id` is true if the model gave the call an id.
-    pub fn result(&mut self, name: String, has_id: bool, result: ToolResult) {
+    pub fn push_result(&mut self, name: String, has_id: bool, result: ToolResult) {
         let is_custom = self.custom_calls.contains(&result.id);
         self.results.push(CallResult {
             name,
@@ -80,7 +80,7 @@ impl VerbatimReply {
     }
 
     /// Takes the next record. Returns whether it is an object.
-    pub fn record(&mut self, record: &str) -> bool {
+    pub fn push_record(&mut self, record: &str) -> bool {
         let Ok(record) = serde_json::from_str::<Value>(record) else {
             return false;
         };
@@ -97,22 +97,22 @@ impl VerbatimReply {
                 Api::OpenaiChat
             };
         }
-        self.delta(self.form.raw(record));
+        self.apply(self.form.take_output(record));
         true
     }
 
-    fn delta(&mut self, delta: Verbatim) {
+    fn apply(&mut self, delta: Verbatim) {
         match delta {
             Verbatim::Nothing => {}
             Verbatim::Start(id) => {
-                self.streaming = true;
+                self.is_streaming = true;
                 self.streamed = id;
             }
             // Whole messages repeat earlier deltas.
             Verbatim::Message { id, parts } => {
                 let is_streamed = !self.streamed.is_null() && id == self.streamed;
-                if !self.streaming && !is_streamed {
-                    self.extend(parts);
+                if !self.is_streaming && !is_streamed {
+                    self.add_parts(parts);
                 }
             }
             Verbatim::Block { index, part } => self.parts.push(NumberedPart {
@@ -129,63 +129,63 @@ impl VerbatimReply {
                     merge_members(block, delta);
                 }
             }
-            Verbatim::Parts(parts) => self.extend(parts),
+            Verbatim::Parts(parts) => self.add_parts(parts),
             Verbatim::Repeated(parts) => {
                 if self.parts.is_empty() {
-                    self.extend(parts);
+                    self.add_parts(parts);
                 }
             }
             Verbatim::Members(mut members, delivery) => {
                 let calls = members.shift_remove(CALLS).unwrap_or_default();
-                self.calls(calls, delivery);
+                self.apply_calls(calls, delivery);
                 merge_members(&mut self.members, members);
             }
         }
     }
 
-    fn calls(&mut self, calls: Value, delivery: Delivery) {
+    fn apply_calls(&mut self, calls: Value, delivery: Delivery) {
         let raw = to_raw_value(&calls).ok();
-        let deltas = call_deltas(chat_calls(raw.as_deref()), delivery);
+        let deltas = to_call_deltas(read_chat_calls(raw.as_deref()), delivery);
         let Value::Array(calls) = calls else { return };
         for (delta, mut part) in deltas.into_iter().zip(calls) {
             // Only streams number calls.
             part.as_object_mut().map(|part| part.shift_remove("index"));
             let position = self.joiner.push(0, delta).unwrap_or_default();
-            if let Some(joined) = self.joiner.call(position)
+            if let Some(joined) = self.joiner.call_mut(position)
                 && part["function"].is_object()
             {
                 part["function"]["name"] = joined.name.as_str().into();
             }
             let index = position.into();
-            self.delta(match self.parts.get(position) {
+            self.apply(match self.parts.get(position) {
                 Some(_) => Verbatim::MoreOfBlock { index, delta: part },
                 None => Verbatim::Block { index, part },
             });
         }
     }
 
-    fn extend(&mut self, parts: Vec<Value>) {
-        let ids = parts.iter().filter_map(custom_call_id);
+    fn add_parts(&mut self, parts: Vec<Value>) {
+        let ids = parts.iter().filter_map(read_custom_call_id);
         self.custom_calls.extend(ids.map(str::to_owned));
         self.parts.extend(parts.into_iter().map(NumberedPart::new));
     }
 
     /// Returns the reply since the last call: a message, or items.
     pub fn take_reply(&mut self) -> Vec<Value> {
-        self.streaming = false;
+        self.is_streaming = false;
         self.joiner = Joiner::default();
         let parts = std::mem::take(&mut self.parts).into_iter();
         let mut parts: Vec<Value> = parts.map(NumberedPart::into_part).collect();
         self.form
             .set_call_ids(&mut parts, std::mem::take(&mut self.ids));
         self.form
-            .raw_message(std::mem::take(&mut self.members), parts)
+            .to_message(std::mem::take(&mut self.members), parts)
     }
 
     /// Returns the messages with the results since the last call, in the order of the calls.
     pub fn take_results(&mut self) -> Vec<Value> {
         self.custom_calls.clear();
-        self.form.results(&std::mem::take(&mut self.results))
+        self.form.encode_results(&std::mem::take(&mut self.results))
     }
 }
 

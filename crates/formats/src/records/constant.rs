@@ -37,7 +37,7 @@ constants! {
 }
 
 /// Returns the name of a value in records.
-pub fn name_of(value: impl Serialize) -> String {
+pub fn serialize_name(value: impl Serialize) -> String {
     // Values of enums always serialize.
     let name = serde_json::to_value(value).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
@@ -48,17 +48,17 @@ pub fn name_of(value: impl Serialize) -> String {
 pub fn add_type(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema: &mut Schema| {
         let schema = schema.ensure_object();
-        let properties = member(schema, "properties", json!({}));
+        let properties = get_member(schema, "properties", json!({}));
         if let Value::Object(members) = properties {
             members.shift_insert(0, "type".to_owned(), json!({ "const": kind }));
         }
-        let required = member(schema, "required", json!([]));
+        let required = get_member(schema, "required", json!([]));
         if let Value::Array(names) = required {
             names.insert(0, json!("type"));
         }
     }
 }
 
-fn member<'a>(schema: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a mut Value {
+fn get_member<'a>(schema: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a mut Value {
     schema.entry(name.to_owned()).or_insert(empty)
 }

@@ -25,7 +25,7 @@ pub use archive::{
 };
 pub use constant::{
     CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
-    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype, add_type, name_of,
+    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype, add_type, serialize_name,
 };
 pub use plan_limit::PlanLimitRecord;
 pub use run::{

@@ -24,11 +24,14 @@ pub struct PlanLimitRecord {
     /// Used part of the window in percent.
     pub used_percent: f64,
     /// End of the window.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "serialize_as_text"
+    )]
     #[schemars(with = "Option<String>")]
     pub resets_at: Option<Timestamp>,
     /// Time of the recording.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "serialize_as_text")]
     #[schemars(with = "String")]
     pub read_at: Timestamp,
     /// Whether the window has ended since.
@@ -46,7 +49,7 @@ impl PlanLimitRecord {
     }
 }
 
-fn as_text<Output: Serializer>(
+fn serialize_as_text<Output: Serializer>(
     time: &(impl Copy + Into<Option<Timestamp>>),
     output: Output,
 ) -> Result<Output::Ok, Output::Error> {

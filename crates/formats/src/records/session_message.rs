@@ -205,7 +205,7 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
         subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
         agent_id: about.agent_id.clone(),
     };
-    let speaker = match message.role {
+    let role = match message.role {
         Role::User => MessageRole::User,
         Role::Assistant => MessageRole::Assistant,
         Role::System if message.origin == Origin::Meter => MessageRole::Assistant,
@@ -213,7 +213,7 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
         Role::System if !message.labelled_calls.is_empty() => {
             return DialogRecord::Label(ToolUseSummaryRecord {
                 summary: message.text(),
-                preceding_tool_use_ids: ids(message.labelled_calls),
+                preceding_tool_use_ids: to_ids(message.labelled_calls),
                 // Labels of other programs may have none.
                 uuid: message.uuid.unwrap_or_default(),
                 session_id: about.session_id.clone(),
@@ -235,13 +235,13 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
         }
     };
     DialogRecord::Message(Box::new(SessionMessageRecord {
-        r#type: speaker,
+        r#type: role,
         message: MessageBody {
             id: message.id.map(MessageId),
             model: message.model,
-            content: message.blocks.into_iter().map(block).collect(),
+            content: message.blocks.into_iter().map(to_block).collect(),
             usage: message.usage,
-            role: speaker,
+            role,
             stop_reason: None,
         },
         parent_tool_use_id: message.parent_call.map(ToolUseId),
@@ -252,11 +252,11 @@ pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
     }))
 }
 
-fn ids(calls: Vec<String>) -> Vec<ToolUseId> {
+fn to_ids(calls: Vec<String>) -> Vec<ToolUseId> {
     calls.into_iter().map(ToolUseId).collect()
 }
 
-fn block(block: Block) -> MessageBlock {
+fn to_block(block: Block) -> MessageBlock {
     match block {
         Block::Text(text) => MessageBlock::Text { text },
         Block::Thinking(Thought::Plain(thinking)) => MessageBlock::Thinking {
@@ -276,10 +276,10 @@ fn block(block: Block) -> MessageBlock {
         },
         Block::Result(result) => MessageBlock::ToolResult {
             tool_use_id: ToolUseId(result.id),
-            content: content(result.parts),
+            content: to_result(result.parts),
             is_error: result.failed,
         },
-        Block::Media(media) => image(media),
+        Block::Media(media) => to_image(media),
     }
 }
 
@@ -292,7 +292,7 @@ fn remove_newlines(json: Box<RawValue>) -> Box<RawValue> {
     RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
-fn content(mut parts: Vec<ResultPart>) -> MessageResult {
+fn to_result(mut parts: Vec<ResultPart>) -> MessageResult {
     if parts.is_empty() {
         return MessageResult::Text(String::new());
     }
@@ -301,12 +301,12 @@ fn content(mut parts: Vec<ResultPart>) -> MessageResult {
     }
     let blocks = parts.into_iter().map(|part| match part {
         ResultPart::Text(text) => MessageBlock::Text { text },
-        ResultPart::Media(media) => image(media),
+        ResultPart::Media(media) => to_image(media),
     });
     MessageResult::Blocks(blocks.collect())
 }
 
-fn image(media: Media) -> MessageBlock {
+fn to_image(media: Media) -> MessageBlock {
     let kind = match media.data {
         Some(_) => "base64",
         None => "omitted",

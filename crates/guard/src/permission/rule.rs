@@ -144,7 +144,7 @@ impl Rule {
     fn is_about_server(&self, request: &Request<'_>) -> bool {
         let (server, tool) = match request.tool.strip_prefix("MCP:") {
             Some(tool) => (None, tool),
-            None if Purpose::of(request.tool) == Purpose::McpResource => {
+            None if Purpose::from_tool(request.tool) == Purpose::McpResource => {
                 (request.input.get("server").and_then(Value::as_str), "")
             }
             None => return false,
@@ -218,7 +218,7 @@ impl Rule {
 
     /// Whether it may match a call whose arguments were not understood, so that its target is unknown.
     fn may_match_unknown_target(&self, request: &Request<'_>) -> bool {
-        let purpose = Purpose::of(request.tool);
+        let purpose = Purpose::from_tool(request.tool);
         let is_command = purpose == Purpose::Shell;
         *request.action == Action::Anything
             && match self.specifier {

@@ -58,7 +58,7 @@ impl Rule {
                 let host = pattern.strip_prefix("domain:").unwrap_or(pattern);
                 DomainPattern::parse(host.trim()).map_or(Specifier::Nothing, Specifier::Domain)
             }
-            (_, pattern) if Purpose::of(tool).has_named_target() => {
+            (_, pattern) if Purpose::from_tool(tool).has_named_target() => {
                 arguments.push(Argument {
                     name: None,
                     value: Pattern::from_text(pattern.trim_start_matches('/')),

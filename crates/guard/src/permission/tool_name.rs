@@ -38,7 +38,7 @@ impl ToolName {
     /// Whether it covers a tool, given by its canonical name. `Read`, `Edit`, `Bash`, `Agent` and `Skill` cover
     /// all tools that read files, change files, run commands, and start agents and skills.
     pub(super) fn covers(&self, tool: &str) -> bool {
-        let purpose = Purpose::of(tool);
+        let purpose = Purpose::from_tool(tool);
         let tool = normalise_mcp_name(tool);
         match self {
             Self::Matching(names) => names.covers(&tool),

@@ -16,7 +16,7 @@ use crate::files::origin::ArchiveOrigin;
 use crate::list::in_use::IN_USE;
 use crate::read::title::read_names;
 use crate::state::{lock_within, open_private};
-use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, visit_lines_backward};
+use turnpipe_core::jsonl::{FixedFile, Mapping, fill_at, visit_lines_backward};
 use turnpipe_core::message::SessionId;
 use turnpipe_formats::agent::{ManualTitle, NewRecord, Root, Title, TitleStore};
 use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
@@ -331,7 +331,7 @@ fn open_source(bundle: &Bundle, file: &Path, size: u64) -> Result<Box<dyn Read>,
 /// Returns the end of the last whole record. The last one needs no line feed.
 fn find_end_of_records(file: &SessionFile) -> io::Result<u64> {
     let mut last = [0];
-    read_at(&file.file, &mut last, file.size.saturating_sub(1))?;
+    fill_at(&file.file, &mut last, file.size.saturating_sub(1))?;
     let mut end = file.size;
     if last != *b"\n" {
         let mut bytes = FixedFile::new(&file.file, file.size, Mapping::Refused);

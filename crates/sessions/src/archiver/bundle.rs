@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::copy::{Problem, parent};
 use crate::files::compressed::MAX_UNPACKED;
 use crate::files::listed::ListedSession;
-use crate::files::open::session_at;
+use crate::files::open::split_stored_path;
 use crate::files::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 use turnpipe_formats::agent::{Agent, COMPRESSED, Facts, TitleStore, session_stem};
 
@@ -79,7 +79,7 @@ impl Bundle {
             problems: Vec::new(),
             path,
         };
-        if session_at(&bundle.path).is_none() {
+        if split_stored_path(&bundle.path).is_none() {
             for path in own {
                 bundle.add_belonging(&path, root_dir);
             }
@@ -95,7 +95,7 @@ impl Bundle {
             Ok(found) if found != path => self
                 .problems
                 .push(Problem::new(path, "is reached by a symbolic link")),
-            Ok(_) if path != root && path.starts_with(root) => self.add(path, MAX_DEPTH),
+            Ok(_) if path != root && path.starts_with(root) => self.add_files(path, MAX_DEPTH),
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 self.problems.push(Problem::new(path, error));
             }
@@ -104,7 +104,7 @@ impl Bundle {
     }
 
     /// Adds a file, or the files in a directory. Follows no links.
-    fn add(&mut self, path: &Path, depth: u32) {
+    fn add_files(&mut self, path: &Path, depth: u32) {
         let kind = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) => return self.problems.push(Problem::new(path, error)),
@@ -116,7 +116,7 @@ impl Bundle {
             match fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
                 Ok(entries) => entries
                     .iter()
-                    .for_each(|entry| self.add(&entry.path(), depth - 1)),
+                    .for_each(|entry| self.add_files(&entry.path(), depth - 1)),
                 Err(error) => self.problems.push(Problem::new(path, error)),
             }
         } else {
@@ -138,7 +138,7 @@ impl Bundle {
     /// Returns the place of one of the files in the archive in `dir`. Compressed files have
     /// another extension.
     pub(super) fn file_target(&self, file: &Path, dir: &Path) -> PathBuf {
-        let mut path = match session_at(file) {
+        let mut path = match split_stored_path(file) {
             // Subagents are in a directory with the name of their session.
             Some((database, id)) => {
                 let dir = database.with_file_name(session_stem(&database).unwrap_or_default());

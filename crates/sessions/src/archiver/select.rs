@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::bundle::Bundle;
-use crate::files::discover::{discover_with, subagents_beside};
+use crate::files::discover::{discover_with, find_subagents_beside};
 use crate::files::listed::ListedSession;
-use crate::files::open::{SessionError, session_at, sessions_in};
+use crate::files::open::{SessionError, list_stored_sessions, split_stored_path};
 use crate::list::listing::{Listing, list_files};
-use crate::list::parts::bases;
+use crate::list::parts::find_bases;
 use crate::state::SessionScope;
 use turnpipe_formats::agent::{Root, StoredSession};
 use turnpipe_formats::records::{ArchiveOutcome, SessionArchivedRecord};
@@ -35,7 +35,7 @@ impl Selected {
     }
 
     /// Returns the records of the files that could not be read.
-    pub fn failures(&self) -> impl Iterator<Item = SessionArchivedRecord> {
+    pub fn to_failure_records(&self) -> impl Iterator<Item = SessionArchivedRecord> {
         self.failed
             .iter()
             .map(|(path, error)| SessionArchivedRecord {
@@ -62,30 +62,31 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
     };
     let roots: Vec<Root> = roots.iter().filter_map(canonicalize).collect();
     let mut candidates = discover_with(listing.jobs, &roots);
-    candidates.extend(subagents_beside(&candidates));
+    candidates.extend(find_subagents_beside(&candidates));
     listing.prepare(&candidates);
     let mut unfiltered = listing.without_filters();
     unfiltered.selection.with_subagents = true;
     let (listed, failed) = list_files(&candidates, &unfiltered);
-    let mut is_selected: Vec<bool> = Vec::with_capacity(listed.len());
     let mut outside = named.to_vec();
-    for session in &listed {
-        is_selected.push(if named.is_empty() {
-            let selection = &listing.selection;
-            selection.admits_agent(session.agent, &session.path) && selection.admits(&session.facts)
-        } else {
-            let is_named = |name: &PathBuf| is_same_session(name, &session.path);
-            let count_before = outside.len();
-            outside.retain(|name| !is_named(name));
-            outside.len() < count_before
-        });
-    }
+    let admits = |session: &ListedSession| {
+        let selection = &listing.selection;
+        if named.is_empty() {
+            return selection.admits_agent(session.agent, &session.path)
+                && selection.admits(&session.facts);
+        }
+        let count_before = outside.len();
+        outside.retain(|name| !is_same_session(name, &session.path));
+        outside.len() < count_before
+    };
+    let mut is_selected: Vec<bool> = listed.iter().map(Box::as_ref).map(admits).collect();
     let stored = collect_stored(&listed);
     let continued = collect_continued(&listed);
-    add_parts(&listed, &stored, &continued, &mut is_selected);
+    select_parts(&listed, &stored, &continued, &mut is_selected);
     let paths = listed.iter().zip(&is_selected);
     let paths = paths.filter_map(|(session, is_selected)| is_selected.then_some(&session.path));
-    let required: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, &continued)).collect();
+    let required: HashSet<PathBuf> = paths
+        .flat_map(|path| find_ancestors(path, &continued))
+        .collect();
     let (mut bundles, mut bases) = (Vec::new(), Vec::new());
     for (session, is_selected) in listed.into_iter().zip(is_selected) {
         if !is_selected && !required.contains(&session.path) {
@@ -94,29 +95,15 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         let Some(root) = find_root(&session.path, &roots) else {
             continue;
         };
-        let stored = stored.get(&session.path);
-        let mut bundle = Bundle::new(*session, root);
-        bundle.stored = stored.map(|session| (session.size, session.changed));
-        bundle.parent = stored.and_then(|session| session.parent.clone());
-        bundle.ancestors = ancestors(&bundle.path, &continued);
-        let continuations = continued
-            .iter()
-            .filter(|(_, bases)| bases.contains(&bundle.path));
-        bundle.continued_by = continuations.map(|(path, _)| path.clone()).collect();
         let list = if is_selected {
             &mut bundles
         } else {
             &mut bases
         };
-        list.push(bundle);
+        list.push(create_bundle(*session, root, &stored, &continued));
     }
     bundles.sort_by_key(|bundle| Reverse(bundle.ancestors.len()));
-    let belongings = bundles.iter().flat_map(|bundle| {
-        let others = bundle.files.iter().filter(|file| **file != bundle.path);
-        others.cloned().collect::<Vec<_>>()
-    });
-    let owned: HashSet<PathBuf> = belongings.collect();
-    bundles.retain(|bundle| !owned.contains(&bundle.path));
+    let owned = remove_owned(&mut bundles);
     let failed = failed
         .into_iter()
         .filter(|(path, _)| named.is_empty() && !owned.contains(path));
@@ -126,6 +113,36 @@ pub fn select(roots: &[Root], listing: &Listing, named: &[PathBuf]) -> Selected 
         failed: failed.collect(),
         outside,
     }
+}
+
+/// Creates the bundle of a session, with its place among the sessions in databases and those that continue others.
+fn create_bundle(
+    session: ListedSession,
+    root: &Path,
+    stored: &Stored,
+    continued: &Continued,
+) -> Bundle {
+    let stored = stored.get(&session.path);
+    let mut bundle = Bundle::new(session, root);
+    bundle.stored = stored.map(|session| (session.size, session.changed));
+    bundle.parent = stored.and_then(|session| session.parent.clone());
+    bundle.ancestors = find_ancestors(&bundle.path, continued);
+    let continuations = continued
+        .iter()
+        .filter(|(_, bases)| bases.contains(&bundle.path));
+    bundle.continued_by = continuations.map(|(path, _)| path.clone()).collect();
+    bundle
+}
+
+/// Removes the sessions whose files belong to other sessions. Returns all files that belong to others.
+fn remove_owned(bundles: &mut Vec<Bundle>) -> HashSet<PathBuf> {
+    let belongings = bundles.iter().flat_map(|bundle| {
+        let files = bundle.files.iter();
+        files.filter(|file| **file != bundle.path).cloned()
+    });
+    let owned: HashSet<PathBuf> = belongings.collect();
+    bundles.retain(|bundle| !owned.contains(&bundle.path));
+    owned
 }
 
 /// Whether a name and a canonical path name the same session.
@@ -139,9 +156,11 @@ fn is_same_session(name: &Path, path: &Path) -> bool {
 fn collect_stored(listed: &[Box<ListedSession>]) -> Stored {
     let names = listed
         .iter()
-        .filter_map(|session| session_at(&session.path));
+        .filter_map(|session| split_stored_path(&session.path));
     let databases: HashSet<PathBuf> = names.map(|(database, _)| database).collect();
-    let sessions = databases.iter().flat_map(|database| sessions_in(database));
+    let sessions = databases
+        .iter()
+        .flat_map(|database| list_stored_sessions(database));
     sessions.collect()
 }
 
@@ -151,7 +170,7 @@ type Continued = BTreeMap<PathBuf, Vec<PathBuf>>;
 /// Returns the sessions that continue others.
 fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
     let continued = listed.iter().filter_map(|session| {
-        let bases = bases(
+        let bases = find_bases(
             session.facts.history.as_ref()?,
             listed.iter().map(Box::as_ref),
         );
@@ -163,7 +182,7 @@ fn collect_continued(listed: &[Box<ListedSession>]) -> Continued {
 }
 
 /// Returns the sessions that `path` continues, directly or through others.
-fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
+fn find_ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut pending = vec![path];
     while let Some(path) = pending.pop() {
@@ -178,7 +197,7 @@ fn ancestors(path: &Path, continued: &Continued) -> BTreeSet<PathBuf> {
 }
 
 /// Selects the subagents of selected sessions, recursively, and the earlier files of their threads.
-fn add_parts(
+fn select_parts(
     listed: &[Box<ListedSession>],
     stored: &Stored,
     continued: &Continued,
@@ -198,17 +217,19 @@ fn add_parts(
             return;
         }
         let paths = selected.iter().map(|session| &session.path);
-        let bases: HashSet<PathBuf> = paths.flat_map(|path| ancestors(path, continued)).collect();
+        let bases: HashSet<PathBuf> = paths
+            .flat_map(|path| find_ancestors(path, continued))
+            .collect();
         for (session, is_selected) in listed.iter().zip(&mut *is_selected) {
             let is_known = |id: &String| parents.contains(id);
-            *is_selected |= parent_of(session, stored).is_some_and(is_known)
+            *is_selected |= find_parent(session, stored).is_some_and(is_known)
                 || bases.contains(&session.path) && id(session).as_ref().is_some_and(is_known);
         }
     }
 }
 
 /// Returns the session that started a subagent.
-fn parent_of<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a String> {
+fn find_parent<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a String> {
     match stored.get(&session.path) {
         Some(stored) => stored.parent.as_ref().filter(|_| session.facts.is_subagent),
         None => session.facts.parent(),
@@ -217,7 +238,7 @@ fn parent_of<'a>(session: &'a ListedSession, stored: &'a Stored) -> Option<&'a S
 
 /// Returns the innermost root that contains a session.
 fn find_root<'a>(path: &Path, roots: &'a [Root]) -> Option<&'a Path> {
-    let database = session_at(path).map(|(database, _)| database);
+    let database = split_stored_path(path).map(|(database, _)| database);
     let path = database.as_deref().unwrap_or(path);
     let roots = roots.iter().map(|root| root.path.as_path());
     roots

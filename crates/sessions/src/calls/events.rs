@@ -18,7 +18,7 @@ use crate::read::tree::Scope;
 use turnpipe_core::message::{
     Call, CallOutcome, Message, Role, Thread, ToolResult, is_interruption,
 };
-use turnpipe_formats::agent::{Detail, Entry, exit_code, timestamp};
+use turnpipe_formats::agent::{Detail, Entry, parse_exit_code, timestamp};
 
 /// Maximum number of sections, steps or calls that wait for results. Later results are shown apart from their calls.
 pub const MAX_WAITING: usize = 1024;
@@ -59,7 +59,7 @@ impl ResultFacts {
         Self {
             time: time.cloned(),
             outcome: result.outcome(),
-            exit_status: result.status().or_else(|| exit_code(&text)),
+            exit_status: result.status().or_else(|| parse_exit_code(&text)),
             bytes: text.len() as u64,
         }
     }
@@ -80,7 +80,7 @@ impl Waiting {
             is_subagent: message.thread == Thread::Subagent,
             result: None,
             is_interrupted: false,
-            key: keys.call_key(message, call, time),
+            key: keys.key_call(message, call, time),
         }));
         for result in message.results() {
             let mut waiting = self.0.iter_mut();
@@ -131,10 +131,10 @@ impl Session {
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let keys = RefCell::new(CopyKeys::for_session(self));
-        let mut note_entry = |entry: &mut Entry| keys.borrow_mut().note(entry);
+        let mut note_entry = |entry: &mut Entry| keys.borrow_mut().read_entry(entry);
         let mut waiting = Waiting::default();
         for message in
-            self.messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?
+            self.read_messages_with(Scope::AllBranches, Detail::Full, Some(&mut note_entry))?
         {
             waiting.add(&message?, &keys.borrow());
             while let Some(call) = waiting.next() {

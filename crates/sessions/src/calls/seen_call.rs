@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::calls::events::SessionCall;
 use crate::list::selection::is_in_period;
-use crate::read::gist::{command_of, file_changes, input_gist};
+use crate::read::gist::{describe_input, find_command, find_file_changes};
 use crate::read::session::Session;
 use turnpipe_core::json::text_or_json;
 use turnpipe_core::message::CallOutcome;
@@ -39,7 +39,7 @@ impl SeenCall {
     pub fn new(call: &SessionCall, cwd: Option<&str>) -> Self {
         let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
         let cwd = PathBuf::from(cwd.unwrap_or_default());
-        let mut files = file_changes(&input);
+        let mut files = find_file_changes(&input);
         for file in &mut files {
             file.path = cwd.join(&file.path).display().to_string();
         }
@@ -69,10 +69,10 @@ impl SeenCall {
 
     /// Returns the shell command that a call runs.
     pub fn command(&self, call: &SessionCall) -> Option<String> {
-        if Purpose::of(&call.call.name) != Purpose::Shell {
+        if Purpose::from_tool(&call.call.name) != Purpose::Shell {
             return None;
         }
-        command_of(&self.input)
+        find_command(&self.input)
     }
 }
 
@@ -106,7 +106,7 @@ impl SessionCall {
             timestamp: self.time,
             tool_use_id: self.call.id,
             tool: self.call.name,
-            about: input_gist(&seen.input, about.cwd.as_deref()),
+            about: describe_input(&seen.input, about.cwd.as_deref()),
             input: field.is_none().then(|| self.call.input.get().to_owned()),
             field: field.and_then(|name| seen.input.get(name).map(text_or_json)),
             outcome: seen.outcome,

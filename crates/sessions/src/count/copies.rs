@@ -25,7 +25,7 @@ pub(crate) fn is_copy_time(time: Option<Timestamp>, started: Option<Timestamp>) 
 #[derive(Debug, Default)]
 pub(crate) struct CopyKeys {
     ids: IdScope,
-    copies_are_older: bool,
+    has_older_copies: bool,
     /// The file.
     path: String,
     /// The session.
@@ -40,7 +40,7 @@ pub(crate) struct CopyKeys {
     inherited: HashSet<String>,
     /// The number of messages without an id so far, by their content. `None` if the file may not be a whole
     /// session.
-    seen: Option<HashMap<u64, u32>>,
+    content_counts: Option<HashMap<u64, u32>>,
 }
 
 impl CopyKeys {
@@ -48,15 +48,15 @@ impl CopyKeys {
         let format = session.format();
         Self {
             ids: format.counting.ids,
-            copies_are_older: format.counting.copies_are_older,
+            has_older_copies: format.counting.has_older_copies,
             path: session.file.path.display().to_string(),
-            seen: (!format.is_stream()).then(HashMap::new),
+            content_counts: (!format.is_stream()).then(HashMap::new),
             ..Self::default()
         }
     }
 
-    /// Takes the next entry. The messages of an entry follow it.
-    pub(crate) fn note(&mut self, entry: &Entry) {
+    /// Reads the next entry. Its messages follow.
+    pub(crate) fn read_entry(&mut self, entry: &Entry) {
         let facts = &entry.facts;
         if self.session.is_none() && facts.session_id.is_some() {
             self.session.clone_from(&facts.session_id);
@@ -84,7 +84,7 @@ impl CopyKeys {
 
     /// Whether a record of this time is older than the session.
     pub(crate) fn is_older(&self, time: Option<Timestamp>) -> bool {
-        let pair = time.zip(self.started).filter(|_| self.copies_are_older);
+        let pair = time.zip(self.started).filter(|_| self.has_older_copies);
         pair.is_some_and(|(time, started)| time < started)
     }
 
@@ -99,40 +99,40 @@ impl CopyKeys {
     }
 
     /// Returns the key of a prompt. In some files all prompts have the same id.
-    pub(crate) fn prompt_key(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
+    pub(crate) fn key_prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
         let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
         match id {
-            Some(id) => Some(self.scoped_key(&format!("{id} {}", prompt.text()), time)),
-            None => self.content_key(prompt, time),
+            Some(id) => Some(self.scope_key(&format!("{id} {}", prompt.text()), time)),
+            None => self.key_content(prompt, time),
         }
     }
 
     /// Returns the key of a reply or another request.
-    pub(crate) fn reply_key(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
+    pub(crate) fn key_reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
         match (&reply.id, &reply.uuid) {
-            (Some(id), _) => Some(self.scoped_key(id, time)),
-            (None, Some(uuid)) => Some(self.scoped_key(&format!("{uuid} {}", reply.text()), time)),
-            (None, None) => self.content_key(reply, time),
+            (Some(id), _) => Some(self.scope_key(id, time)),
+            (None, Some(uuid)) => Some(self.scope_key(&format!("{uuid} {}", reply.text()), time)),
+            (None, None) => self.key_content(reply, time),
         }
     }
 
     /// Returns the key of a call in a reply. Some servers repeat the ids of calls.
-    pub(crate) fn call_key(
+    pub(crate) fn key_call(
         &self,
         reply: &Message,
         call: &Call,
         time: Option<Timestamp>,
     ) -> Option<Key> {
         match &reply.id {
-            Some(id) => Some(self.scoped_key(&format!("{id} {}", call.id), time)),
+            Some(id) => Some(self.scope_key(&format!("{id} {}", call.id), time)),
             None if self.ids != IdScope::File => {
-                Some(self.scoped_key(&format!("{} {}", call.id, call.input.get()), time))
+                Some(self.scope_key(&format!("{} {}", call.id, call.input.get()), time))
             }
             None => None,
         }
     }
 
-    fn scoped_key(&self, id: &str, time: Option<Timestamp>) -> Key {
+    fn scope_key(&self, id: &str, time: Option<Timestamp>) -> Key {
         let session = self.session().unwrap_or(&self.path);
         match (self.ids, time) {
             (IdScope::Global, _) => Key::from_id(id),
@@ -144,13 +144,13 @@ impl CopyKeys {
 
     /// Returns the key of a message without an id: its content, and the number of its occurrences in its
     /// session.
-    fn content_key(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
+    fn key_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
         let own = self.session.as_ref()?;
         let mut hasher = DefaultHasher::new();
         (message.role, message.text()).hash(&mut hasher);
         message.calls().for_each(|call| call.id.hash(&mut hasher));
         let hash = hasher.finish();
-        let count = self.seen.as_mut()?.entry(hash).or_default();
+        let count = self.content_counts.as_mut()?.entry(hash).or_default();
         *count += 1;
         let origin = self.origin.as_ref();
         let copied_from = origin.filter(|_| is_copy_time(time, self.started));

@@ -34,7 +34,7 @@ const UNKNOWN: &str = "(unknown)";
 const MAX_DEPTH: usize = 8;
 
 /// Average length of a token, in English and in code.
-const BYTES_OF_A_TOKEN: u64 = 4;
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// Length of a quarter of an hour, in seconds.
 const QUARTER: i64 = 15 * 60;
@@ -42,7 +42,7 @@ const QUARTER: i64 = 15 * 60;
 /// Length of a billing block.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 
-/// What the requests of a subagent cost.
+/// The cost of the requests of a subagent.
 #[derive(Debug, Clone)]
 pub struct SubagentCost {
     /// The id of the subagent.
@@ -81,7 +81,7 @@ impl Tally {
     /// Whether the cost of a request is unknown.
     pub(crate) fn has_unpriced_replies(&self) -> bool {
         let mut replies = self.replies.values();
-        replies.any(|reply| reply.unpriced_model().is_some())
+        replies.any(|reply| reply.find_unpriced_model().is_some())
     }
 
     /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
@@ -143,7 +143,7 @@ impl Tally {
     }
 
     /// Returns the sum of the requests of each subagent. A subagent comes before the subagents that it started.
-    pub fn subagents(&self) -> Vec<SubagentCost> {
+    pub fn sum_subagents(&self) -> Vec<SubagentCost> {
         let mut sums: BTreeMap<&str, SubagentCost> = BTreeMap::new();
         for reply in self.replies.values() {
             if let Some(subagent) = &reply.context.subagent {
@@ -156,14 +156,14 @@ impl Tally {
                 add_reply(&mut sum.sum, reply);
             }
         }
-        let lineage = |cost: &SubagentCost| {
+        let find_lineage = |cost: &SubagentCost| {
             let parent = |id: &&str| sums.get(sums.get(*id)?.facts.parent.as_deref()?);
             let above = std::iter::successors(Some(cost.id.as_str()), |id| Some(&*parent(id)?.id));
             let mut ids: Vec<String> = above.take(MAX_DEPTH).map(str::to_owned).collect();
             ids.reverse();
             ids
         };
-        let costs = sums.values().map(|cost| (lineage(cost), cost));
+        let costs = sums.values().map(|cost| (find_lineage(cost), cost));
         let by_lineage: BTreeMap<Vec<String>, &SubagentCost> = costs.collect();
         let with_depths = by_lineage.into_iter().map(|(ids, cost)| SubagentCost {
             depth: ids.len() - 1,
@@ -198,7 +198,7 @@ impl Tally {
         let sums = self.sum_by(calls, dimensions, zone, add).into_iter();
         let to_record = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
             dimensions,
-            result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
+            result_tokens: sum.result_bytes.div_ceil(BYTES_PER_TOKEN),
             ..sum
         };
         sums.map(to_record).collect()
@@ -249,7 +249,7 @@ impl Tally {
             parents: HashMap::new(),
         };
         if dimensions.contains(&Dimension::Block) {
-            groups.blocks = self.blocks();
+            groups.blocks = self.find_block_starts();
         }
         for source in self.sources.iter().filter_map(|source| source.get()) {
             let homes = groups.homes.entry(source.key()).or_default();
@@ -264,7 +264,7 @@ impl Tally {
         for (context, item) in items {
             let names = dimensions
                 .iter()
-                .map(|dimension| group_name(context, *dimension, &groups));
+                .map(|dimension| find_group(context, *dimension, &groups));
             add(sums.entry(names.collect()).or_default(), item);
         }
         let to_group = |(names, sum)| (dimensions.iter().copied().zip(names).collect(), sum);
@@ -272,15 +272,15 @@ impl Tally {
     }
 
     /// Returns the billing block that contains this time, if it has a request.
-    pub fn block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
-        let start = *self.blocks().last()?;
+    pub fn find_block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
+        let start = *self.find_block_starts().last()?;
         let block = start..start.saturating_add(BLOCK).ok()?;
         block.contains(&time).then_some(block)
     }
 
     /// Adds the ends of blocks to groups, and the time left in the block that contains `now`.
     pub fn add_block_ends(&self, costs: &mut [SessionCostRecord], zone: &TimeZone, now: Timestamp) {
-        let blocks = self.blocks().into_iter();
+        let blocks = self.find_block_starts().into_iter();
         let blocks: HashMap<_, _> = blocks
             .map(|start| (Some(format_block(start, zone)), start))
             .collect();
@@ -300,7 +300,7 @@ impl Tally {
     }
 
     /// Returns the start times of the billing blocks, in order.
-    fn blocks(&self) -> Vec<Timestamp> {
+    fn find_block_starts(&self) -> Vec<Timestamp> {
         let is_paid = |reply: &ReplyCounts| reply.usage.is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| is_paid(reply));
         let times = replies.filter_map(|reply| reply.context.time);
@@ -318,7 +318,7 @@ impl Tally {
     }
 }
 
-/// The facts besides a request that decide its group.
+/// Facts that decide the group of a request, apart from the request itself.
 struct Groups<'a> {
     /// The zone of days and weeks.
     zone: &'a TimeZone,
@@ -332,7 +332,7 @@ struct Groups<'a> {
 
 impl Groups<'_> {
     /// Returns the session that a session counts for.
-    fn session_of(&self, source: &ReadSession) -> Option<String> {
+    fn find_session(&self, source: &ReadSession) -> Option<String> {
         let (agent, mut id) = source.key();
         for _ in 0..self.parents.len() {
             match self.parents.get(&(agent.clone(), id.clone())) {
@@ -344,7 +344,7 @@ impl Groups<'_> {
     }
 
     /// Returns the homes with files of a session. A session without an id is in one home.
-    fn homes_of(&self, source: &ReadSession) -> Option<String> {
+    fn join_homes(&self, source: &ReadSession) -> Option<String> {
         let homes = self.homes.get(&source.key());
         let all_homes = homes.filter(|_| source.session_id.is_some());
         let names = all_homes.map(|homes| homes.iter().cloned().collect::<Vec<_>>().join(", "));
@@ -356,13 +356,13 @@ impl Groups<'_> {
 fn add_reply(sum: &mut SessionCostRecord, reply: &ReplyCounts) {
     sum.replies += u64::from(reply.is_reply);
     sum.spending.usage += reply.usage.unwrap_or_default();
-    let unpriced = reply.unpriced_model();
+    let unpriced = reply.find_unpriced_model();
     sum.spending.unpriced_models.extend(unpriced);
 }
 
 impl ReplyCounts {
     /// Returns the model and the part of the request without a price, if any.
-    fn unpriced_model(&self) -> Option<String> {
+    fn find_unpriced_model(&self) -> Option<String> {
         let usage = self.usage.filter(Usage::is_billable)?;
         let model = self.context.labels.model.as_deref().unwrap_or(UNKNOWN);
         match (usage.cost, self.unpriced) {
@@ -379,7 +379,7 @@ fn format_block(start: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Returns the group of a request or a call, if it is known.
-fn group_name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Option<String> {
+fn find_group(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>) -> Option<String> {
     let zoned = |time: Timestamp| time.to_zoned(groups.zone.clone());
     let (time, labels) = (context.time, &context.labels);
     let source = labels.source();
@@ -397,8 +397,8 @@ fn group_name(context: &UsageContext, dimension: Dimension, groups: &Groups<'_>)
         Dimension::Model => labels.model.clone(),
         Dimension::Cwd => source.and_then(|source| source.cwd.clone()),
         Dimension::Project => source.and_then(|source| source.project.clone()),
-        Dimension::Home => source.and_then(|source| groups.homes_of(source)),
-        Dimension::Session => source.and_then(|source| groups.session_of(source)),
+        Dimension::Home => source.and_then(|source| groups.join_homes(source)),
+        Dimension::Session => source.and_then(|source| groups.find_session(source)),
         Dimension::Subagent => match &context.subagent {
             Some(subagent) => Some(subagent.id.clone()),
             None => Some(MAIN.to_owned()),
@@ -475,13 +475,15 @@ impl Session {
         let is_subagent = Cell::new(false);
         let current = RefCell::new(FileState::new(self));
         let (mut records, mut pairs) = (0, Pairs::default());
-        let mut seen = |entry: &mut Entry| {
+        let mut on_entry = |entry: &mut Entry| {
             records += 1;
             current.borrow_mut().add_entry(entry);
             facts.add(std::mem::take(&mut entry.facts));
             is_subagent.set(facts.is_subagent);
         };
-        for message in self.messages_with(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+        for message in
+            self.read_messages_with(Scope::AllBranches, Detail::Counts, Some(&mut on_entry))?
+        {
             let message = message?;
             if std::mem::replace(&mut message_facts.is_subagent, is_subagent.get())
                 && !message_facts.is_subagent
@@ -502,6 +504,6 @@ impl Session {
         tally.finish_file(current.into_inner());
         counts.records += records;
         counts.unanswered += pairs.unanswered_calls().len() as u64;
-        Ok(message_facts.followed_by(facts))
+        Ok(message_facts.merge_later(facts))
     }
 }

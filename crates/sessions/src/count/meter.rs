@@ -53,20 +53,27 @@ impl MeterLog {
     }
 }
 
+/// The total of one model in a file.
+#[derive(Debug, Default)]
+struct ModelTotal {
+    usage: Usage,
+    /// The indices of the requests that state its parts.
+    requests: Vec<usize>,
+}
+
 /// Collects the requests of one file from its entries.
 #[derive(Debug, Default)]
 pub(crate) struct MeterReader {
     log: MeterLog,
     pub(crate) requests: Vec<Request>,
-    /// Requests whose output only is known.
+    /// Requests of which only the output is known.
     outputs: Vec<Request>,
     model: Option<String>,
     /// The subagent of the last record.
     pub(crate) subagent: Option<Arc<CountedSubagent>>,
     tier: Tier,
     total: Option<Usage>,
-    /// The total of each model, and the requests that state its parts.
-    totals: HashMap<Option<String>, (Usage, Vec<usize>)>,
+    totals: HashMap<Option<String>, ModelTotal>,
     has_requests: bool,
     /// Whether the first readings repeat the last readings of the file that this file continues.
     repeats_base: bool,
@@ -75,8 +82,8 @@ pub(crate) struct MeterReader {
 }
 
 impl MeterReader {
-    /// Takes the next entry.
-    pub(crate) fn note(&mut self, entry: &mut Entry, keys: &CopyKeys) {
+    /// Reads the next entry.
+    pub(crate) fn read_entry(&mut self, entry: &mut Entry, keys: &CopyKeys) {
         let facts = &entry.facts;
         if self.log.session_id.is_none() && facts.session_id.is_some() {
             self.log.session_id.clone_from(&facts.session_id);
@@ -94,12 +101,15 @@ impl MeterReader {
             self.has_searches = reply.usage.is_some_and(|usage| usage.web_searches > 0);
             self.repeats_base = false;
         }
-        if let Some((call, web_searches)) = entry.searches.take().filter(|_| !self.has_searches) {
+        if !self.has_searches
+            && let Some(searches) = entry.searches.take()
+        {
             let usage = Usage {
-                web_searches,
+                web_searches: searches.count,
                 ..Usage::default()
             };
-            self.push(Some(format!("search {call}")), usage, entry.timestamp());
+            let id = format!("search {}", searches.call);
+            self.push(Some(id), usage, entry.timestamp());
         }
         for meter in std::mem::take(&mut entry.meters) {
             self.add_meter(meter, entry.timestamp(), keys);
@@ -147,14 +157,13 @@ impl MeterReader {
                 });
             }
             Meter::Total { model, usage } => {
-                let index = self.requests.len();
-                let (before, parts) = self.totals.entry(model.clone()).or_default();
+                let total = self.totals.entry(model.clone()).or_default();
                 let part = Usage {
                     is_sum: true,
-                    ..usage.since(before)
+                    ..usage.since(&total.usage)
                 };
-                *before = usage;
-                parts.push(index);
+                total.usage = usage;
+                total.requests.push(self.requests.len());
                 let request = self.push(None, part, time);
                 request.model = model.or(request.model.take());
             }
@@ -229,8 +238,8 @@ impl MeterReader {
                 _ => request.id.take(),
             };
         }
-        for (model, (_, parts)) in self.totals.iter().filter(|_| !session.is_empty()) {
-            for (number, index) in parts.iter().enumerate() {
+        for (model, total) in self.totals.iter().filter(|_| !session.is_empty()) {
+            for (number, index) in total.requests.iter().enumerate() {
                 if let Some(request) = self.requests.get_mut(*index) {
                     request.id = Some(format!("{session} {model:?} {number}"));
                 }
@@ -241,8 +250,8 @@ impl MeterReader {
     }
 }
 
-/// Returns how many readings at the start of each file are copies of its parent's. If the parent is gone,
-/// they belong to the first of its forks.
+/// Counts the readings at the start of each file that are copies of its parent's. If the parent is missing, they belong
+/// to the first of its forks.
 pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
     let mut by_id: HashMap<&str, Vec<&MeterLog>> = HashMap::new();
     for log in logs {
@@ -251,26 +260,26 @@ pub(crate) fn count_copied_readings(logs: &[MeterLog]) -> Vec<usize> {
         }
     }
     let mut first_forks: HashMap<&str, &MeterLog> = HashMap::new();
-    let copied = logs.iter().map(|log| {
+    let copied_counts = logs.iter().map(|log| {
         let Some(parent) = log.parent.as_deref() else {
             return 0;
         };
-        let shared = |known: &MeterLog, end: Option<Timestamp>| {
+        let count = |known: &MeterLog, end: Option<Timestamp>| {
             let pairs = known.readings.iter().zip(&log.readings);
             let copies = pairs.take_while(|((time, one), (_, other))| {
                 one == other && time.is_none_or(|time| end.is_none_or(|end| time <= end))
             });
             copies.count()
         };
-        let longest = match by_id.get(parent) {
+        let copied_count = match by_id.get(parent) {
             // The parent's readings after the fork cannot be copies.
-            Some(known) => known.iter().map(|known| shared(known, log.started)).max(),
+            Some(known) => known.iter().map(|known| count(known, log.started)).max(),
             None => match first_forks.get(parent) {
-                Some(sibling) => Some(shared(sibling, None)),
+                Some(sibling) => Some(count(sibling, None)),
                 None => first_forks.insert(parent, log).map(|_| 0),
             },
         };
-        longest.unwrap_or(0).max(log.copies_at_start)
+        copied_count.unwrap_or(0).max(log.copies_at_start)
     });
-    copied.collect()
+    copied_counts.collect()
 }

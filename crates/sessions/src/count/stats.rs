@@ -13,7 +13,7 @@ use crate::count::copies::CopyKeys;
 use crate::count::meter::{MeterLog, MeterReader, count_copied_readings};
 use crate::count::subagents::{CountedSubagent, CountedSubagents, FileSubagents};
 use crate::count::tally_items::{
-    LabelCache, ReadSession, ReplyCounts, TalliedResult, UsageContext, UsedTool,
+    LabelCache, ReadSession, ReplyCounts, TalliedResult, UsageContext, UsageLabels, UsedTool,
 };
 use crate::files::discover::Candidate;
 use crate::files::distinct::{Distinct, Key};
@@ -27,9 +27,7 @@ use crate::read::session::Session;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;
 use turnpipe_core::message::{Message, Origin, Role, Thread, Usage};
-use turnpipe_formats::agent::{
-    Detail, Entry, Facts, IdScope, Repeats, SideCost, TokenSource, timestamp,
-};
+use turnpipe_formats::agent::{Detail, Entry, Facts, Repeats, SideCost, TokenSource, timestamp};
 use turnpipe_formats::records::RunTotals;
 
 /// Adds up sessions.
@@ -96,6 +94,23 @@ struct SideRequest {
     is_inherited: bool,
 }
 
+/// The dimensions that the prompt, the calls and the reply of a message share.
+struct SharedContext {
+    time: Option<Timestamp>,
+    is_inherited: bool,
+    subagent: Option<Arc<CountedSubagent>>,
+}
+
+impl SharedContext {
+    fn to_context(&self, labels: Arc<UsageLabels>) -> UsageContext {
+        UsageContext {
+            is_inherited: self.is_inherited,
+            subagent: self.subagent.clone(),
+            ..UsageContext::new(self.time, labels)
+        }
+    }
+}
+
 impl FileState {
     /// Starts to read a file.
     pub(crate) fn new(session: &Session) -> Self {
@@ -107,12 +122,12 @@ impl FileState {
         }
     }
 
-    /// Takes the next entry. Its messages follow.
+    /// Reads the next entry. Its messages follow.
     pub(crate) fn add_entry(&mut self, entry: &mut Entry) {
-        self.keys.note(entry);
-        self.subagents.note(entry);
+        self.keys.read_entry(entry);
+        self.subagents.read_entry(entry);
         self.meter.subagent.clone_from(&self.subagents.last);
-        self.meter.note(entry, &self.keys);
+        self.meter.read_entry(entry, &self.keys);
         if let Some(mut request) = take_side_request(entry) {
             let model = &mut request.cost.model;
             *model = model
@@ -244,79 +259,65 @@ impl Tally {
     fn read(&self, session: &Session, selection: &Selection) -> io::Result<(Self, Facts)> {
         let mut tally = Self::with_period(self.period.clone(), self.detail);
         let all = Timestamp::MIN..Timestamp::MAX;
-        let facts = match tally.read_records(session, self.detail, false)? {
+        let own_facts = match tally.read_records(session, self.detail, false)? {
             Some(facts) => facts,
             None if selection.needs_end() || self.period != all => {
                 session.read_end_facts(&mut session.bytes(Mapping::Allowed))?
             }
             None => session.read_identity_facts()?,
         };
-        let facts = session.with_directory(facts);
+        let facts = session.with_directory(own_facts);
         tally.read_side_files(session)?;
         for other in session.other_files(false) {
             tally.read_records(&other, self.detail, false)?;
             tally.read_side_files(&other)?;
         }
-        let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let format = session.format();
-        tally.labels.source.get_or_init(|| ReadSession {
-            agent: session
-                .written_by()
-                .unwrap_or(session.agent().name())
-                .to_owned(),
-            session_id: facts.session_id.clone(),
-            parent: facts
-                .parent()
-                .filter(|id| Some(*id) != facts.session_id.as_ref())
-                .cloned(),
-            cwd: cwd.cloned(),
-            home: session
-                .named_roots
-                .home_at(&session.file.path)
-                .map(|home| home.name),
-            project: self.projects.get().and_then(|known| known.name(&facts)),
-            is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,
-        });
+        let project = self.projects.get().and_then(|known| known.name(&facts));
+        let source = ReadSession::new(session, &facts, project);
+        tally.labels.source.get_or_init(|| source);
         tally.sources.push(Arc::clone(&tally.labels.source));
-        let id = facts.session_id.as_deref();
-        let key = id.map(|id| Key::from_id(&format!("{} {id}", session.agent().name())));
         if self.detail == Detail::Costs {
             // Prompts may have been skipped. `drop_copies` needs one to see that the session has a file.
             let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
             tally.prompts.put(None, context, UsageContext::join);
         }
-        if tally.period == all {
-            tally.sessions.put(key, (), |(), ()| {});
-            if let Some(cost) = tally.recorded_cost {
-                let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
-                tally.recorded.put(key, (context, cost), |_, _| {});
-            }
-            return Ok((tally, facts));
+        if tally.period != all {
+            tally.drop_outside_period(&facts);
+        } else if let Some(cost) = tally.recorded_cost {
+            let context = UsageContext::new(None, tally.labels.get_or_add(None, None, None));
+            tally
+                .recorded
+                .put(session_key(session, &facts), (context, cost), |_, _| {});
         }
-        let has_time_in_period = |context: &UsageContext| is_in_period(&self.period, context.time);
-        // The sum of a session has no time of its own.
-        let is_within = facts
-            .started
-            .is_some_and(|start| self.period.contains(&start))
-            && self.period.contains(&facts.last_activity_or_min());
-        let mut has_partial_sum = false;
-        tally.prompts.retain(|context| has_time_in_period(context));
-        tally.replies.retain(|reply| {
-            let has_sum = reply.context.time.is_none() && reply.usage.is_some();
-            let is_counted = has_time_in_period(&reply.context) || has_sum && is_within;
-            has_partial_sum |= has_sum && !is_counted;
-            is_counted
-        });
-        let overlaps = facts.last_activity_or_min() >= self.period.start
-            && facts.started.is_none_or(|start| start < self.period.end);
-        tally.partial_sums = u64::from(has_partial_sum && overlaps);
-        tally.calls.retain(|call| has_time_in_period(&call.context));
-        if tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0 {
+        if tally.period == all || tally.prompts.len() + tally.replies.len() + tally.calls.len() > 0
+        {
+            let key = session_key(session, &facts);
             tally.sessions.put(key, (), |(), ()| {});
         } else {
             tally.runs = RunTotals::default();
         }
         Ok((tally, facts))
+    }
+
+    /// Removes what is outside of the period.
+    fn drop_outside_period(&mut self, facts: &Facts) {
+        let period = self.period.clone();
+        let has_time_in_period = |context: &UsageContext| is_in_period(&period, context.time);
+        // The sum of a session has no time of its own.
+        let is_within = facts.started.is_some_and(|start| period.contains(&start))
+            && period.contains(&facts.last_activity_or_min());
+        let mut has_partial_sum = false;
+        self.prompts.retain(|context| has_time_in_period(context));
+        self.replies.retain(|reply| {
+            let has_sum = reply.context.time.is_none() && reply.usage.is_some();
+            let is_counted = has_time_in_period(&reply.context) || has_sum && is_within;
+            has_partial_sum |= has_sum && !is_counted;
+            is_counted
+        });
+        let overlaps = facts.last_activity_or_min() >= period.start
+            && facts.started.is_none_or(|start| start < period.end);
+        self.partial_sums = u64::from(has_partial_sum && overlaps);
+        self.calls.retain(|call| has_time_in_period(&call.context));
     }
 
     /// Counts the requests in the side file of a session, and the files of its subagents. Subagents are prompted by
@@ -361,27 +362,21 @@ impl Tally {
                 facts.add(added);
             }
         };
-        for message in session.messages_with(Scope::AllBranches, detail, Some(&mut on_entry))? {
+        for message in
+            session.read_messages_with(Scope::AllBranches, detail, Some(&mut on_entry))?
+        {
             self.add_message(&message?, &mut current.borrow_mut());
         }
         let mut current = current.into_inner();
         let own = std::mem::take(&mut current.subagents);
-        self.subagents = own.finish(&session.facts_beside());
+        self.subagents = own.finish(&session.read_facts_beside());
         if skips_records && current.has_split_replies && current.meter.requests.is_empty() {
             // Only replies show how many requests there were, and which readings repeat those of another file.
             return self.read_records(session, Detail::Counts, is_subagent);
         }
         self.finish_file(current);
         // A meter may be read before a record names the model.
-        for reply in self.replies.values_mut().skip(first_reply) {
-            let labels = &mut reply.context.labels;
-            if labels.model.is_none() && first_model.is_some() {
-                let prompt_id = labels.prompt_id.as_deref();
-                *labels = self
-                    .labels
-                    .get_or_add(first_model.as_deref(), prompt_id, None);
-            }
-        }
+        self.set_missing_models(first_reply, first_model.as_deref());
         self.recorded_cost = self.recorded_cost.or(recorded);
         for end in ends {
             self.runs.add(RunTotals {
@@ -392,6 +387,17 @@ impl Tally {
             });
         }
         Ok((!skips_records).then_some(facts))
+    }
+
+    /// Sets the model of the replies from `first` on that have none.
+    fn set_missing_models(&mut self, first: usize, model: Option<&str>) {
+        for reply in self.replies.values_mut().skip(first) {
+            let labels = &mut reply.context.labels;
+            if labels.model.is_none() && model.is_some() {
+                let prompt_id = labels.prompt_id.as_deref();
+                *labels = self.labels.get_or_add(model, prompt_id, None);
+            }
+        }
     }
 
     /// Counts a request outside the conversation.
@@ -443,14 +449,27 @@ impl Tally {
         self.meters.extend(log);
     }
 
-    /// Removes the requests whose meter readings a fork copied, those that replies repeat, and the content of
-    /// streams whose sessions have a file.
+    /// Removes requests that are counted elsewhere.
     pub(crate) fn drop_copies(&mut self) {
+        // Copied readings show which costs replies repeat.
+        self.drop_repeated_costs();
+        self.drop_copied_readings();
+        self.drop_linked_streams();
+    }
+
+    /// Removes the requests whose meter readings a fork copied.
+    fn drop_copied_readings(&mut self) {
         let meters = std::mem::take(&mut self.meters);
         let mut is_copied = Vec::new();
         for (copied, meter) in count_copied_readings(&meters).into_iter().zip(&meters) {
             is_copied.extend((0..meter.len()).map(|at| at < copied));
         }
+        self.replies
+            .retain(|reply| !reply.reading.take().is_some_and(|at| is_copied[at]));
+    }
+
+    /// Removes the requests that replies repeat.
+    fn drop_repeated_costs(&mut self) {
         let token_counts = |reply: &ReplyCounts| {
             let usage = reply.usage.unwrap_or_default();
             (usage.input, usage.output, usage.cache_read)
@@ -469,13 +488,15 @@ impl Tally {
                 }
             }
         }
-        self.replies.retain(|reply| {
-            let is_copy = reply.reading.take().is_some_and(|at| is_copied[at]);
-            !(is_copy || reply.may_repeat && copied_counts.contains(&token_counts(reply)))
-        });
-        let contexts = self.replies.values().map(|reply| &reply.context);
-        let contexts = contexts.chain(self.prompts.values());
-        let with_files: HashSet<_> = contexts
+        self.replies
+            .retain(|reply| !(reply.may_repeat && copied_counts.contains(&token_counts(reply))));
+    }
+
+    /// Removes the content of streams whose sessions have a file.
+    fn drop_linked_streams(&mut self) {
+        let replies = self.replies.values().map(|reply| &reply.context);
+        let with_files: HashSet<_> = replies
+            .chain(self.prompts.values())
             .filter_map(|context| context.labels.source())
             .filter(|source| !source.is_unlinked_stream && source.session_id.is_some())
             .map(ReadSession::key)
@@ -493,10 +514,10 @@ impl Tally {
         self.retain(|context| !context.is_inherited);
     }
 
-    fn retain(&mut self, keeps: impl Fn(&UsageContext) -> bool) {
-        self.prompts.retain(|context| keeps(context));
-        self.replies.retain(|reply| keeps(&reply.context));
-        self.calls.retain(|call| keeps(&call.context));
+    fn retain(&mut self, is_kept: impl Fn(&UsageContext) -> bool) {
+        self.prompts.retain(|context| is_kept(context));
+        self.replies.retain(|reply| is_kept(&reply.context));
+        self.calls.retain(|call| is_kept(&call.context));
     }
 
     /// Counts a message.
@@ -504,25 +525,35 @@ impl Tally {
         let time = timestamp(message.time.as_deref());
         current.time = time.or(current.time);
         let time = current.time;
-        let is_inherited = current.keys.is_inherited(message, time);
-        let subagent = current.subagents.find_for_message(message);
-        let context = |labels| UsageContext {
-            is_inherited,
-            subagent: subagent.clone(),
-            ..UsageContext::new(time, labels)
+        let shared = SharedContext {
+            time,
+            is_inherited: current.keys.is_inherited(message, time),
+            subagent: current.subagents.find_for_message(message),
         };
+        self.add_prompt(message, current, &shared);
+        self.add_calls(message, current, &shared);
+        if message.model.is_some() {
+            current.model.clone_from(&message.model);
+        }
+        self.add_reply(message, current, &shared);
+    }
+
+    fn add_prompt(&mut self, message: &Message, current: &mut FileState, shared: &SharedContext) {
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copy_key = current.keys.prompt_key(message, time);
-            let prompt = context(self.labels.get_or_add(None, None, None));
+            let copy_key = current.keys.key_prompt(message, shared.time);
+            let prompt = shared.to_context(self.labels.get_or_add(None, None, None));
             self.prompts.put(copy_key, prompt, UsageContext::join);
         }
+    }
+
+    fn add_calls(&mut self, message: &Message, current: &mut FileState, shared: &SharedContext) {
         for call in message.calls() {
             let model = message.model.as_deref().or(current.model.as_deref());
             let tool = UsedTool {
                 result: TalliedResult::default(),
-                context: context(self.labels.get_or_add(model, None, Some(&call.name))),
+                context: shared.to_context(self.labels.get_or_add(model, None, Some(&call.name))),
             };
-            let copy_key = current.keys.call_key(message, call, time);
+            let copy_key = current.keys.key_call(message, call, shared.time);
             let index = self.calls.put(copy_key, tool, UsedTool::join);
             let id = Some(Key::from_id(&call.id));
             current
@@ -535,9 +566,10 @@ impl Tally {
                 call.result.add(TalliedResult::from_result(result));
             }
         }
-        if message.model.is_some() {
-            current.model.clone_from(&message.model);
-        }
+    }
+
+    /// Counts the tokens of a message, and the message itself if it is a reply.
+    fn add_reply(&mut self, message: &Message, current: &mut FileState, shared: &SharedContext) {
         let (usage, request_key) = current.take_usage(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
@@ -546,16 +578,17 @@ impl Tally {
         }
         let labels = self.labels.get_or_add(current.model.as_deref(), None, None);
         if request_key.is_some() {
-            let request = ReplyCounts::new(usage, context(Arc::clone(&labels)));
+            let request = ReplyCounts::new(usage, shared.to_context(Arc::clone(&labels)));
             self.replies.put(request_key, request, ReplyCounts::join);
             if !is_reply {
                 return;
             }
         }
-        let copy_key = current.keys.reply_key(message, time);
+        let copy_key = current.keys.key_reply(message, shared.time);
+        let own_usage = if request_key.is_none() { usage } else { None };
         let reply = ReplyCounts {
             is_reply,
-            ..ReplyCounts::new(usage.filter(|_| request_key.is_none()), context(labels))
+            ..ReplyCounts::new(own_usage, shared.to_context(labels))
         };
         if is_reply && current.has_split_replies {
             if !std::mem::replace(&mut current.is_replying, true) {
@@ -597,6 +630,12 @@ impl Tally {
     pub fn runs(&self) -> Option<&RunTotals> {
         Some(&self.runs).filter(|runs| !runs.ends.is_empty())
     }
+}
+
+/// Returns the key of a session, by its agent and its id.
+fn session_key(session: &Session, facts: &Facts) -> Option<Key> {
+    let id = facts.session_id.as_deref()?;
+    Some(Key::from_id(&format!("{} {id}", session.agent().name())))
 }
 
 /// Returns the number of readings of these meters.

@@ -7,7 +7,7 @@ use crate::files::distinct::Key;
 use crate::read::session::Session;
 use crate::read::side_threads::SubagentTask;
 use turnpipe_core::message::{Message, Thread};
-use turnpipe_formats::agent::{Entry, Facts, Part, SubagentFacts, Subagents, subagent_of_file};
+use turnpipe_formats::agent::{Entry, Facts, Part, SubagentFacts, Subagents, find_subagent_id};
 
 /// A subagent. Its requests share it before all of its facts are known.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct CountedSubagents {
 #[derive(Debug, Default)]
 pub(crate) struct FileSubagents {
     all: CountedSubagents,
-    /// The subagent whose file it is.
+    /// The subagent that the file belongs to.
     own: Option<Arc<CountedSubagent>>,
     /// The subagent of the last record.
     pub(crate) last: Option<Arc<CountedSubagent>>,
@@ -49,28 +49,27 @@ pub(crate) struct FileSubagents {
 
 impl CountedSubagents {
     fn get_or_add(&mut self, id: &str) -> Arc<CountedSubagent> {
-        let known = self.by_id.entry(id.to_owned());
-        let known = known.or_insert_with_key(|id| {
+        let entry = self.by_id.entry(id.to_owned());
+        Arc::clone(entry.or_insert_with_key(|id| {
             Arc::new(CountedSubagent {
                 id: id.clone(),
                 ..CountedSubagent::default()
             })
-        });
-        Arc::clone(known)
+        }))
     }
 
-    /// Starts to read a file. `is_started` if it is among the subagents of a session.
+    /// Starts to read a file. `is_started` is true if it is among the subagents of a session.
     pub(crate) fn into_file(mut self, session: &Session, is_started: bool) -> FileSubagents {
         let may_be_subagent = matches!(
             session.format().layout.subagents,
             Subagents::Sessions | Subagents::Files(_)
         );
-        let id_of_name = || {
+        let read_id = || {
             let facts = session.read_identity_facts().ok()?;
             facts.session_id.filter(|_| is_started || facts.is_subagent)
         };
-        let id = subagent_of_file(&session.file.path);
-        let id = id.or_else(|| may_be_subagent.then(id_of_name).flatten());
+        let known_id = find_subagent_id(&session.file.path);
+        let id = known_id.or_else(|| if may_be_subagent { read_id() } else { None });
         FileSubagents {
             own: id.map(|id| self.get_or_add(&id)),
             all: self,
@@ -80,8 +79,8 @@ impl CountedSubagents {
 }
 
 impl FileSubagents {
-    /// Takes the next entry.
-    pub(crate) fn note(&mut self, entry: &Entry) {
+    /// Reads the next entry.
+    pub(crate) fn read_entry(&mut self, entry: &Entry) {
         let above = || {
             self.by_record
                 .get(&Key::from_id(entry.parent.as_ref()?))
@@ -118,7 +117,7 @@ impl FileSubagents {
         }
     }
 
-    /// Takes facts about the subagent whose file it is.
+    /// Adds facts about the subagent that the file belongs to.
     fn add_facts(&mut self, facts: &Facts) {
         let known = std::mem::take(&mut self.facts);
         let found = facts.subagent.as_deref().cloned().unwrap_or_default();
@@ -144,13 +143,14 @@ impl FileSubagents {
         }
         let record = message.uuid.as_ref();
         let recorded = record.and_then(|id| self.by_record.get(&Key::from_id(id)));
-        let found = self.own.as_ref().or(recorded).cloned();
-        let call = message.parent_call.as_ref();
-        let call = call.filter(|_| message.thread == Thread::Subagent);
-        found.or_else(|| call.map(|id| self.all.get_or_add(id)))
+        let known = self.own.as_ref().or(recorded).cloned();
+        known.or_else(|| match &message.parent_call {
+            Some(call) if message.thread == Thread::Subagent => Some(self.all.get_or_add(call)),
+            _ => None,
+        })
     }
 
-    /// Takes what is known at the end of a file, with facts from outside of it.
+    /// Ends the file. `beside` has facts about it from outside of it.
     pub(crate) fn finish(mut self, beside: &Facts) -> CountedSubagents {
         self.add_facts(beside);
         let types = &self.all.types;
@@ -163,12 +163,10 @@ impl FileSubagents {
                 ..self.facts
             });
         }
-        let by_call = self.all.by_id.iter();
-        let by_call = by_call.map(|(id, subagent)| (subagent, Key::from_id(id)));
-        let by_prompt = self
-            .prompts
-            .iter()
-            .map(|(subagent, prompt)| (subagent, *prompt));
+        let subagents = self.all.by_id.iter();
+        let by_call = subagents.map(|(id, subagent)| (subagent, Key::from_id(id)));
+        let prompts = self.prompts.iter();
+        let by_prompt = prompts.map(|(subagent, prompt)| (subagent, *prompt));
         for (subagent, key) in by_call.chain(by_prompt) {
             if let Some(name) = types.get(&key) {
                 subagent.facts.get_or_init(|| SubagentFacts {

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use crate::count::subagents::CountedSubagent;
 use crate::prices::Unpriced;
+use crate::read::session::Session;
 use turnpipe_core::message::{CallOutcome, ToolResult, Usage};
+use turnpipe_formats::agent::{Facts, IdScope};
 
 /// A request: its counts and dimensions.
 #[derive(Debug)]
@@ -136,6 +138,26 @@ pub(crate) struct ReadSession {
 }
 
 impl ReadSession {
+    /// Describes a session with these facts.
+    pub(crate) fn new(session: &Session, facts: &Facts, project: Option<String>) -> Self {
+        let agent = session.written_by().unwrap_or(session.agent().name());
+        let parent = facts
+            .parent()
+            .filter(|id| Some(*id) != facts.session_id.as_ref());
+        let cwd = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
+        let home = session.named_roots.find_home(&session.file.path);
+        let format = session.format();
+        Self {
+            agent: agent.to_owned(),
+            session_id: facts.session_id.clone(),
+            parent: parent.cloned(),
+            cwd: cwd.cloned(),
+            home: home.map(|home| home.name),
+            project,
+            is_unlinked_stream: format.is_stream() && format.counting.ids == IdScope::File,
+        }
+    }
+
     /// Returns the agent and the id of the session. All files of a session have the same ones.
     pub(crate) fn key(&self) -> (String, Option<String>) {
         (self.agent.clone(), self.session_id.clone())

@@ -194,7 +194,7 @@ fn open(path: &Path, presence: Presence, systems: FileSystems) -> Result<File, R
         return Err(RecordFailure::Refused("it has more than one name"));
     }
     if systems == FileSystems::Local
-        && let Some(name) = network_file_system(&file)?
+        && let Some(name) = find_network_file_system(&file)?
     {
         return Err(RecordFailure::Network(name));
     }
@@ -260,14 +260,14 @@ pub enum FileSystems {
 /// # Errors
 /// As the system reports.
 #[cfg(target_os = "linux")]
-pub(super) fn network_file_system(file: &File) -> io::Result<Option<&'static str>> {
+pub(super) fn find_network_file_system(file: &File) -> io::Result<Option<&'static str>> {
     let kind = rustix::fs::fstatfs(file)?.f_type;
     Ok(file_system_name(u64::try_from(kind).unwrap_or(0)))
 }
 
 /// Other systems cannot detect network file systems.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn network_file_system(_: &File) -> io::Result<Option<&'static str>> {
+pub(super) fn find_network_file_system(_: &File) -> io::Result<Option<&'static str>> {
     Ok(None)
 }
 
@@ -421,6 +421,6 @@ mod file_system_tests {
             assert_eq!(file_system_name(local), None);
         }
         let file = tempfile::tempfile().unwrap();
-        assert_eq!(network_file_system(&file).unwrap(), None);
+        assert_eq!(find_network_file_system(&file).unwrap(), None);
     }
 }

@@ -9,7 +9,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::files::open::{BYTE_ORDER_MARK, Positioned, SessionFile};
 use crate::files::scratch_file::ScratchFile;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 use turnpipe_formats::agent::{COMPRESSED, ReadExtent, TrajectoryLines};
 
 /// The first bytes of every zstd file.
@@ -38,7 +38,7 @@ pub(crate) fn strip_compression(name: &str) -> Option<&str> {
 /// Reading failed.
 pub(crate) fn is_compressed(file: &SessionFile) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
-    let filled = read_at(&file.file, &mut magic, 0)?;
+    let filled = fill_at(&file.file, &mut magic, 0)?;
     Ok(magic[..filled] == MAGIC)
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn unpack(
     loop {
         let before = packed.stream_position()?;
         let mut header = [0; MAX_HEADER];
-        let filled = read_at(packed, &mut header, before)?;
-        if window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
+        let filled = fill_at(packed, &mut header, before)?;
+        if read_window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
             return Err(io::Error::other(
                 "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",
             ));
@@ -104,7 +104,7 @@ pub(crate) fn unpack(
 
 /// Returns the memory that a frame requires, in bytes, from its header (RFC 8878, 3.1.1.1). `None` if it
 /// is not a frame.
-fn window_size(header: &[u8]) -> Option<u64> {
+fn read_window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
     let is_single_segment = descriptor & 0x20 != 0;
     if !is_single_segment {
@@ -155,17 +155,16 @@ pub(crate) fn split_trajectory(file: &SessionFile) -> io::Result<Option<ScratchF
     let mut source = Positioned { file, at: 0 };
     let mut block = vec![0; READ_SIZE];
     let (mut lines, mut split) = (TrajectoryLines::default(), Vec::new());
-    while !lines.is_over {
+    while !lines.has_ended {
         let read = source.read(&mut block)?;
         if read == 0 {
             break;
         }
         let is_first = source.at == read as u64;
-        let text = &block[..read];
-        let text = text
-            .strip_prefix(BYTE_ORDER_MARK)
-            .filter(|_| is_first)
-            .unwrap_or(text);
+        let mut text = &block[..read];
+        if is_first {
+            text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        }
         split.clear();
         lines.split(text, &mut split);
         target.write_all(&split)?;
@@ -269,9 +268,9 @@ mod tests {
         ];
         for (header, size) in table {
             let header = [&MAGIC[..], &header].concat();
-            assert_eq!(window_size(&header), size, "{header:?}");
+            assert_eq!(read_window_size(&header), size, "{header:?}");
         }
-        assert_eq!(window_size(b"{\"type\":1}"), None);
+        assert_eq!(read_window_size(b"{\"type\":1}"), None);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wide.jsonl.zst");
         // A frame that requires 2 GiB and contains one empty block.

@@ -128,7 +128,7 @@ pub(crate) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Foun
         has_subagents_beside: true,
     }];
     while let Some(dir) = dirs.pop() {
-        dirs.extend(read(&dir, times, &mut found));
+        dirs.extend(read_dir(&dir, times, &mut found));
         if found.files.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
             read_in_threads(dirs, threads, times, &mut found);
             break;
@@ -137,26 +137,26 @@ pub(crate) fn walk(root: &Path, threads: NonZeroUsize, times: FileTimes) -> Foun
     found
 }
 
-/// The state that the threads share.
-struct Waiting {
+/// The directories that the threads share.
+struct DirQueue {
     dirs: Vec<Dir>,
     /// Number of directories that are being read. Each of them may add directories.
     active: usize,
 }
 
-/// Adds the files in these directories and below.
+/// Adds the files in these directories and the directories below them.
 fn read_in_threads(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all: &mut FoundFiles) {
-    let waiting = Mutex::new(Waiting { dirs, active: 0 });
+    let queue = Mutex::new(DirQueue { dirs, active: 0 });
     let changed = Condvar::new();
     let read_dirs = || {
         let mut found = FoundFiles::default();
-        let mut shared = waiting.lock_anyway();
+        let mut shared = queue.lock_anyway();
         loop {
             if let Some(dir) = shared.dirs.pop() {
                 shared.active += 1;
                 drop(shared);
-                let inner = read(&dir, times, &mut found);
-                shared = waiting.lock_anyway();
+                let inner = read_dir(&dir, times, &mut found);
+                shared = queue.lock_anyway();
                 shared.active -= 1;
                 shared.dirs.extend(inner);
                 changed.notify_all();
@@ -183,7 +183,7 @@ fn read_in_threads(dirs: Vec<Dir>, threads: NonZeroUsize, times: FileTimes, all:
 }
 
 /// Reads one directory. Returns the directories in it.
-fn read(dir: &Dir, times: FileTimes, found: &mut FoundFiles) -> Vec<Dir> {
+fn read_dir(dir: &Dir, times: FileTimes, found: &mut FoundFiles) -> Vec<Dir> {
     let mut inner = Vec::new();
     let Ok(entries) = fs::read_dir(&dir.path) else {
         return inner;
@@ -196,14 +196,15 @@ fn read(dir: &Dir, times: FileTimes, found: &mut FoundFiles) -> Vec<Dir> {
         };
         let name = entry.file_name();
         let text = name.to_string_lossy();
-        if kind.is_dir() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
+        let is_followed = dir.depth > 0 && !EXCLUDED.contains(&text.as_ref());
+        if kind.is_dir() && is_followed {
             inner.push(Dir {
                 path: entry.path(),
                 depth: dir.depth - 1,
                 has_subagents_beside: false,
             });
         }
-        if kind.is_symlink() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
+        if kind.is_symlink() && is_followed {
             found.links.push(entry.path());
         }
         if kind.is_file() && may_be_session(&text) && !is_subagent_file(&entry.path()) {

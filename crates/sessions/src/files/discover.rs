@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::files::compressed::strip_compression;
 pub use crate::files::dirs::Candidate;
 use crate::files::dirs::{DirContext, FileTimes, may_be_session, walk};
-use crate::files::open::{is_database, session_at, sessions_in, subagents_of};
+use crate::files::open::{
+    is_database, list_stored_sessions, list_stored_subagents, split_stored_path,
+};
 use crate::files::origin::ArchiveOrigin;
 use crate::state::SessionScope;
 use turnpipe_formats::agent::{Agent, Root, SubagentFiles, is_subagent_file, session_stem};
@@ -38,7 +40,7 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     drop_repeats(found, roots)
 }
 
-/// Returns the files that were named.
+/// Returns possible session files at these paths, and in those that are directories.
 pub fn discover_paths(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
     let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
     discover(&roots)
@@ -64,7 +66,7 @@ fn find_files(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Ca
             Ok(root.path.clone())
         };
         match path {
-            Ok(path) if path.is_file() || session_at(&path).is_some() => {
+            Ok(path) if path.is_file() || split_stored_path(&path).is_some() => {
                 found.extend(read_candidate(path, times));
             }
             Ok(path) if path.is_dir() => {
@@ -79,7 +81,7 @@ fn find_files(roots: &[Root], threads: NonZeroUsize, times: FileTimes) -> Vec<Ca
     found.extend(follow_links(links, &dirs, threads, times));
     let files = found.into_iter().flat_map(|file| {
         let sessions = if is_database(&file.path) {
-            sessions_in(&file.path)
+            list_stored_sessions(&file.path)
         } else {
             Vec::new()
         };
@@ -115,11 +117,11 @@ fn follow_links(
     if links.is_empty() {
         return found;
     }
-    let canonical = |path: &PathBuf| fs::canonicalize(path).ok();
-    let dirs: Vec<PathBuf> = dirs.iter().filter_map(canonical).collect();
+    let canonicalize = |path: &PathBuf| fs::canonicalize(path).ok();
+    let dirs: Vec<PathBuf> = dirs.iter().filter_map(canonicalize).collect();
     let mut known = HashSet::new();
-    let mut is_new = |path: &PathBuf| {
-        canonical(path).filter(|path| {
+    let mut resolve_new = |path: &PathBuf| {
+        canonicalize(path).filter(|path| {
             let is_found = |dir: &PathBuf| path.starts_with(dir) || dir.starts_with(path);
             !dirs.iter().any(is_found) && known.insert(path.clone())
         })
@@ -129,14 +131,14 @@ fn follow_links(
         name.is_some_and(may_be_session) && !is_subagent_file(link)
     };
     while let Some(link) = links.pop_first() {
-        let Some(target) = is_new(&link) else {
+        let Some(target) = resolve_new(&link) else {
             continue;
         };
         if target.is_dir() {
             let found_files = walk(&link, threads, times);
             links.extend(found_files.links);
             let files = found_files.files.into_iter();
-            found.extend(files.filter(|file| is_new(&file.path).is_some()));
+            found.extend(files.filter(|file| resolve_new(&file.path).is_some()));
         } else if target.is_file() && is_session_name(&link) {
             found.extend(read_candidate(target, times));
         }
@@ -149,7 +151,7 @@ fn read_candidate(path: PathBuf, times: FileTimes) -> Option<Candidate> {
     if times == FileTimes::Unread {
         return Some(Candidate::without_metadata(path, UNREAD));
     }
-    let metadata = match session_at(&path) {
+    let metadata = match split_stored_path(&path) {
         Some((database, _)) => fs::symlink_metadata(database),
         None => fs::symlink_metadata(&path),
     };
@@ -162,11 +164,11 @@ fn drop_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> {
     if roots.len() > 1 {
         found.dedup_by(|one, other| one.path == other.path);
     }
-    let origin = |file: &Candidate| {
+    let read_origin = |file: &Candidate| {
         strip_compression(file.path.file_name()?.to_str()?)?;
         Some(ArchiveOrigin::read(&file.path)?.scope)
     };
-    let origins: Vec<Option<String>> = found.iter().map(origin).collect();
+    let origins: Vec<Option<String>> = found.iter().map(read_origin).collect();
     if origins.iter().all(Option::is_none) {
         return found;
     }
@@ -174,8 +176,8 @@ fn drop_repeats(mut found: Vec<Candidate>, roots: &[Root]) -> Vec<Candidate> {
         .iter()
         .zip(&origins)
         .filter(|(_, origin)| origin.is_none());
-    let scope = |file: &Candidate| SessionScope::from_path(&file.path).digest().to_owned();
-    let mut known: HashSet<String> = others.map(|(file, _)| scope(file)).collect();
+    let to_scope = |file: &Candidate| SessionScope::from_path(&file.path).digest().to_owned();
+    let mut known: HashSet<String> = others.map(|(file, _)| to_scope(file)).collect();
     let mut origins = origins.into_iter();
     found.retain(|_| {
         origins
@@ -205,12 +207,12 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let folder = files.and_then(|files| Some((files, (files.directory)(path)?)));
     match folder {
         Some((files, folder)) => list_subagents_in(&folder, files, MAX_SUBAGENT_DEPTH),
-        None => subagents_of(path),
+        None => list_stored_subagents(path),
     }
 }
 
 /// Returns the files of the subagents of these candidates, in their own directories.
-pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
+pub fn find_subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates
         .iter()
         .filter(|found| found.context.has_subagents);
@@ -232,7 +234,7 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
 
 /// Returns the files of subagents without a session file, in the directories of these candidates: older
 /// versions put them into the directory of the session, and others remain when the session is deleted.
-pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
+pub fn find_subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
     let files = folders.into_iter().flat_map(list_entries).flat_map(|path| {
@@ -382,7 +384,7 @@ mod tests {
                     .join("p/one/subagents/workflows/w/agent-z.jsonl")
             ]
         );
-        let beside = subagents_beside(&found);
+        let beside = find_subagents_beside(&found);
         let beside: Vec<&Path> = beside.iter().map(|found| found.path.as_path()).collect();
         let expected = ["p/agent-y.jsonl", "p/gone/subagents/agent-w.jsonl"];
         assert_eq!(beside, expected.map(|path| root.path().join(path)));

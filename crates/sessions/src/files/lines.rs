@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::files::recover::records_on_line;
+use crate::files::recover::find_records_on;
 use turnpipe_core::jsonl::{Damage, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record};
 
 /// Number of bytes to read at once. They fit into a core's cache while they are searched.
@@ -234,7 +234,7 @@ pub(crate) fn try_visit_lines<Value>(
             } => {
                 let (mut records, damage) = piece.records();
                 if !damage.is_empty() {
-                    records = records_on_line(raw).0;
+                    records = find_records_on(raw).0;
                 }
                 visit(Line {
                     raw,

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 
 use crate::files::scratch_file::ScratchFile;
 use turnpipe_core::io::open_regular;
-use turnpipe_core::jsonl::{Beginning, read_at};
+use turnpipe_core::jsonl::{Beginning, fill_at};
 use turnpipe_formats::agent::{
     DATABASE_EXTENSION, DatabaseWatch, ReadExtent, StoredSession, may_be_trajectory, open_database,
 };
@@ -57,7 +57,7 @@ pub enum SessionError {
     /// The path is a directory.
     #[error("is a directory")]
     Directory,
-    /// The path is a pipe, a device, or similar
+    /// The path is a pipe, a device, or similar.
     #[error("is not a regular file")]
     NotAFile,
     /// The system reported an error.
@@ -220,7 +220,7 @@ impl io::Read for Positioned<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = usize::try_from(self.file.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(rest);
-        let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
+        let filled = fill_at(&self.file.file, &mut buffer[..wanted], self.at)?;
         self.at += filled as u64;
         Ok(filled)
     }
@@ -236,7 +236,7 @@ pub(crate) fn is_database(path: &Path) -> bool {
 }
 
 /// Returns the database and the id in the name of a session.
-pub(crate) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
+pub(crate) fn split_stored_path(path: &Path) -> Option<(PathBuf, &str)> {
     let (name, id) = path.file_name()?.to_str()?.split_once('#')?;
     let database = path.with_file_name(name);
     // The name of a side file has a suffix.
@@ -245,7 +245,7 @@ pub(crate) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
 }
 
 /// Returns the sessions in a database, with their names. Empty if none can be read.
-pub(crate) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
+pub(crate) fn list_stored_sessions(path: &Path) -> Vec<(PathBuf, StoredSession)> {
     let sessions = open_database(path).and_then(|database| database.sessions());
     let named = sessions.unwrap_or_default().into_iter().map(|session| {
         let mut name = path.as_os_str().to_owned();
@@ -257,16 +257,16 @@ pub(crate) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
 
 /// Watches the database of the session at this path. `None` if it is not in a database.
 pub(crate) fn watch(path: &Path) -> Option<io::Result<DatabaseWatch>> {
-    let (database, _) = session_at(path)?;
+    let (database, _) = split_stored_path(path)?;
     Some(DatabaseWatch::open(&database))
 }
 
 /// Returns the sessions of the subagents of a session.
-pub(crate) fn subagents_of(path: &Path) -> Vec<PathBuf> {
-    let Some((database, id)) = session_at(path) else {
+pub(crate) fn list_stored_subagents(path: &Path) -> Vec<PathBuf> {
+    let Some((database, id)) = split_stored_path(path) else {
         return Vec::new();
     };
-    let sessions = sessions_in(&database).into_iter();
+    let sessions = list_stored_sessions(&database).into_iter();
     let own = sessions.filter(|(_, session)| session.parent.as_deref() == Some(id));
     own.map(|(path, _)| path).collect()
 }
@@ -274,7 +274,7 @@ pub(crate) fn subagents_of(path: &Path) -> Vec<PathBuf> {
 /// Returns the rows of a session in a database, each on a line. `None` if the path does not name a session in a
 /// database.
 fn open_rows(path: &Path, extent: ReadExtent) -> Option<io::Result<ScratchFile>> {
-    let (database, id) = session_at(path)?;
+    let (database, id) = split_stored_path(path)?;
     Some(write_rows(&database, id, extent))
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::open::open_safely;
 use crate::state::SessionScope;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 
 /// The first bytes of a skippable frame.
 const MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
@@ -53,13 +53,13 @@ impl ArchiveOrigin {
     fn read_at_end(file: &File, size: u64) -> Option<Self> {
         // The payload ends with the length of the JSON in it.
         let mut length = [0; 4];
-        read_at(file, &mut length, size.checked_sub(4)?).ok()?;
+        fill_at(file, &mut length, size.checked_sub(4)?).ok()?;
         let length = Some(u32::from_le_bytes(length)).filter(|length| *length <= MAX_SIZE)?;
         let mut frame = vec![0; HEADER + length as usize];
         let start = size.checked_sub(frame.len() as u64 + 4)?;
-        read_at(file, &mut frame, start).ok()?;
+        fill_at(file, &mut frame, start).ok()?;
         let (header, json) = frame.split_at(HEADER);
-        (header == Self::frame_header(length)).then(|| serde_json::from_slice(json).ok())?
+        (header == Self::encode_header(length)).then(|| serde_json::from_slice(json).ok())?
     }
 
     /// Returns the frame, which every decoder skips.
@@ -67,14 +67,14 @@ impl ArchiveOrigin {
         let json = serde_json::to_vec(self).unwrap_or_default();
         let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
         [
-            &Self::frame_header(length)[..],
+            &Self::encode_header(length)[..],
             &json,
             &length.to_le_bytes(),
         ]
         .concat()
     }
 
-    fn frame_header(length: u32) -> [u8; HEADER] {
+    fn encode_header(length: u32) -> [u8; HEADER] {
         let mut header = [0; HEADER];
         header[..4].copy_from_slice(&MAGIC);
         header[4..].copy_from_slice(&length.saturating_add(4).to_le_bytes());

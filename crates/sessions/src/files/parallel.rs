@@ -123,7 +123,7 @@ pub(crate) fn stream_in_order<Item: Sync, Event: Send>(
 /// Number of processors that this process may use. Ignores quotas, because reading them takes longer
 /// than finding a title.
 #[cfg(target_os = "linux")]
-pub fn processors() -> NonZeroUsize {
+pub fn count_processors() -> NonZeroUsize {
     let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
     let allowed = allowed.ok().and_then(|count| usize::try_from(count).ok());
     allowed
@@ -133,7 +133,7 @@ pub fn processors() -> NonZeroUsize {
 
 /// Returns the number of processors that this process may use.
 #[cfg(not(target_os = "linux"))]
-pub fn processors() -> NonZeroUsize {
+pub fn count_processors() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 

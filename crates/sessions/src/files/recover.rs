@@ -10,7 +10,7 @@ use turnpipe_formats::agent::{Detail, Entry, EntryReader};
 
 /// Returns the complete records on a line, in order, and its defect. Offsets are bytes from the start of
 /// the line.
-pub(crate) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
+pub(crate) fn find_records_on(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     let (records, damage) = split_line(line);
     if damage.is_empty() {
         return (records, damage);
@@ -29,7 +29,7 @@ pub(crate) fn visit_records_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usiz
         visit(record);
         return 1;
     }
-    let (records, _) = records_on_line(line);
+    let (records, _) = find_records_on(line);
     for record in &records {
         visit(record.text(line));
     }
@@ -47,7 +47,7 @@ pub(crate) fn visit_entries_on(
     if let Some(entry) = undamaged_text(line).and_then(|text| reader.read(text, detail)) {
         return visit(0, entry);
     }
-    for (index, record) in (0..).zip(&records_on_line(line).0) {
+    for (index, record) in (0..).zip(&find_records_on(line).0) {
         if let Some(entry) = reader.read(record.text(line), detail) {
             visit(index, entry);
         }
@@ -56,7 +56,7 @@ pub(crate) fn visit_entries_on(
 
 /// Returns the beginning of a JSON document that is cut off, up to the last whole member or element of its outer two
 /// levels. `None` if it is not cut off, or has none.
-pub(crate) fn mend(json: &str) -> Option<String> {
+pub(crate) fn close_cut_json(json: &str) -> Option<String> {
     let (mut open, mut last_whole) = (Vec::new(), None);
     let (mut is_in_string, mut is_escaped) = (false, false);
     for (at, byte) in json.bytes().enumerate() {
@@ -92,7 +92,7 @@ pub(crate) fn mend(json: &str) -> Option<String> {
 fn recover_records(line: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut at = 0;
-    while let Some(start) = next_object(line, at, records.is_empty()) {
+    while let Some(start) = find_next_object(line, at, records.is_empty()) {
         let rest = &line[start..];
         match first_value(rest) {
             FirstValue::Object(span) => {
@@ -113,7 +113,7 @@ fn recover_records(line: &[u8]) -> Vec<Record> {
 
 /// Returns the offset at which the next object may start. Only closing delimiters of a lost record and
 /// blanks may precede the first one. After any other text it may be part of an object.
-fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
+fn find_next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;
     let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);
     (!is_first || line[from..start].iter().all(is_end)).then_some(start)
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     fn texts(line: &str) -> Vec<String> {
-        let (records, _) = records_on_line(line.as_bytes());
+        let (records, _) = find_records_on(line.as_bytes());
         let texts = records.iter();
         texts
             .map(|record| record.text(line.as_bytes()).to_owned())
@@ -181,7 +181,7 @@ mod tests {
             ("7", None),
         ];
         for (json, expected) in table {
-            assert_eq!(mend(json).as_deref(), expected, "{json}");
+            assert_eq!(close_cut_json(json).as_deref(), expected, "{json}");
         }
     }
 

@@ -12,7 +12,7 @@ use memchr::memmem;
 use turnpipe_core::io::{GitDirectory, read_git_file};
 use turnpipe_guard::permission::normalise;
 
-/// Maximum time to look at one directory. A file system whose server is gone may never answer.
+/// Maximum time to inspect one directory. A file system whose server is gone may never answer.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Maximum number of directories that do not answer.
@@ -42,7 +42,7 @@ pub(crate) struct GitRepository {
     pub(crate) linked: Vec<(String, PathBuf)>,
 }
 
-/// Looks at directories, each for a bounded time. `home` is the user's home directory.
+/// Inspects directories, each for a bounded time. `home` is the user's home directory.
 pub(crate) fn inspect_directories(
     directories: impl IntoIterator<Item = PathBuf>,
     home: Option<&Path>,
@@ -72,7 +72,7 @@ pub(crate) fn inspect_directories(
         }
         let mount = remaining
             .pop()
-            .map(|silent| mount_of(&silent))
+            .map(|silent| find_mount(&silent))
             .unwrap_or_default();
         remaining.retain(|other| !other.starts_with(&mount));
     }
@@ -80,14 +80,14 @@ pub(crate) fn inspect_directories(
 }
 
 /// Returns the mount point above a directory, or the directory if mount points are unknown.
-fn mount_of(directory: &Path) -> PathBuf {
+fn find_mount(directory: &Path) -> PathBuf {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
-    let points = points
+    let above = points
         .map(Path::new)
         .filter(|point| directory.starts_with(point));
-    let point = points.max_by_key(|point| point.as_os_str().len());
-    point.unwrap_or(directory).to_owned()
+    let nearest = above.max_by_key(|point| point.as_os_str().len());
+    nearest.unwrap_or(directory).to_owned()
 }
 
 impl KnownDirectory {
@@ -118,11 +118,11 @@ fn is_tracked(top: &Path, directory: &Path) -> bool {
 impl GitRepository {
     /// Returns the repository with a work tree or a git directory at this path.
     fn open(top: &Path) -> Option<Self> {
-        let inside = || {
+        let find_bare = || {
             let is_git = top.join("HEAD").is_file() && top.join("refs").is_dir();
             is_git.then(|| GitDirectory::find(top)).flatten()
         };
-        let found = GitDirectory::find(&top.join(".git")).or_else(inside)?;
+        let found = GitDirectory::find(&top.join(".git")).or_else(find_bare)?;
         let is_linked = found.common.is_some();
         let common = found.common.unwrap_or_else(|| {
             let admin = found.own.parent().filter(|dir| dir.ends_with("worktrees"));
@@ -186,8 +186,8 @@ fn parse_config(config: &str) -> (Option<&str>, Option<String>) {
 fn list_work_trees(git: &Path) -> Vec<(String, PathBuf)> {
     let admins = fs::read_dir(git.join("worktrees")).into_iter().flatten();
     let linked = admins.flatten().filter_map(|admin| {
-        let back = read_git_file(&admin.path().join("gitdir"))?;
-        let top = normalise(&admin.path().join(back.trim()));
+        let link = read_git_file(&admin.path().join("gitdir"))?;
+        let top = normalise(&admin.path().join(link.trim()));
         let name = admin.file_name().into_string().ok()?;
         Some((name, top.parent()?.to_owned()))
     });

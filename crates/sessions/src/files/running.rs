@@ -8,8 +8,13 @@ use std::time::SystemTime;
 /// The processes of this system except this one, read one after the other. Empty without `/proc`.
 #[derive(Debug, Default)]
 pub(crate) struct RunningProcesses {
-    /// The parent and the start time of each process.
-    processes: BTreeMap<i32, (i32, SystemTime)>,
+    processes: BTreeMap<i32, Process>,
+}
+
+#[derive(Debug)]
+struct Process {
+    parent: i32,
+    start_time: SystemTime,
 }
 
 impl RunningProcesses {
@@ -18,22 +23,22 @@ impl RunningProcesses {
     pub(crate) fn read() -> Self {
         use turnpipe_core::process_table::{clock_ticks, read_table};
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let (now, ticks) = (
-            clock_ticks(),
-            rustix::param::clock_ticks_per_second().max(1),
-        );
-        let time = SystemTime::now();
-        let to_start_time = |start_time: u64| {
-            let age = now.saturating_sub(start_time);
-            let age = std::time::Duration::from_millis(age.saturating_mul(1000) / ticks);
-            time.checked_sub(age).unwrap_or(time)
+        let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
+        let (now_ticks, now) = (clock_ticks(), SystemTime::now());
+        let to_time = |ticks: u64| {
+            let age_millis =
+                now_ticks.saturating_sub(ticks).saturating_mul(1000) / ticks_per_second;
+            let age = std::time::Duration::from_millis(age_millis);
+            now.checked_sub(age).unwrap_or(now)
         };
         let table = read_table().into_iter();
         let others = table.filter(|(pid, stat)| *pid != own && !stat.has_ended());
+        let processes = others.map(|(pid, stat)| {
+            let (parent, start_time) = (stat.parent, to_time(stat.start_time));
+            (pid, Process { parent, start_time })
+        });
         Self {
-            processes: others
-                .map(|(pid, stat)| (pid, (stat.parent, to_start_time(stat.start_time))))
-                .collect(),
+            processes: processes.collect(),
         }
     }
 
@@ -43,20 +48,21 @@ impl RunningProcesses {
         Self::default()
     }
 
+    /// Returns the ids of the processes, in order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = i32> {
         self.processes.keys().copied()
     }
 
     /// Returns the time at which a process started.
     pub(crate) fn start_time(&self, pid: i32) -> Option<SystemTime> {
-        Some(self.processes.get(&pid)?.1)
+        Some(self.processes.get(&pid)?.start_time)
     }
 
     /// Whether process `pid` is process `from` or descends from it.
     pub(crate) fn is_descendant(&self, pid: i32, from: i32) -> bool {
-        let parent = |pid: &i32| Some(self.processes.get(pid)?.0);
+        let find_parent = |pid: &i32| Some(self.processes.get(pid)?.parent);
         // A chain of parents can be a cycle, since the processes were not read at once.
-        let mut chain = std::iter::successors(Some(pid), parent).take(self.processes.len());
+        let mut chain = std::iter::successors(Some(pid), find_parent).take(self.processes.len());
         chain.any(|pid| pid == from)
     }
 

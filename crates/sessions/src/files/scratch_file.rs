@@ -23,10 +23,10 @@ impl ScratchFile {
     /// # Errors
     /// No directory of temporary files can be written to.
     pub(crate) fn new() -> io::Result<Self> {
-        let memory = memory_file();
+        let memory = create_memory_file();
         Ok(Self {
             is_in_memory: memory.is_ok(),
-            file: memory.or_else(|_| temporary_file())?,
+            file: memory.or_else(|_| create_temporary_file())?,
             size: 0,
         })
     }
@@ -35,7 +35,7 @@ impl ScratchFile {
 impl Write for ScratchFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_in_memory && self.size + bytes.len() as u64 > MAX_IN_MEMORY {
-            let mut file = temporary_file()?;
+            let mut file = create_temporary_file()?;
             self.file.rewind()?;
             io::copy(&mut self.file, &mut file)?;
             (self.file, self.is_in_memory) = (file, false);
@@ -50,25 +50,25 @@ impl Write for ScratchFile {
     }
 }
 
-fn temporary_file() -> io::Result<File> {
+fn create_temporary_file() -> io::Result<File> {
     create_temporary(|directory| tempfile::tempfile_in(directory))
 }
 
 #[cfg(target_os = "linux")]
-fn memory_file() -> io::Result<File> {
+fn create_memory_file() -> io::Result<File> {
     use rustix::fs::{MemfdFlags, memfd_create};
     Ok(memfd_create("turnpipe", MemfdFlags::CLOEXEC)?.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn memory_file() -> io::Result<File> {
+fn create_memory_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnpipe_core::jsonl::read_at;
+    use turnpipe_core::jsonl::fill_at;
 
     #[test]
     fn a_large_file_moves_to_disk_with_its_content() {
@@ -83,7 +83,7 @@ mod tests {
         }
         assert_eq!(scratch.size, 18 << 20);
         let mut read = vec![0; content.len() + 1];
-        assert_eq!(read_at(&scratch.file, &mut read, 0).unwrap(), content.len());
+        assert_eq!(fill_at(&scratch.file, &mut read, 0).unwrap(), content.len());
         assert!(read[..content.len()] == content);
     }
 }

@@ -15,7 +15,7 @@ use memchr::{memchr, memrchr};
 use crate::files::lines::Place;
 use crate::files::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow, watch};
 use turnpipe_core::json::{object, text};
-use turnpipe_core::jsonl::{FixedFile, Mapping, read_at, take_buffer, visit_lines_backward};
+use turnpipe_core::jsonl::{FixedFile, Mapping, fill_at, take_buffer, visit_lines_backward};
 use turnpipe_formats::agent::DatabaseWatch;
 use turnpipe_formats::records::SwitchReason;
 
@@ -26,7 +26,7 @@ const READ_SIZE: usize = 256 * 1024;
 const COMPARED_SIZE: usize = 4 * 1024;
 
 /// Adds bytes to the unfinished line. Returns the lines that they complete, with their newlines.
-fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+fn take_complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let Some(newline) = memrchr(b'\n', bytes) else {
         held.extend_from_slice(bytes);
         return Vec::new();
@@ -124,7 +124,7 @@ impl Follower {
     pub fn new(file: SessionFile, start: u64, max_line: usize) -> io::Result<Self> {
         let length = start.min(COMPARED_SIZE as u64);
         let mut last = take_buffer(usize::try_from(length).unwrap_or(COMPARED_SIZE));
-        let filled = read_at(&file.file, &mut last, start - length)?;
+        let filled = fill_at(&file.file, &mut last, start - length)?;
         // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
         Ok(Self {
@@ -159,7 +159,7 @@ impl Follower {
         self.held.len() as u64 + self.dropped
     }
 
-    /// Takes the bytes held back. Used when the writer did not end its last line.
+    /// Takes the bytes held back, as the last line if its writer did not end it.
     pub fn take_rest(&mut self) -> FollowEvent {
         if self.dropped > 0 {
             return self.take_long_line();
@@ -202,9 +202,9 @@ impl Follower {
         };
         let known_bytes = self.last.len();
         let mut bytes = take_buffer(known_bytes + READ_SIZE);
-        let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
+        let filled = fill_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
         bytes.truncate(filled);
-        let Some(filled) = filled.checked_sub(known_bytes) else {
+        let Some(new_bytes) = filled.checked_sub(known_bytes) else {
             self.restart();
             return Ok(FollowEvent::Switch(SwitchReason::Truncated));
         };
@@ -212,15 +212,15 @@ impl Follower {
             self.restart();
             return Ok(FollowEvent::Switch(SwitchReason::Rewritten));
         }
-        if filled > 0 {
+        if new_bytes > 0 {
             if let Some((length, event)) = self.drop_long(&bytes[known_bytes..]) {
                 bytes.truncate(known_bytes + length);
                 self.last = bytes.split_off(bytes.len().saturating_sub(COMPARED_SIZE));
                 return Ok(event);
             }
-            self.read += filled as u64;
+            self.read += new_bytes as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED_SIZE)..].to_vec();
-            let mut lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
+            let mut lines = take_complete_lines(&mut self.held, &bytes[known_bytes..]);
             self.remove_known(&mut lines);
             return Ok(if lines.is_empty() {
                 FollowEvent::Bytes
@@ -239,6 +239,14 @@ impl Follower {
             return self.read_new();
         }
         // The old file is fully read; only now may reading continue with the new one.
+        self.read_replacement()
+    }
+
+    /// Reads what is new in the file that the path names now, if that is another one.
+    fn read_replacement(&mut self) -> Result<FollowEvent, SessionError> {
+        let Some(file) = &self.file else {
+            return self.open_new_file();
+        };
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::from_metadata(&metadata) == file.identity => {
                 Ok(FollowEvent::Nothing)
@@ -297,7 +305,7 @@ impl Follower {
                 usize::try_from(self.read - at).map_or(READ_SIZE, |left| left.min(READ_SIZE));
             for (buffer, file) in buffers.iter_mut().zip([old, new]) {
                 buffer.resize(length, 0);
-                if read_at(&file.file, buffer, at)? < length {
+                if fill_at(&file.file, buffer, at)? < length {
                     return Ok(false);
                 }
             }
@@ -345,9 +353,9 @@ mod tests {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut held = Vec::new();
-            let mut seen = complete_lines(&mut held, first);
+            let mut seen = take_complete_lines(&mut held, first);
             prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
-            seen.extend(complete_lines(&mut held, second));
+            seen.extend(take_complete_lines(&mut held, second));
             prop_assert!(seen.is_empty() || seen.ends_with(b"\n"));
             prop_assert!(!held.contains(&b'\n'));
             seen.extend(held);

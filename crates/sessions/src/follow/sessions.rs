@@ -10,8 +10,8 @@ use crate::files::discover::{Candidate, subagent_files, subagent_id};
 use crate::files::open::{Head, SessionError, SessionFile, open_safely};
 use crate::follow::file::{FollowEvent, Follower};
 use crate::follow::watch::{WakeReason, Watch};
-use crate::read::session::{Session, skipped_record};
-use crate::read::tail::{MessageLines, find_start_of_last, holds_only_repeats};
+use crate::read::session::{Session, new_skipped_entry};
+use crate::read::tail::{MessageLines, find_start_of_last, has_only_repeats};
 use turnpipe_core::jsonl::{FixedFile, MAX_LINE_BYTES, Mapping, WriteError, WriteResult};
 use turnpipe_core::message::{Message, MessageMerger, SessionId};
 use turnpipe_formats::agent::{Agent, Format, NamedRoots};
@@ -125,7 +125,7 @@ impl FollowedFile {
     ) -> io::Result<Self> {
         let mut messages = (!options.is_raw).then(|| MessageLines::new(format));
         if let (Some(messages), Some(format)) = (&mut messages, format) {
-            messages.with_repeats = holds_only_repeats(&Head::read(&file)?, format);
+            messages.includes_repeats = has_only_repeats(&Head::read(&file)?, format);
         }
         // Only messages have to be held whole.
         let max_line = if options.is_raw {
@@ -146,8 +146,8 @@ impl FollowedFile {
         event.map_err(|error| PrintError::read(path, error))
     }
 
-    /// Hands on whole lines, after the messages that `join` completes.
-    fn hand_on(
+    /// Forwards whole lines, after the messages that `join` completes.
+    fn forward(
         &mut self,
         event: &FollowEvent,
         join: &mut dyn FnMut(Message) -> Option<Message>,
@@ -167,7 +167,7 @@ impl FollowedFile {
                 }
             }
             FollowEvent::LongLine(place) => {
-                completed = messages.convert_entry(skipped_record(*place));
+                completed = messages.convert_entry(new_skipped_entry(*place));
             }
             FollowEvent::Nothing | FollowEvent::Bytes | FollowEvent::Switch(_) => {}
         }
@@ -213,7 +213,7 @@ impl FollowedSession {
         })
     }
 
-    /// Hands on what is in the file; a last line without a newline too, if it is a whole record. Records of
+    /// Forwards what is in the file; a last line without a newline too, if it is a whole record. Records of
     /// one message are joined.
     ///
     /// # Errors
@@ -224,20 +224,20 @@ impl FollowedSession {
         loop {
             match file.read_new()? {
                 FollowEvent::Nothing | FollowEvent::Switch(_) => break,
-                new => file.hand_on(&new, &mut |message| merger.push(message), output)?,
+                new => file.forward(&new, &mut |message| merger.push(message), output)?,
             }
         }
         let rest = file.follower.take_rest();
-        file.hand_on(&rest, &mut |message| merger.push(message), output)?;
+        file.forward(&rest, &mut |message| merger.push(message), output)?;
         if let Some(last) = merger.finish() {
             output.write_message(last, &file.about)?;
         }
         Ok(output.report_end(&file.follower, true)?)
     }
 
-    /// Hands on what is new in the files of the session. Returns whether there is anything. `current` is the session
-    /// that was handed on last.
-    fn hand_on_new(
+    /// Forwards what is new in the files of the session. Returns whether there is anything. `current` is the session
+    /// that was forwarded last.
+    fn forward_new(
         &mut self,
         place: usize,
         current: &mut usize,
@@ -255,7 +255,7 @@ impl FollowedSession {
             }
             match event {
                 FollowEvent::Lines(_) | FollowEvent::LongLine(_) => {
-                    file.hand_on(&event, &mut Some, output)?;
+                    file.forward(&event, &mut Some, output)?;
                 }
                 FollowEvent::Switch(reason) => {
                     file.restart();
@@ -313,7 +313,7 @@ impl Subagents {
 pub struct NewerSessions<'a> {
     candidates: &'a dyn Fn() -> Vec<Candidate>,
     named_roots: &'a NamedRoots,
-    /// Length of the part of each file that is not handed on, in bytes; `None` for followed files.
+    /// Length of the part of each file that is not forwarded, in bytes; `None` for followed files.
     sizes: HashMap<PathBuf, Option<u64>>,
 }
 
@@ -366,12 +366,31 @@ impl<'a> NewerSessions<'a> {
     }
 }
 
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path| open_safely(path).ok().map(|file| file.identity);
-    one == other || identity(one).is_some_and(|one| Some(one) == identity(other))
+/// Follows the subagents of sessions that are new, and watches for more.
+fn follow_new_subagents(
+    sessions: &mut [FollowedSession],
+    watch: &mut Watch,
+    options: &FollowOptions,
+) {
+    for subagents in sessions
+        .iter_mut()
+        .filter_map(|session| session.subagents.as_mut())
+    {
+        subagents.follow_new(|_| 0, options);
+        // The directory may appear after the session started.
+        let files = subagents.agent.format().layout.subagent_files();
+        if let Some(folder) = files.and_then(|files| (files.directory)(&subagents.session)) {
+            watch.add(&folder);
+        }
+    }
 }
 
-/// Hands on what is appended until a limit is reached or the reader of the output is gone. Returns whether
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let read_identity = |path| open_safely(path).ok().map(|file| file.identity);
+    one == other || read_identity(one).is_some_and(|one| Some(one) == read_identity(other))
+}
+
+/// Forwards what is appended until a limit is reached or the reader of the output is gone. Returns whether
 /// `options.all` was reached.
 ///
 /// # Errors
@@ -392,7 +411,7 @@ pub fn follow(
     loop {
         let mut is_new = false;
         for place in 0..sessions.len() {
-            if sessions[place].hand_on_new(place, &mut current, output)? {
+            if sessions[place].forward_new(place, &mut current, output)? {
                 is_new = true;
                 if sessions.len() > 1 {
                     output.report_end(&sessions[place].file.follower, false)?;
@@ -402,10 +421,13 @@ pub fn follow(
         if is_new {
             active = Instant::now();
         }
-        let left = |limit: Option<Duration>, since: Instant| {
+        let time_left = |limit: Option<Duration>, since: Instant| {
             limit.map_or(Duration::MAX, |limit| limit.saturating_sub(since.elapsed()))
         };
-        let (idle, all) = (left(options.idle, active), left(options.all, start));
+        let (idle, all) = (
+            time_left(options.idle, active),
+            time_left(options.all, start),
+        );
         let follower = &sessions[current].file.follower;
         if idle.is_zero() || all.is_zero() {
             output.report_end(follower, true)?;
@@ -431,17 +453,7 @@ pub fn follow(
                 continue;
             }
         }
-        for FollowedSession { subagents, .. } in &mut sessions {
-            if let Some(subagents) = subagents {
-                subagents.follow_new(|_| 0, options);
-                // The directory may appear after the session started.
-                let files = subagents.agent.format().layout.subagent_files();
-                if let Some(folder) = files.and_then(|files| (files.directory)(&subagents.session))
-                {
-                    watch.add(&folder);
-                }
-            }
-        }
+        follow_new_subagents(&mut sessions, &mut watch, options);
         if watch.wait(idle.min(all), reader) == WakeReason::ReaderGone {
             return Ok(false);
         }

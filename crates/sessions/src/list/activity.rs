@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::files::discover::{Candidate, subagent_files};
 use crate::files::listed::{InferredState, ListedSession, Sessions};
-use crate::list::in_use::{IN_USE, SessionUsers, directories};
+use crate::list::in_use::{IN_USE, SessionUse, SessionUsers, directories};
 use crate::list::listing::{Failures, Listing, list};
 use crate::read::session::Session;
-use crate::read::tail::last_messages;
+use crate::read::tail::read_last_messages;
 use crate::read::tree::Scope;
 use turnpipe_core::jsonl::Mapping;
 use turnpipe_core::message::{Block, Message, Origin, Role, Thread, is_interruption};
@@ -64,79 +64,93 @@ pub fn list_in_states(
     (listed, failed)
 }
 
+/// The last change of a session.
+struct LastChange {
+    /// The index of the session in the list.
+    index: usize,
+    file: Option<Metadata>,
+    time: SystemTime,
+}
+
 /// Infers the states of sessions.
 fn infer_states(sessions: &mut Sessions, named: &NamedRoots, now: SystemTime) {
     let mut users = SessionUsers::read();
-    let mut files: Vec<(usize, Option<Metadata>, SystemTime)> = sessions
-        .iter()
-        .enumerate()
-        .map(|(at, session)| {
-            let file = fs::symlink_metadata(&session.path).ok();
-            let changed = file.as_ref().and_then(|file| file.modified().ok());
-            let active = session.facts.last_activity.map(SystemTime::from);
-            (
-                at,
-                file,
-                changed.or(active).unwrap_or(SystemTime::UNIX_EPOCH),
-            )
-        })
-        .collect();
-    files.sort_by_key(|(_, file, changed)| {
-        let is_open = file
-            .as_ref()
-            .is_some_and(|file| users.is_open_in_agent(file));
-        std::cmp::Reverse((is_open, *changed))
-    });
-    for (at, file, changed) in files {
-        let session = &mut sessions[at];
-        let facts = &session.facts;
-        let directories = directories(facts);
-        let used = users.take(session.agent, file.as_ref(), &directories, changed);
+    for LastChange { index, file, time } in find_last_changes(sessions, &users) {
+        let session = &mut sessions[index];
+        let directories = directories(&session.facts);
+        let used = users.take(session.agent, file.as_ref(), &directories, time);
         let end =
             find_end(session, named).unwrap_or(End::Over("the end of the file cannot be read"));
-        let age = now.duration_since(changed).unwrap_or_default();
-        let pid = used.agent.or(used.server);
-        let (state, reason) = match (end, pid) {
-            (End::Failed, _) => (
-                SessionActivity::Failed,
-                "the last request failed".to_owned(),
-            ),
-            (End::Over(reason), Some(_)) if used.agent.is_some() => {
-                (SessionActivity::Waiting, reason.to_owned())
-            }
-            (End::Over(reason), _) => (SessionActivity::Idle, reason.to_owned()),
-            (End::Open(reason), Some(_)) => (SessionActivity::Working, reason.to_owned()),
-            (End::Call(tool), Some(_)) => {
-                let since = changed.checked_sub(CLOCK_STEP).unwrap_or(changed);
-                let is_working = age < CALL_START
-                    || used
-                        .processes()
-                        .any(|pid| users.has_started_child(pid, since))
-                    || is_subagent_call(&tool)
-                    || has_active_subagent(session, now);
-                let reason = format!("call {tool} without a result");
-                (
-                    if is_working {
-                        SessionActivity::Working
-                    } else {
-                        SessionActivity::Waiting
-                    },
-                    reason,
-                )
-            }
-            (End::Open(_) | End::Call(_), None) if !cfg!(target_os = "linux") && age < IN_USE => {
-                (SessionActivity::Working, "changed recently".to_owned())
-            }
-            (End::Open(reason), None) => {
-                (SessionActivity::Failed, format!("ended after a {reason}"))
-            }
-            (End::Call(tool), None) => (
-                SessionActivity::Failed,
-                format!("ended after call {tool} without a result"),
-            ),
+        let age = now.duration_since(time).unwrap_or_default();
+        let since = time.checked_sub(CLOCK_STEP).unwrap_or(time);
+        let is_working = |tool: &str| {
+            age < CALL_START
+                || used
+                    .processes()
+                    .any(|pid| users.has_started_child(pid, since))
+                || is_subagent_call(tool)
+                || has_active_subagent(session, now)
         };
-        session.state = Some(Box::new(InferredState { state, reason, pid }));
+        session.state = Some(Box::new(infer_state(end, used, age, is_working)));
     }
+}
+
+/// Returns the last changes of sessions. Those that an agent has open come first, then the latest.
+fn find_last_changes(sessions: &Sessions, users: &SessionUsers) -> Vec<LastChange> {
+    let changes = sessions.iter().enumerate().map(|(index, session)| {
+        let file = fs::symlink_metadata(&session.path).ok();
+        let changed = file.as_ref().and_then(|file| file.modified().ok());
+        let active = session.facts.last_activity.map(SystemTime::from);
+        let time = changed.or(active).unwrap_or(SystemTime::UNIX_EPOCH);
+        LastChange { index, file, time }
+    });
+    let mut changes: Vec<LastChange> = changes.collect();
+    changes.sort_by_key(|change| {
+        let file = change.file.as_ref();
+        std::cmp::Reverse((
+            file.is_some_and(|file| users.is_open_in_agent(file)),
+            change.time,
+        ))
+    });
+    changes
+}
+
+/// Infers the state of a session whose file changed `age` ago. `is_working` tells whether a call of a tool still runs.
+fn infer_state(
+    end: End,
+    used: SessionUse,
+    age: Duration,
+    is_working: impl FnOnce(&str) -> bool,
+) -> InferredState {
+    let pid = used.agent.or(used.server);
+    let (state, reason) = match (end, pid) {
+        (End::Failed, _) => (
+            SessionActivity::Failed,
+            "the last request failed".to_owned(),
+        ),
+        (End::Over(reason), Some(_)) if used.agent.is_some() => {
+            (SessionActivity::Waiting, reason.to_owned())
+        }
+        (End::Over(reason), _) => (SessionActivity::Idle, reason.to_owned()),
+        (End::Open(reason), Some(_)) => (SessionActivity::Working, reason.to_owned()),
+        (End::Call(tool), Some(_)) => {
+            let state = if is_working(&tool) {
+                SessionActivity::Working
+            } else {
+                SessionActivity::Waiting
+            };
+            (state, format!("call {tool} without a result"))
+        }
+        (End::Open(_) | End::Call(_), None) if !cfg!(target_os = "linux") && age < IN_USE => {
+            (SessionActivity::Working, "changed recently".to_owned())
+        }
+        (End::Open(reason), None) => (SessionActivity::Failed, format!("ended after a {reason}")),
+        (End::Call(tool), None) => (
+            SessionActivity::Failed,
+            format!("ended after call {tool} without a result"),
+        ),
+    };
+    InferredState { state, reason, pid }
 }
 
 fn find_end(listed: &ListedSession, named: &NamedRoots) -> io::Result<End> {
@@ -149,7 +163,7 @@ fn find_end(listed: &ListedSession, named: &NamedRoots) -> io::Result<End> {
     }
     let mut bytes = session.bytes(Mapping::Allowed);
     for count in [LAST_MESSAGES, 1] {
-        if let Some(messages) = last_messages(&mut bytes, count, session.format(), false)? {
+        if let Some(messages) = read_last_messages(&mut bytes, count, session.format(), false)? {
             return Ok(End::from_messages(&messages));
         }
     }

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::files::discover::{Candidate, discover, subagent_candidates, subagents_beside};
+use crate::files::discover::{
+    Candidate, discover, find_subagent_candidates, find_subagents_beside,
+};
 use crate::files::listed::{ListedSession, SessionFiles};
 use crate::list::listing::{Listing, list, list_files};
-use crate::list::parts::{SpawnedSubagents, bases, ids_in, is_named_after};
+use crate::list::parts::{SpawnedSubagents, find_bases, is_named_after, split_ids};
 use crate::list::selection::{Selection, timestamp};
 use crate::read::session::Session;
 use crate::state::SessionScope;
@@ -27,7 +29,7 @@ const MAX_ANCESTORS: usize = 64;
 /// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// The name is the beginning of every id.
+    /// The name is empty, so every id starts with it.
     #[error("the name is empty")]
     Empty,
     /// No session has that name.
@@ -76,7 +78,7 @@ pub fn find(
     // Most file names contain the id, which saves opening all files.
     let named: Vec<Candidate> = candidates
         .iter()
-        .filter(|candidate| ids_in(&candidate.path).any(|id| id.starts_with(name)))
+        .filter(|candidate| split_ids(&candidate.path).any(|id| id.starts_with(name)))
         .cloned()
         .collect();
     match find_one(name, &named, candidates, listing) {
@@ -91,16 +93,15 @@ pub fn find(
 
 /// Returns the one subagent without a session of its own whose file is named after this id.
 fn find_subagent(name: &str, candidates: &[Candidate]) -> Result<SessionFiles, FindError> {
-    let mut files = subagent_candidates(candidates);
-    files.extend(subagents_beside(candidates));
-    files.retain(|file| ids_in(&file.path).any(|id| id.starts_with(name)));
+    let mut files = find_subagent_candidates(candidates);
+    files.extend(find_subagents_beside(candidates));
+    files.retain(|file| split_ids(&file.path).any(|id| id.starts_with(name)));
     match files.as_slice() {
         [] => Err(FindError::Nothing),
         [one] => Ok(one.path.clone().into()),
         several => {
-            let shown = several.iter().take(MAX_SHOWN);
-            let shown = shown.map(|file| file.path.display().to_string());
-            Err(FindError::Several(shown.collect()))
+            let paths = several.iter().map(|file| file.path.display().to_string());
+            Err(FindError::Several(paths.take(MAX_SHOWN).collect()))
         }
     }
 }
@@ -114,10 +115,8 @@ fn collect_files(
     let mut found = found.clone();
     if found.agent.format().layout.has_subagent_sessions() {
         let start = found.facts.started.unwrap_or(Timestamp::MIN);
-        let later = candidates
-            .iter()
-            .filter(|file| timestamp(file.changed) >= start);
-        let later: Vec<Candidate> = later.cloned().collect();
+        let mut later = candidates.to_vec();
+        later.retain(|file| timestamp(file.changed) >= start);
         let mut spawned = SpawnedSubagents::default();
         let (sessions, _) = list_files(&later, &listing.without_filters());
         for session in &sessions {
@@ -136,7 +135,7 @@ fn find_one(
     listing: &Listing,
 ) -> Result<SessionFiles, FindError> {
     let (sessions, _) = list(named, listing);
-    let tests: [&dyn Fn(&Facts) -> bool; 4] = [
+    let predicates: [&dyn Fn(&Facts) -> bool; 4] = [
         &|facts| facts.session_id.as_deref() == Some(name),
         &|facts| {
             facts
@@ -150,16 +149,17 @@ fn find_one(
         },
         &|facts| facts.heading().is_some_and(|heading| heading == name),
     ];
-    for test in tests {
-        let found = sessions.iter().filter(|session| test(&session.facts));
+    for is_match in predicates {
+        let found = sessions.iter().filter(|session| is_match(&session.facts));
         let found: Vec<&ListedSession> = found.map(Box::as_ref).collect();
         match found.as_slice() {
             [] => {}
             [one] => return Ok(collect_files(one, candidates, listing)),
             several => {
-                let shown = several.iter().take(MAX_SHOWN);
-                let shown = shown.map(|session| session.path.display().to_string());
-                return Err(FindError::Several(shown.collect()));
+                let paths = several
+                    .iter()
+                    .map(|session| session.path.display().to_string());
+                return Err(FindError::Several(paths.take(MAX_SHOWN).collect()));
             }
         }
     }
@@ -227,7 +227,7 @@ impl Session {
         let (listed, _) = list_files(candidates, listing);
         let own = SessionScope::from_path(&self.file.path);
         let listed = listed.iter().map(Box::as_ref);
-        let bases = bases(history, listed).into_iter();
+        let bases = find_bases(history, listed).into_iter();
         let others = bases.filter(|found| SessionScope::from_path(&found.path) != own);
         let open =
             |found: &ListedSession| Self::open_with(&found.path, &listing.selection.named_roots);

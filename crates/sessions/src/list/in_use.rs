@@ -19,10 +19,17 @@ pub(crate) struct SessionUsers {
     running: RunningProcesses,
     /// The process that has a file open.
     open: HashMap<Identity, i32>,
-    /// The agents, and whether each serves many sessions.
-    agents: HashMap<i32, (Agent, bool)>,
+    agents: HashMap<i32, AgentProcess>,
     /// The agents in each directory that were not started by another one there and serve a single session.
     in_directory: HashMap<(Agent, PathBuf), Vec<i32>>,
+}
+
+/// A process of an agent.
+#[derive(Debug)]
+struct AgentProcess {
+    agent: Agent,
+    /// Whether it serves many sessions.
+    is_server: bool,
 }
 
 /// Whether an agent works on a session, or may do so where processes are not shown.
@@ -56,6 +63,7 @@ pub(crate) struct SessionUse {
 }
 
 impl SessionUse {
+    /// Returns the ids of both.
     pub(crate) fn processes(self) -> impl Iterator<Item = i32> {
         self.agent.into_iter().chain(self.server)
     }
@@ -69,29 +77,31 @@ impl SessionUsers {
         for pid in running.ids() {
             let arguments = RunningProcesses::read_arguments(pid);
             if let Some(agent) = Agent::from_process(&arguments) {
-                users
-                    .agents
-                    .insert(pid, (agent, is_session_server(&arguments)));
+                let is_server = is_session_server(&arguments);
+                users.agents.insert(pid, AgentProcess { agent, is_server });
             }
         }
         for pid in running.ids() {
-            let is_agent = users.agents.contains_key(&pid);
-            for file in
-                RunningProcesses::list_open_files(pid).map(|file| Identity::from_metadata(&file))
-            {
-                let other = users.open.entry(file).or_insert(pid);
-                *other = if is_agent { pid } else { *other };
+            let process = users.agents.get(&pid);
+            for file in RunningProcesses::list_open_files(pid) {
+                let identity = Identity::from_metadata(&file);
+                let holder = users.open.entry(identity).or_insert(pid);
+                if process.is_some() {
+                    *holder = pid;
+                }
             }
-            let Some((agent, false)) = users.agents.get(&pid) else {
+            let Some(process) = process.filter(|process| !process.is_server) else {
                 continue;
             };
-            let is_started_by = |(parent, (other, _)): (&i32, &(Agent, bool))| {
-                *parent != pid && other == agent && running.is_descendant(pid, *parent)
+            let is_started_by = |(parent, other): (&i32, &AgentProcess)| {
+                *parent != pid
+                    && other.agent == process.agent
+                    && running.is_descendant(pid, *parent)
             };
             if let Some(directory) = RunningProcesses::read_directory(pid)
                 && !users.agents.iter().any(is_started_by)
             {
-                let agents = users.in_directory.entry((*agent, directory));
+                let agents = users.in_directory.entry((process.agent, directory));
                 agents.or_default().push(pid);
             }
         }
@@ -101,9 +111,9 @@ impl SessionUsers {
 
     /// Whether an agent that serves only this session has the file open.
     pub(crate) fn is_open_in_agent(&self, file: &Metadata) -> bool {
-        let open = self.open.get(&Identity::from_metadata(file));
-        let agent = open.and_then(|pid| self.agents.get(pid));
-        agent.is_some_and(|(_, serves_many)| !serves_many)
+        let holder = self.open.get(&Identity::from_metadata(file));
+        let process = holder.and_then(|pid| self.agents.get(pid));
+        process.is_some_and(|process| !process.is_server)
     }
 
     /// Whether a process has the file open.
@@ -122,13 +132,14 @@ impl SessionUsers {
         changed: SystemTime,
     ) -> SessionUse {
         let open = file.and_then(|file| self.open.get(&Identity::from_metadata(file)).copied());
-        let open = open.filter(|pid| {
-            self.agents
-                .get(pid)
-                .is_some_and(|(other, _)| *other == agent)
-        });
-        let server = open.filter(|pid| self.agents[pid].1);
-        let holder = open.filter(|_| server.is_none());
+        let process = open.and_then(|pid| Some((pid, self.agents.get(&pid)?)));
+        let (server, holder) = match process {
+            Some((pid, process)) if process.agent == agent && process.is_server => {
+                (Some(pid), None)
+            }
+            Some((pid, process)) if process.agent == agent => (None, Some(pid)),
+            _ => (None, None),
+        };
         let running = &self.running;
         for directory in directories {
             let key = (agent, directory.to_path_buf());

@@ -15,7 +15,7 @@ use crate::files::discover::{Candidate, subagent_files};
 use crate::files::listed::{ListedSession, Sessions};
 use crate::files::open::SessionError;
 use crate::files::parallel::{process_in_order, stream_in_order};
-use crate::list::parts::{SpawnedSubagents, ids_in, join, session_key};
+use crate::list::parts::{SpawnedSubagents, join, session_key, split_ids};
 use crate::list::projects::Projects;
 use crate::list::selection::{MIN_ID_CHARS, Selection, timestamp};
 use crate::prices::Prices;
@@ -73,14 +73,14 @@ impl Listing {
         self.selection.projects.get_or_init(|| {
             let all = self.without_filters();
             let candidates: Vec<&Candidate> = candidates.iter().collect();
-            let look = |candidate: &Candidate| {
+            let examine_one = |candidate: &Candidate| {
                 let named = &all.selection.named_roots;
                 let session = Session::open_for_list(&candidate.path, named)?;
                 Ok(Some(session.with_directory(session.read_identity_facts()?)))
             };
             let mut facts = Vec::new();
             // The command itself reports files that cannot be read.
-            let _ = all.examine_each(&candidates, look, |_, found| facts.push(found));
+            let _ = all.examine_each(&candidates, examine_one, |_, found| facts.push(found));
             Projects::from_facts(&facts, self.selection.user_home.as_deref())
         });
     }
@@ -112,15 +112,15 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     let newest = order.iter().map(|candidate| candidate.changed).max();
     let mut rest = order.as_slice();
     while let Some(next) = rest.first() {
-        if listing.is_enough(&mut listed, next, newest) {
+        if listing.truncate_if_complete(&mut listed, next, newest) {
             break;
         }
         let read = candidates.len() - rest.len();
         let limit = listing.selection.limit;
         let step = limit.map_or(rest.len(), |limit| next_step_size(read, limit));
         let (current, later) = rest.split_at(step.min(rest.len()));
-        let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
-        failed.extend(listing.examine_each(current, look, |at, session| {
+        let examine_one = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+        failed.extend(listing.examine_each(current, examine_one, |at, session| {
             spawned.add(&session);
             if listing.admits_subagent(&session, current[at].context) {
                 listed.push(session);
@@ -136,12 +136,12 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
             .filter_map(|session| Some(session_key(session)?.1))
             .collect();
         let is_part = |file: &&Candidate| {
-            let mut names = ids_in(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
+            let mut names = split_ids(&file.path).filter(|id| id.len() >= MIN_ID_CHARS);
             names.any(|name| ids.iter().any(|id| id.starts_with(&name)))
         };
         let parts: Vec<&Candidate> = rest.iter().copied().filter(is_part).collect();
-        let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
-        failed.extend(listing.examine_each(&parts, look, |_, session| {
+        let examine_one = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+        failed.extend(listing.examine_each(&parts, examine_one, |_, session| {
             if session
                 .facts
                 .session_id
@@ -169,8 +169,8 @@ pub(crate) fn list_files(candidates: &[Candidate], listing: &Listing) -> (Sessio
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let order: Vec<&Candidate> = candidates.iter().collect();
-    let look = |candidate: &Candidate| listing.read_candidate(candidate, &names);
-    let failed = listing.examine_each(&order, look, |_, session| listed.push(session));
+    let examine_one = |candidate: &Candidate| listing.read_candidate(candidate, &names);
+    let failed = listing.examine_each(&order, examine_one, |_, session| listed.push(session));
     sort_by_activity(&mut listed);
     (listed, failed)
 }
@@ -206,21 +206,21 @@ fn sort_by_activity(listed: &mut [Box<ListedSession>]) {
 }
 
 impl Listing {
-    /// Calls `look` for each of `candidates`, on several threads, and `take` with the index and the outcome of each
+    /// Calls `examine_one` for each of `candidates`, on several threads, and `take` with the index and the outcome of each
     /// that is not filtered out, in order. Returns the failures.
     pub(crate) fn examine_each<Outcome: Send>(
         &self,
         candidates: &[&Candidate],
-        look: impl Fn(&Candidate) -> Result<Option<Outcome>, SessionError> + Sync,
+        examine_one: impl Fn(&Candidate) -> Result<Option<Outcome>, SessionError> + Sync,
         mut take: impl FnMut(usize, Outcome),
     ) -> Failures {
-        let look = |candidate: &&Candidate| {
-            let outcome = look(candidate);
+        let examine_one = |candidate: &&Candidate| {
+            let outcome = examine_one(candidate);
             self.examined.fetch_add(1, Ordering::Relaxed);
             outcome
         };
         let mut failed = Failures::new();
-        let Ok(()) = process_in_order(candidates, self.jobs.get(), look, |at, outcome| {
+        let Ok(()) = process_in_order(candidates, self.jobs.get(), examine_one, |at, outcome| {
             match outcome {
                 Ok(Some(outcome)) => take(at, outcome),
                 Ok(None) => {}
@@ -257,7 +257,7 @@ impl Listing {
 
     /// Whether the list is complete before `next`, because no remaining session was active later than its
     /// file was changed. If a session was active after the newest change, this does not hold.
-    fn is_enough(
+    fn truncate_if_complete(
         &self,
         listed: &mut Sessions,
         next: &Candidate,
@@ -376,7 +376,7 @@ impl Listing {
             homes: self
                 .selection
                 .named_roots
-                .home_at(path)
+                .find_home(path)
                 .into_iter()
                 .collect(),
             size: context.stored_size.unwrap_or(session.file.size),

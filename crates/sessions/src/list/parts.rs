@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::files::listed::{ListedSession, OtherFile, Sessions};
 use crate::read::session::Session;
 use turnpipe_formats::agent::{
-    Agent, CopiedHistory, Facts, IdScope, session_stem, subagent_of_file,
+    Agent, CopiedHistory, Facts, IdScope, find_subagent_id, session_stem,
 };
 
 /// Joins the files of each session.
@@ -49,10 +49,10 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
     let continued: Vec<&PathBuf> = group
         .iter()
         .filter_map(|session| session.facts.history.as_ref())
-        .flat_map(|history| bases(history, group.iter().map(Box::as_ref)))
+        .flat_map(|history| find_bases(history, group.iter().map(Box::as_ref)))
         .map(|base| &base.path)
         .collect();
-    let rank = |session: &ListedSession| {
+    let to_rank = |session: &ListedSession| {
         let facts = &session.facts;
         (
             session.is_stream,
@@ -63,7 +63,11 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
             Reverse(session.size),
         )
     };
-    let mut ranks: Vec<_> = group.iter().map(|session| rank(session)).zip(0..).collect();
+    let mut ranks: Vec<_> = group
+        .iter()
+        .map(|session| to_rank(session))
+        .zip(0..)
+        .collect();
     ranks.sort();
     let order: Vec<usize> = ranks.into_iter().map(|(_, at)| at).collect();
     let is_continued: Vec<bool> = group
@@ -94,7 +98,7 @@ fn join_files(group: Sessions) -> Option<Box<ListedSession>> {
 
 /// Returns the possible ids in a file name: the whole stem, and the part after each separator. A directory may name a
 /// subagent.
-pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+pub fn split_ids(path: &Path) -> impl Iterator<Item = String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parent = path.parent().and_then(Path::file_name);
     // Some agents name a directory by the session, or keep sessions in a database.
@@ -108,7 +112,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
         .filter(|(_, character)| matches!(character, '-' | '_'))
         .map(|(at, _)| stem[at + 1..].to_owned())
         .collect();
-    let subagent = subagent_of_file(path);
+    let subagent = find_subagent_id(path);
     let whole = [
         Some(stem.into_owned()),
         dir.map(Cow::into_owned),
@@ -120,7 +124,7 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
 
 /// Returns the sessions whose files may contain the beginning of another one. A thread may have several files; each is
 /// named after the id that others refer to. Without a file of that name, returns the first file of the thread.
-pub(crate) fn bases<'a>(
+pub(crate) fn find_bases<'a>(
     history: &CopiedHistory,
     listed: impl Iterator<Item = &'a ListedSession> + Clone,
 ) -> Vec<&'a ListedSession> {
@@ -129,8 +133,8 @@ pub(crate) fn bases<'a>(
         let base = facts.history.as_ref().map(|base| &base.session_id);
         facts.session_id.as_ref() == Some(id) && base != Some(id)
     };
-    let named = listed.clone();
-    let named: Vec<&ListedSession> = named
+    let named: Vec<&ListedSession> = listed
+        .clone()
         .filter(|session| is_named_after(&session.path, id))
         .collect();
     if !named.is_empty() {
@@ -186,8 +190,8 @@ impl Session {
     /// Returns its other files that can be opened: those that it continues, or all.
     pub fn other_files(&self, only_earlier: bool) -> impl Iterator<Item = Self> {
         let others = self.others.iter();
-        let others = others.filter(move |other| other.is_earlier || !only_earlier);
-        others.filter_map(|other| Self::open_with(&other.path, &self.named_roots).ok())
+        let wanted = others.filter(move |other| other.is_earlier || !only_earlier);
+        wanted.filter_map(|other| Self::open_with(&other.path, &self.named_roots).ok())
     }
 }
 
@@ -198,7 +202,7 @@ mod tests {
     #[test]
     fn file_names_contain_ids() {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
-        assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
-        assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
+        assert!(split_ids(path).any(|id| id.starts_with("01a1fff2-d65c")));
+        assert!(split_ids(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
     }
 }

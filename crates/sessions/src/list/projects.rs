@@ -35,18 +35,19 @@ struct ProjectSigns {
 
 impl ProjectSigns {
     fn from_facts(facts: &Facts) -> Option<Self> {
-        let absolute = |path: &String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+        let to_absolute =
+            |path: &String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
         Some(Self {
-            directory: facts.first_cwd.as_ref().and_then(absolute)?,
+            directory: facts.first_cwd.as_ref().and_then(to_absolute)?,
             remote: facts.remote.as_deref().and_then(shorten_remote),
-            repository: facts.repository.as_ref().and_then(absolute),
+            repository: facts.repository.as_ref().and_then(to_absolute),
             branch: facts.branch.clone(),
         })
     }
 }
 
 impl Projects {
-    /// Looks at the directories of the sessions with these facts. `home` is the home directory of the user.
+    /// Inspects the directories of the sessions with these facts. `home` is the home directory of the user.
     pub(crate) fn from_facts(facts: &[Facts], home: Option<&Path>) -> Self {
         let signs: Vec<ProjectSigns> = facts.iter().filter_map(ProjectSigns::from_facts).collect();
         let mut projects = Self {
@@ -60,7 +61,7 @@ impl Projects {
         projects.directories = inspect_directories(directories.collect::<BTreeSet<_>>(), home);
         for one in &signs {
             if let (Some(remote), Some(found)) =
-                (&one.remote, projects.repository_at(&one.directory))
+                (&one.remote, projects.find_repository(&one.directory))
             {
                 let git = found.git.clone();
                 projects
@@ -74,7 +75,7 @@ impl Projects {
             .values()
             .filter_map(|known| known.repository.as_ref());
         for found in found.cloned().collect::<Vec<_>>() {
-            let key = projects.repository_key(&found);
+            let key = projects.to_repository_key(&found);
             let root = found.root.display().to_string();
             let roots = projects.roots.entry(key.clone()).or_default();
             roots.insert((found.root == found.git, root.len(), root));
@@ -114,28 +115,28 @@ impl Projects {
         let directory = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let key = ProjectSigns::from_facts(facts).and_then(|signs| self.find_key(&signs));
         let root = key.as_ref().and_then(|key| self.roots.get(key)?.first());
-        let root = root.map(|(.., root)| root.clone());
-        root.or(key).or(directory.cloned())
+        let name = root.map(|(.., root)| root.clone());
+        name.or(key).or(directory.cloned())
     }
 
     /// Returns the texts by which a session's project can be selected, besides the recorded directory.
     pub(crate) fn texts(&self, facts: &Facts) -> Vec<String> {
         let key = ProjectSigns::from_facts(facts).and_then(|signs| self.find_key(&signs));
-        let roots = key.iter().filter_map(|key| self.roots.get(key)).flatten();
-        let roots = roots.map(|(.., root)| root.clone());
+        let known_roots = key.iter().filter_map(|key| self.roots.get(key));
+        let roots = known_roots.flatten().map(|(.., root)| root.clone());
         // Many remotes have the same host, and all git directories a similar name.
-        let name = key
+        let remote = key
             .as_ref()
             .filter(|key| !self.roots.contains_key(*key) || !key.starts_with('/'));
-        let name = name.map(|key| key.split_once('/').map_or(&**key, |(_, name)| name));
+        let name = remote.map(|key| key.split_once('/').map_or(&**key, |(_, name)| name));
         roots.chain(name.map(str::to_owned)).collect()
     }
 
-    fn repository_at(&self, directory: &Path) -> Option<&GitRepository> {
+    fn find_repository(&self, directory: &Path) -> Option<&GitRepository> {
         self.directories.get(directory)?.repository.as_ref()
     }
 
-    fn repository_key(&self, repository: &GitRepository) -> String {
+    fn to_repository_key(&self, repository: &GitRepository) -> String {
         let recorded = || self.remotes.get(&repository.git).cloned();
         let remote = repository.remote.as_deref().and_then(shorten_remote);
         let git = || repository.git.display().to_string();
@@ -144,28 +145,32 @@ impl Projects {
 
     /// Returns the key of a repository that the session recorded, or that its directory still has.
     fn find_recorded_key(&self, signs: &ProjectSigns) -> Option<String> {
-        let on_disk = |directory: &PathBuf| {
-            let found = self.repository_at(directory)?;
+        let find_on_disk = |directory: &PathBuf| {
+            let found = self.find_repository(directory)?;
             let exists = self.directories[directory].exists && !found.is_missing;
-            exists.then(|| self.repository_key(found))
+            exists.then(|| self.to_repository_key(found))
         };
-        let recorded = || signs.repository.as_ref().and_then(on_disk);
+        let recorded = || signs.repository.as_ref().and_then(find_on_disk);
         let remote = signs.remote.clone();
         remote
             .or_else(recorded)
-            .or_else(|| on_disk(&signs.directory))
+            .or_else(|| find_on_disk(&signs.directory))
     }
 
     fn find_key(&self, signs: &ProjectSigns) -> Option<String> {
         let directory = &signs.directory;
-        let above = || {
+        let find_above = || {
             let is_home = |path: &Path| self.home.iter().any(|home| home.starts_with(path));
-            let above = directory.ancestors();
-            let mut above = above.filter(|path| path == directory || !is_home(path));
+            let mut above = directory
+                .ancestors()
+                .filter(|path| path == directory || !is_home(path));
             above.find_map(|path| self.known.get(path).cloned())
         };
-        let near = || Some(self.repository_key(self.repository_at(directory)?));
-        let found = self.find_recorded_key(signs).or_else(above).or_else(near);
+        let find_own = || Some(self.to_repository_key(self.find_repository(directory)?));
+        let found = self
+            .find_recorded_key(signs)
+            .or_else(find_above)
+            .or_else(find_own);
         found.or_else(|| self.find_likely(signs))
     }
 
@@ -198,7 +203,9 @@ impl Projects {
         };
         let known = self.directories.values();
         let known = known.filter_map(|known| known.repository.as_ref());
-        let likely = known.filter(is_likely).map(|one| self.repository_key(one));
+        let likely = known
+            .filter(is_likely)
+            .map(|one| self.to_repository_key(one));
         let mut keys = likely.collect::<BTreeSet<String>>().into_iter();
         keys.next().filter(|_| keys.next().is_none())
     }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::files::discover::Candidate;
 use crate::list::projects::Projects;
-use turnpipe_formats::agent::{Agent, Facts, NamedRoots, project_hash};
+use turnpipe_formats::agent::{Agent, Facts, NamedRoots, hash_project};
 
 /// Minimum length of a short id, in characters.
 pub(crate) const MIN_ID_CHARS: usize = 8;
@@ -71,12 +71,12 @@ impl Selection {
     pub(crate) fn admits_agent(&self, agent: Agent, path: &Path) -> bool {
         let written_by = self.written_by.as_deref();
         let is_at = |wanted: &String| {
-            let home = self.named_roots.home_at(path);
+            let home = self.named_roots.find_home(path);
             home.is_some_and(|home| home.name == *wanted)
         };
         self.home.as_ref().is_none_or(is_at)
             && self.agent.is_none_or(|wanted| wanted == agent)
-            && written_by.is_none_or(|wanted| self.named_roots.fork_name_at(path) == Some(wanted))
+            && written_by.is_none_or(|wanted| self.named_roots.find_fork_name(path) == Some(wanted))
     }
 
     /// Whether the title decides.
@@ -131,7 +131,7 @@ fn has_worked_in(facts: &Facts, wanted: &Path) -> bool {
     // A hash only matches the directory itself, not its parents.
     let is_hashed = facts.first_cwd.is_none()
         && facts.cwd_hash.is_some()
-        && facts.cwd_hash == Some(project_hash(wanted));
+        && facts.cwd_hash == Some(hash_project(wanted));
     named.any(|cwd| Path::new(cwd).starts_with(wanted)) || is_hashed
 }
 
@@ -168,7 +168,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     sorted.dedup();
     let mut ends: HashMap<&str, Vec<&str>> = HashMap::new();
     for id in &sorted {
-        let end = last_part(id).into_iter();
+        let end = find_last_part(id).into_iter();
         end.for_each(|end| ends.entry(end).or_default().push(id));
     }
     sorted.extend(ends.keys());
@@ -197,7 +197,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
             let mut named = ends.get(end).into_iter().flatten();
             named.all(|other| other.ends_with(id) || id.ends_with(other))
         };
-        let end = last_part(id).filter(is_unique);
+        let end = find_last_part(id).filter(is_unique);
         let end = end.map(|end| &end[..length(end)]);
         let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
         end.unwrap_or(start)
@@ -206,7 +206,7 @@ pub fn shorten_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
 }
 
 /// Returns the part of an id after the last hyphen.
-fn last_part(id: &str) -> Option<&str> {
+fn find_last_part(id: &str) -> Option<&str> {
     id.rsplit_once('-').map(|(_, end)| end)
 }
 

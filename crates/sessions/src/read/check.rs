@@ -214,11 +214,11 @@ impl Check {
     }
 
     fn check_links(&mut self) {
-        for place in self.tree.orphans() {
+        for place in self.tree.find_orphans() {
             let detail = "its parent is not in the file".to_owned();
             self.add_finding(DamageKind::MissingParent, detail, None, Some(place.offset));
         }
-        for place in self.tree.cycles() {
+        for place in self.tree.find_cycles() {
             let detail = "it is its own ancestor".to_owned();
             self.add_finding(DamageKind::Cycle, detail, None, Some(place.offset));
         }

@@ -10,12 +10,13 @@ use crate::files::compressed::{
     self, split_elements, split_trajectory, strip_compression, unpack_file,
 };
 use crate::files::lines::try_visit_lines;
-use crate::files::open::{Head, Positioned, SessionError, SessionFile, session_at};
-use crate::files::recover::{mend, visit_records_on};
+use crate::files::open::{Head, Positioned, SessionError, SessionFile, split_stored_path};
+use crate::files::recover::{close_cut_json, visit_records_on};
 use crate::files::scratch_file::ScratchFile;
-use turnpipe_core::jsonl::read_at;
+use turnpipe_core::jsonl::fill_at;
 use turnpipe_formats::agent::{
-    self, Format, NamedRoots, ReadExtent, format_of, is_of, refusal, refusal_at, trajectory_format,
+    self, Format, NamedRoots, ReadExtent, detect_format, find_refusal, find_refusal_at,
+    is_record_of, trajectory_format,
 };
 
 /// The first bytes of a database.
@@ -31,7 +32,7 @@ const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 ///
 /// # Errors
 /// Reading failed.
-pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+pub fn has_only_lines(file: &SessionFile) -> io::Result<bool> {
     Ok(file.size > MAX_DOCUMENT && !compressed::is_compressed(file)?)
 }
 
@@ -64,7 +65,7 @@ impl SessionContent {
         wanted: ReadExtent,
         named: &NamedRoots,
     ) -> Result<Self, SessionError> {
-        let mut container = match session_at(&file.path) {
+        let mut container = match split_stored_path(&file.path) {
             Some(_) => Container::Converted,
             None => Container::Lines,
         };
@@ -79,7 +80,7 @@ impl SessionContent {
             file = split_elements(file)?;
             head = Head::read(&file)?;
         }
-        if let Some(refusal) = head.lines().next().and_then(|(_, line)| refusal(line)) {
+        if let Some(refusal) = head.lines().next().and_then(|(_, line)| find_refusal(line)) {
             return Err(SessionError::Unknown(refusal));
         }
         let may_be_object = head.has_opening(b'{');
@@ -99,10 +100,10 @@ impl SessionContent {
             return Ok(Self::from_document(file, head, document));
         }
         let is_database = head.starts_with(SQLITE_MAGIC);
-        let by_path = named.format_at(&file.path);
+        let by_path = named.find_format(&file.path);
         let confirmed = by_path.filter(|format| has_format(&head, format));
         let format = match confirmed.or_else(|| detect_in_head(&head)) {
-            None if !is_database => detect_format(&file)?,
+            None if !is_database => detect_file_format(&file)?,
             format => format,
         };
         if let Some(format) = format {
@@ -151,7 +152,7 @@ impl SessionContent {
 
 /// Returns the reason why a file is not a session.
 fn to_unknown_error(path: &Path, is_database: bool) -> SessionError {
-    let reason = refusal_at(path).unwrap_or_else(|| {
+    let reason = find_refusal_at(path).unwrap_or_else(|| {
         let reason = if is_database {
             "is a database; `session list --root` lists sessions in it"
         } else {
@@ -177,7 +178,7 @@ fn detect_in_head(head: &Head) -> Option<&'static Format> {
 fn detect_on_line(line: &[u8]) -> Option<&'static Format> {
     let mut format = None;
     visit_records_on(line, &mut |record| {
-        format = format.or_else(|| format_of(record));
+        format = format.or_else(|| detect_format(record));
     });
     format
 }
@@ -186,13 +187,15 @@ fn detect_on_line(line: &[u8]) -> Option<&'static Format> {
 fn has_format(head: &Head, format: &Format) -> bool {
     head.lines().any(|(_, line)| {
         let mut found = false;
-        visit_records_on(line, &mut |record| found = found || is_of(format, record));
+        visit_records_on(line, &mut |record| {
+            found = found || is_record_of(format, record);
+        });
         found
     })
 }
 
 /// Returns the format of a file of lines.
-fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
+fn detect_file_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = try_visit_lines(source, &mut |line| {
@@ -201,7 +204,7 @@ fn detect_format(file: &SessionFile) -> io::Result<Option<&'static Format>> {
             return ControlFlow::Break(None);
         }
         for (_, record) in line.records() {
-            if let Some(format) = format_of(record) {
+            if let Some(format) = detect_format(record) {
                 return ControlFlow::Break(Some(format));
             }
             unknown += 1;
@@ -228,14 +231,14 @@ impl Document {
     fn read(file: &SessionFile) -> io::Result<Option<Self>> {
         let json = Self::read_json(file)?;
         let parse = |json: &str, is_cut_off| {
-            let (format, rows) = agent::document(json)?;
+            let (format, rows) = agent::read_document(json)?;
             Some(Self {
                 format,
                 rows,
                 is_cut_off,
             })
         };
-        Ok(parse(&json, false).or_else(|| parse(&mend(&json)?, true)))
+        Ok(parse(&json, false).or_else(|| parse(&close_cut_json(&json)?, true)))
     }
 
     /// Returns the text of a file that may be a document. Empty if it is too large.
@@ -244,7 +247,7 @@ impl Document {
             return Ok(String::new());
         }
         let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
-        let filled = read_at(&file.file, &mut bytes, 0)?;
+        let filled = fill_at(&file.file, &mut bytes, 0)?;
         bytes.truncate(filled);
         let json = String::from_utf8_lossy(&bytes);
         Ok(json.trim_start_matches('\u{feff}').trim().to_owned())

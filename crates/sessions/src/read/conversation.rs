@@ -10,10 +10,10 @@ use crate::files::distinct::Key;
 use crate::files::lines::{Place, RawLines};
 use crate::files::open::Positioned;
 use crate::files::side_file::Labels;
-use crate::read::session::{Session, skipped_record, visit_entries_on_line};
+use crate::read::session::{Session, new_skipped_entry, visit_entries_on_line};
 use crate::read::side_threads::{ArrangedRecords, SideThreads, ThreadRecord};
 use crate::read::tree::{Scope, Tree};
-use turnpipe_core::jsonl::{MAX_LINE_BYTES, read_at};
+use turnpipe_core::jsonl::{MAX_LINE_BYTES, fill_at};
 use turnpipe_core::message::{Message, MessageMerger, Origin, Role, Thread};
 use turnpipe_formats::agent::{Change, Detail, Entry, EntryReader, Shape};
 
@@ -51,7 +51,7 @@ struct Plan {
     /// The messages that other records repeat.
     repeat_index: RepeatIndex,
     /// Whether all entries were seen.
-    has_seen: bool,
+    has_read_all: bool,
 }
 
 /// The messages of a file that other records repeat.
@@ -132,7 +132,7 @@ pub struct ConversationReader<'a> {
     /// The model of the messages that follow, from a separate record.
     model: Option<String>,
     callers: Vec<String>,
-    seen: Option<OnEntry<'a>>,
+    on_entry: Option<OnEntry<'a>>,
     omitted_turns: u64,
     repeat_index: RepeatIndex,
     /// Whether a log had a message.
@@ -165,14 +165,14 @@ impl Session {
     /// # Errors
     /// Reading failed.
     pub fn messages(&self, scope: Scope) -> io::Result<ConversationReader<'_>> {
-        self.messages_with(scope, Detail::Full, None)
+        self.read_messages_with(scope, Detail::Full, None)
     }
 
     /// Returns the last reply with a text, outside of subagents.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn last_reply(&self, scope: Scope) -> io::Result<Option<Message>> {
+    pub fn find_last_reply(&self, scope: Scope) -> io::Result<Option<Message>> {
         let mut last = None;
         for message in self.messages(scope)? {
             let message = message?;
@@ -184,24 +184,24 @@ impl Session {
         Ok(last)
     }
 
-    /// Like [`Self::messages`], with less detail. In every scope, `seen` receives all entries of the file.
-    pub(crate) fn messages_with<'a>(
+    /// Like [`Self::messages`], with less detail. In every scope, `on_entry` receives all entries of the file.
+    pub(crate) fn read_messages_with<'a>(
         &'a self,
         scope: Scope,
         detail: Detail,
-        mut seen: Option<OnEntry<'a>>,
+        mut on_entry: Option<OnEntry<'a>>,
     ) -> io::Result<ConversationReader<'a>> {
         let mut labels = match detail {
             Detail::Costs => Labels::default(),
             _ => Labels::read(&self.file.path)?,
         };
-        let plan = self.plan(scope, detail, &mut labels, &mut |entry| {
-            if let Some(seen) = &mut seen {
-                seen(entry);
+        let plan = self.make_plan(scope, detail, &mut labels, &mut |entry| {
+            if let Some(on_entry) = &mut on_entry {
+                on_entry(entry);
             }
         })?;
-        if plan.has_seen {
-            seen = None;
+        if plan.has_read_all {
+            on_entry = None;
         }
         let records = match (plan.picks, self.document()) {
             (Some(picks), _) => Records::Picked(picks, PickedRecords::default()),
@@ -221,7 +221,7 @@ impl Session {
             ready: VecDeque::new(),
             model: None,
             callers: plan.callers,
-            seen,
+            on_entry,
             omitted_turns: plan.omitted_turns,
             repeat_index: RepeatIndex {
                 turn: 0,
@@ -231,26 +231,26 @@ impl Session {
         })
     }
 
-    /// Selects the records that count. Calls `seen` with all entries, unless all records count.
-    fn plan(
+    /// Selects the records that count. Calls `on_entry` with all entries, unless all records count.
+    fn make_plan(
         &self,
         scope: Scope,
         detail: Detail,
         labels: &mut Labels,
-        seen: &mut dyn FnMut(&mut Entry),
+        on_entry: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Plan> {
         match (self.format().reading.shape, scope) {
             (Shape::Tree, Scope::AllBranches) => Ok(Plan::default()),
             // Requests count once, in any order, and more than their repetitions.
             (_, Scope::AllBranches) if detail == Detail::Costs => {
-                self.entries_beside(detail)
-                    .for_each(|mut entry| seen(&mut entry));
+                self.read_entries_beside(detail)
+                    .for_each(|mut entry| on_entry(&mut entry));
                 Ok(Plan::default())
             }
             (Shape::Sequence, _) if self.format().is_stream() => Ok(Plan::default()),
-            (Shape::Sequence, _) => self.plan_sequence(seen),
+            (Shape::Sequence, _) => self.plan_sequence(on_entry),
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
-                self.plan_tree(scope, labels, seen)
+                self.plan_tree(scope, labels, on_entry)
             }
             (Shape::Replay, _) => {
                 let mut replay = Replay {
@@ -258,30 +258,30 @@ impl Session {
                     ..Replay::default()
                 };
                 self.visit_entries(Detail::Full, &mut |place, mut entry| {
-                    seen(&mut entry);
+                    on_entry(&mut entry);
                     replay.apply(entry.change, place);
                 })?;
                 Ok(Plan {
                     picks: Some(Box::new(replay.rows.into_iter())),
                     omitted_turns: replay.removed,
-                    has_seen: true,
+                    has_read_all: true,
                     ..Plan::default()
                 })
             }
         }
     }
 
-    fn plan_sequence(&self, seen: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
+    fn plan_sequence(&self, on_entry: &mut dyn FnMut(&mut Entry)) -> io::Result<Plan> {
         let mut repeat_index = RepeatIndex::default();
         let mut threads = SideThreads::default();
         self.visit_entries(Detail::Full, &mut |place, mut entry| {
             repeat_index.add(&entry);
             threads.add(&entry, place);
-            seen(&mut entry);
+            on_entry(&mut entry);
         })?;
         let mut plan = Plan {
             repeat_index,
-            has_seen: true,
+            has_read_all: true,
             ..Plan::default()
         };
         if threads.link_calls() {
@@ -296,13 +296,13 @@ impl Session {
         &self,
         scope: Scope,
         labels: &mut Labels,
-        seen: &mut dyn FnMut(&mut Entry),
+        on_entry: &mut dyn FnMut(&mut Entry),
     ) -> io::Result<Plan> {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
         let mut threads = SideThreads::default();
         self.visit_entries(Detail::Counts, &mut |place, mut entry| {
-            seen(&mut entry);
+            on_entry(&mut entry);
             tree.add(&entry, place);
             threads.add(&entry, place);
             if entry
@@ -315,11 +315,11 @@ impl Session {
         })?;
         if !tree.is_tree() {
             return Ok(Plan {
-                has_seen: true,
+                has_read_all: true,
                 ..Plan::default()
             });
         }
-        let branch = tree.branch(scope);
+        let branch = tree.find_branch(scope);
         // Labels belong to calls, wherever they are in the file.
         if !own_labels.is_empty() {
             let on_branch: HashSet<Place> = branch.places.iter().copied().collect();
@@ -330,7 +330,7 @@ impl Session {
         }
         let mut plan = Plan {
             omitted_turns: branch.abandoned_turns,
-            has_seen: true,
+            has_read_all: true,
             ..Plan::default()
         };
         threads.link_calls();
@@ -341,7 +341,7 @@ impl Session {
 
 impl ConversationReader<'_> {
     /// Returns the number of turns in other branches, which are omitted.
-    pub fn omitted_count(&self) -> u64 {
+    pub fn count_omitted(&self) -> u64 {
         self.omitted_turns
     }
 
@@ -405,11 +405,11 @@ impl ConversationReader<'_> {
                 }
             }
         }
-        if let Some(seen) = &mut self.seen {
-            seen(&mut entry);
+        if let Some(on_entry) = &mut self.on_entry {
+            on_entry(&mut entry);
         }
         if let Change::Reset(rows) = &mut entry.change {
-            rows.retain(|(_, messages)| !self.has_rows || is_new(messages));
+            rows.retain(|row| !self.has_rows || is_new(&row.messages));
         }
         self.has_rows |= matches!(entry.change, Change::Put(_) | Change::Reset(_));
         self.repeat_index.note_turn(&entry);
@@ -477,10 +477,10 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
         return Ok(entry.map_or(rows, Entry::into_rows));
     }
     if place.length as usize > MAX_LINE_BYTES + 1 {
-        return Ok(skipped_record(place).into_rows());
+        return Ok(new_skipped_entry(place).into_rows());
     }
     line.resize(place.length as usize, 0);
-    let filled = read_at(&session.file.file, line, place.offset)?;
+    let filled = fill_at(&session.file.file, line, place.offset)?;
     visit_entries_on_line(
         place.offset,
         &line[..filled],
@@ -519,11 +519,11 @@ impl Replay {
         match change {
             Change::Put(id) => self.put(id, place, 0),
             Change::Reset(rows) => {
-                let keeps = self.keeps_removed && !self.rows.is_empty();
+                let keeps_old = self.keeps_removed && !self.rows.is_empty();
                 self.remove_from(0);
-                for (row, (id, messages)) in (0..).zip(rows) {
-                    if !keeps || is_new(&messages) {
-                        self.put(id, place, row);
+                for (number, row) in (0..).zip(rows) {
+                    if !keeps_old || is_new(&row.messages) {
+                        self.put(row.id, place, number);
                     }
                 }
             }

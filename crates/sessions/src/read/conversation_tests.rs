@@ -380,7 +380,10 @@ type Row<'a> = (Vec<Change>, &'a [(u64, u32)]);
 fn rows_replace_each_other() {
     let put = |id: &str| Change::Put(id.to_owned());
     let reset = |ids: &[&str]| {
-        let row = |id: &&str| ((*id).to_owned(), Vec::new());
+        let row = |id: &&str| turnpipe_formats::agent::LoggedRow {
+            id: (*id).to_owned(),
+            messages: Vec::new(),
+        };
         Change::Reset(ids.iter().map(row).collect())
     };
     let rewind = |id: &str| Change::RewindTo(id.to_owned());

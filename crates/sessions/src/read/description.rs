@@ -10,7 +10,7 @@ use turnpipe_formats::agent::{Agent, Facts};
 use turnpipe_formats::records::{SessionDescription, SessionRecord};
 
 /// Returns a session's members in records.
-pub fn session_description(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
+pub fn describe_session(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let id = facts.session_id.as_deref();
     let own_id = id.filter(|_| !facts.is_subagent && facts.written_by.is_none());
     let resume = own_id.and_then(|id| agent.resume_command(id, &path));
@@ -63,7 +63,7 @@ fn is_folder_of(path: &Path, cwd: &str) -> bool {
 
 impl ListedSession {
     /// Returns the command that resumes the session, even of a subagent. `None` if an unknown agent wrote it.
-    pub fn resume_command(&self) -> Option<String> {
+    pub fn format_resume_command(&self) -> Option<String> {
         let id = self.facts.session_id.as_deref();
         let known_id = id.filter(|_| self.facts.written_by.is_none());
         known_id.and_then(|id| self.agent.resume_command(id, &self.path))
@@ -85,7 +85,7 @@ impl ListedSession {
             started: format_time(self.facts.started),
             last_activity: format_time(self.facts.last_activity),
             is_time_of_file: self.facts.is_time_of_file,
-            about: session_description(self.path, self.agent, self.facts),
+            about: describe_session(self.path, self.agent, self.facts),
             homes: homes.into_iter().map(|home| home.name).collect(),
             size: self.size,
             subagents: self.subagents,

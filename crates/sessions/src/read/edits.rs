@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 
 use crate::Session;
 use crate::SessionError;
-use crate::command_of;
+use crate::find_command;
 use crate::read::file_state::FileStates;
 use crate::read::patch::format_patch;
 use crate::subagent_files;
-use crate::{CONTENT, file_changes, input_in_full, patch_in, text_edits};
+use crate::{CONTENT, find_file_changes, find_patch, find_text_edits, format_full_input};
 use turnpipe_core::message::{Block, Call, CallOutcome, Message, ResultPart};
 use turnpipe_core::tool_facts::Purpose;
 use turnpipe_formats::agent::{
-    Detail, EditKind, Facts, FileEdit, Format, new_file, patch_edits, project_hash, unified_hunks,
+    Detail, EditKind, Facts, FileEdit, Format, diff_texts, hash_project, new_file, parse_patch,
 };
 use turnpipe_guard::shell::{CommandPart, PartWord, analyse, parse};
 
@@ -48,11 +48,11 @@ pub struct UnknownEdit {
 
 impl SessionEdits {
     /// Returns the directory that the paths of a session are relative to. Some sessions record only its hash.
-    pub fn root(&self, facts: &Facts) -> PathBuf {
+    pub fn find_root(&self, facts: &Facts) -> PathBuf {
         let hash = facts.cwd_hash.as_deref().unwrap_or_default();
         let hashed = self.edits.iter().find_map(|edit| {
             let mut parents = Path::new(&edit.path).ancestors();
-            parents.find(|parent| project_hash(parent) == hash)
+            parents.find(|parent| hash_project(parent) == hash)
         });
         let cwd = facts.first_cwd.as_ref().map(Path::new);
         let found = self.directory.as_ref().map(Path::new);
@@ -71,7 +71,7 @@ pub struct CallEdits {
 impl CallEdits {
     /// Adds the changes of a session with these facts.
     pub fn add(&mut self, found: SessionEdits, facts: &Facts) {
-        let root = found.root(facts);
+        let root = found.find_root(facts);
         let unknown = found.unknown.into_iter();
         self.by_call
             .extend(unknown.map(|edit| (edit.call, edit.shown)));
@@ -175,11 +175,11 @@ impl EditReader {
             self.calls.insert(call.id.clone(), call.clone());
         }
         let calls = &self.calls;
-        let path_of = |id: &str| {
-            let files = file_changes(&parse_input(calls.get(id)?));
+        let find_path = |id: &str| {
+            let files = find_file_changes(&parse_input(calls.get(id)?));
             files.into_iter().next().map(|file| file.path)
         };
-        let mut edits = (format.reading.edits)(record, &path_of);
+        let mut edits = (format.reading.read_edits)(record, &find_path);
         // Some agents write a row again.
         edits.retain(|edit| edit.call.as_ref().is_none_or(|id| !self.known.contains(id)));
         for edit in edits {
@@ -187,11 +187,11 @@ impl EditReader {
             let edit = self.make_relative(edit);
             self.add_edit(edit);
         }
-        if let Some((id, text)) = (format.reading.text_read)(record)
+        if let Some((id, text)) = (format.reading.read_whole_file)(record)
             && let Some(path) = self
                 .calls
                 .get(&id)
-                .and_then(|call| whole_file_path(&parse_input(call)))
+                .and_then(|call| find_whole_file(&parse_input(call)))
         {
             self.files.add_text(self.normalise_path(&path), &text);
         }
@@ -202,20 +202,20 @@ impl EditReader {
                 continue;
             };
             let input = parse_input(&call);
-            let patch = patch_in(&input).filter(|_| outcome == CallOutcome::Ok);
+            let patch = find_patch(&input).filter(|_| outcome == CallOutcome::Ok);
             if let Some(patch) = patch {
-                self.note_patch(&call, patch, &input);
+                self.add_patch(&call, patch, &input);
             }
-            match Purpose::of(&call.name) {
+            match Purpose::from_tool(&call.name) {
                 Purpose::Shell if !outcome.is_denied() => {
                     let is_counted = match patch {
-                        Some(_) => runs_more_than_a_patch(&input),
+                        Some(_) => has_other_programs(&input),
                         None => may_write(&input),
                     };
                     self.found.commands += u64::from(is_counted);
                 }
                 _ if outcome == CallOutcome::Ok && patch.is_none() => {
-                    self.note_input(&call, &input);
+                    self.add_input(&call, &input);
                 }
                 _ => {}
             }
@@ -227,7 +227,7 @@ impl EditReader {
     fn make_relative(&mut self, mut edit: FileEdit) -> FileEdit {
         let call = edit.call.as_ref().filter(|_| self.cwd.is_none());
         let call = call.and_then(|id| self.calls.get(id));
-        let mut files = call.map_or_else(Vec::new, |call| file_changes(&parse_input(call)));
+        let mut files = call.map_or_else(Vec::new, |call| find_file_changes(&parse_input(call)));
         if files.len() > 1 {
             files.retain(|file| edit.path.ends_with(&file.path));
         }
@@ -266,9 +266,9 @@ impl EditReader {
     }
 
     /// Takes the changes of a patch from the input of a call.
-    fn note_patch(&mut self, call: &Call, patch: &str, input: &Map<String, Value>) {
-        let directory = patch_directory(input);
-        for mut edit in patch_edits(&call.id, patch) {
+    fn add_patch(&mut self, call: &Call, patch: &str, input: &Map<String, Value>) {
+        let directory = find_patch_directory(input);
+        for mut edit in parse_patch(&call.id, patch) {
             let paths = std::iter::once(&mut edit.path).chain(&mut edit.moved_to);
             paths.for_each(|path| *path = directory.join(&*path).display().to_string());
             if edit.kind == EditKind::Remove {
@@ -276,21 +276,21 @@ impl EditReader {
                     self.add_unknown(call, edit.path);
                     continue;
                 };
-                edit.hunks = unified_hunks(&content, "");
+                edit.hunks = diff_texts(&content, "");
             }
             self.add_edit(edit);
         }
     }
 
     /// Takes a change from the input of a call, if it writes a whole file or replaces parts of a known text.
-    fn note_input(&mut self, call: &Call, input: &Map<String, Value>) {
-        let purpose = Purpose::of(&call.name);
+    fn add_input(&mut self, call: &Call, input: &Map<String, Value>) {
+        let purpose = Purpose::from_tool(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
         }
         let mut names = CONTENT.iter();
         let content = names.find_map(|name| input.get(*name)?.as_str());
-        for file in file_changes(input) {
+        for file in find_file_changes(input) {
             let old = self.files.content(&self.normalise_path(&file.path));
             let new = old.as_ref().and_then(|old| replace_texts(old, input));
             let id = Some(call.id.clone());
@@ -299,7 +299,7 @@ impl EditReader {
             } else if let (Some(old), Some(new)) = (old, new) {
                 self.add_edit(FileEdit {
                     kind: EditKind::Change,
-                    hunks: unified_hunks(&old, &new),
+                    hunks: diff_texts(&old, &new),
                     ..new_file(id, file.path, "")
                 });
             } else {
@@ -311,7 +311,7 @@ impl EditReader {
     /// Takes a change whose text is not in the session.
     fn add_unknown(&mut self, call: &Call, path: String) {
         self.files.set_unknown(self.normalise_path(&path));
-        let (language, text) = input_in_full(call);
+        let (language, text) = format_full_input(call);
         self.found.unknown.push(UnknownEdit {
             call: call.id.clone(),
             path,
@@ -325,7 +325,7 @@ fn replace_texts(text: &str, input: &Map<String, Value>) -> Option<String> {
     let flags = ["replace_all", "replaceAll"].map(|name| input.get(name));
     let is_for_all = flags.contains(&Some(&Value::Bool(true)));
     let mut text = text.to_owned();
-    for (old, new) in text_edits(input) {
+    for (old, new) in find_text_edits(input) {
         if old.is_empty() || !text.contains(old) {
             return None;
         }
@@ -335,10 +335,10 @@ fn replace_texts(text: &str, input: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the directory where a shell command with this input applies a patch.
-fn patch_directory(input: &Map<String, Value>) -> PathBuf {
+fn find_patch_directory(input: &Map<String, Value>) -> PathBuf {
     let directory = input.get("workdir").and_then(Value::as_str);
     let mut directory = PathBuf::from(directory.unwrap_or_default());
-    let line = command_of(input).unwrap_or_default();
+    let line = find_command(input).unwrap_or_default();
     for command in parse(&line).commands {
         match command.words.as_slice() {
             [program, path] if program.label() == "cd" => directory.push(path.label()),
@@ -349,8 +349,8 @@ fn patch_directory(input: &Map<String, Value>) -> PathBuf {
 }
 
 /// Whether a shell command that applies a patch also runs other programs.
-fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
-    let line = command_of(input).unwrap_or_default();
+fn has_other_programs(input: &Map<String, Value>) -> bool {
+    let line = find_command(input).unwrap_or_default();
     let script = parse(&line);
     let is_other = |command: &CommandPart| {
         let program = command.words.first().map_or("", PartWord::label);
@@ -361,11 +361,11 @@ fn runs_more_than_a_patch(input: &Map<String, Value>) -> bool {
 
 /// Whether a shell command with this input may change files.
 fn may_write(input: &Map<String, Value>) -> bool {
-    command_of(input).is_some_and(|line| !analyse(&line).verdict.is_read_only())
+    find_command(input).is_some_and(|line| !analyse(&line).verdict.is_read_only())
 }
 
 /// Returns the path of a file that a call reads as a whole.
-fn whole_file_path(input: &Map<String, Value>) -> Option<String> {
+fn find_whole_file(input: &Map<String, Value>) -> Option<String> {
     let is_part = ["offset", "limit"]
         .iter()
         .any(|name| input.contains_key(*name));

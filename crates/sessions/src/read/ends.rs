@@ -46,7 +46,7 @@ impl Session {
         let mut bytes = self.bytes(mapping);
         let facts = self.read_end_facts(&mut bytes)?;
         Ok(Facts {
-            title: self.title_in(&mut bytes, mapping)?,
+            title: self.find_title_in(&mut bytes, mapping)?,
             written_by: self.written_by().map(str::to_owned),
             ..self.with_directory(facts)
         })
@@ -57,8 +57,8 @@ impl Session {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }
-        let directory = self.agent().directory_beside(&self.file.path);
-        facts.in_directory(directory)
+        let directory = self.agent().find_directory(&self.file.path);
+        facts.with_directory(directory)
     }
 
     /// Returns the facts at the start of the file.
@@ -97,9 +97,9 @@ impl Session {
         if tail.model.is_none() {
             tail = self
                 .find_last_model_facts(bytes, end, &before)?
-                .followed_by(tail);
+                .merge_later(tail);
         }
-        Ok(facts.followed_by(tail))
+        Ok(facts.merge_later(tail))
     }
 
     /// Returns the facts in the last record at or after `from` that names a model.
@@ -128,20 +128,20 @@ impl Session {
     }
 
     /// Returns the facts from outside the file.
-    pub(crate) fn facts_beside(&self) -> Facts {
-        let entries = self.entries_beside(Detail::Outline);
+    pub(crate) fn read_facts_beside(&self) -> Facts {
+        let entries = self.read_entries_beside(Detail::Outline);
         entries.fold(Facts::default(), |facts, entry| {
-            facts.followed_by(entry.facts)
+            facts.merge_later(entry.facts)
         })
     }
 
     /// Reads the facts in the head, with the first prompt if `detail` includes messages. Returns the end of the part
     /// that was read completely.
     fn read_head_facts(&self, detail: Detail) -> io::Result<(Facts, u64)> {
-        let mut facts = self.facts_beside();
+        let mut facts = self.read_facts_beside();
         for (end, line) in self.head.lines() {
             self.add_line(line, detail, &mut facts);
-            if self.has_begun(&facts, detail) {
+            if self.has_start(&facts, detail) {
                 return Ok((facts, end.min(self.file.size)));
             }
         }
@@ -160,12 +160,12 @@ impl Session {
                 too_long += line.length;
                 continue;
             }
-            if start - too_long > MAX_HEAD || self.has_begun(&facts, detail) {
+            if start - too_long > MAX_HEAD || self.has_start(&facts, detail) {
                 end = start;
                 break;
             }
             if is_named(&facts)
-                && (self.format().reading.line_class)(line.text) != LineClass::Anything
+                && (self.format().reading.classify)(line.text) != LineClass::Anything
             {
                 skipped = skipped.min(start);
             } else {
@@ -193,7 +193,7 @@ impl Session {
             if let Some(line) = line.filter(|line| is_wanted || may_add_to(&known, line)) {
                 let mut earlier = before.clone();
                 self.add_line(line, detail, &mut earlier);
-                known = earlier.followed_by(std::mem::take(&mut known));
+                known = earlier.merge_later(std::mem::take(&mut known));
             }
             lines += 1;
             let has_all = lines >= LAST_LINES && has_ended(&known);
@@ -203,7 +203,7 @@ impl Session {
     }
 
     /// Whether the start of the session is known.
-    fn has_begun(&self, facts: &Facts, detail: Detail) -> bool {
+    fn has_start(&self, facts: &Facts, detail: Detail) -> bool {
         let has_prompt = facts.first_prompt.is_some() || detail == Detail::Outline;
         has_prompt && is_named(facts) && !self.may_become_main(facts)
     }

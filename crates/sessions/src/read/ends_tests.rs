@@ -286,7 +286,7 @@ fn the_model_is_that_of_the_last_record_that_names_one() {
 
 #[test]
 fn only_a_large_file_that_is_not_compressed_must_consist_of_lines() {
-    use crate::{holds_only_lines, open_safely};
+    use crate::{has_only_lines, open_safely};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let limit = 64 * 1024 * 1024;
@@ -301,11 +301,7 @@ fn only_a_large_file_that_is_not_compressed_must_consist_of_lines() {
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_len(size).unwrap();
         let file = open_safely(&path).unwrap();
-        assert_eq!(
-            holds_only_lines(&file).unwrap(),
-            expected,
-            "{start:?} {size}"
-        );
+        assert_eq!(has_only_lines(&file).unwrap(), expected, "{start:?} {size}");
     }
 }
 

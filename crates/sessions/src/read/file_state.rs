@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use turnpipe_formats::agent::{
-    EditKind, FileEdit, Hunk, apply_hunks, format_hunks, parse_hunks, unified_hunks,
+    EditKind, FileEdit, Hunk, apply_hunks, diff_texts, format_hunks, parse_hunks,
 };
 
 /// The known lines of a file.
@@ -146,7 +146,7 @@ pub(crate) fn find_whole_removal(edits: &[&FileEdit]) -> WholeRemoval {
     match text.content().filter(|_| is_undone) {
         Some(content) => WholeRemoval::Whole(FileEdit {
             kind: EditKind::Remove,
-            hunks: unified_hunks(&content, ""),
+            hunks: diff_texts(&content, ""),
             moved_to: None,
             ..(*first).clone()
         }),
@@ -217,7 +217,7 @@ impl FileStates {
                     return FileState::Unknown;
                 };
                 edit.kind = EditKind::Change;
-                edit.hunks = unified_hunks(&old, &new);
+                edit.hunks = diff_texts(&old, &new);
                 FileState::Present(FileText::from_content(&new))
             }
             (EditKind::Context, _) => FileState::Present(FileText::default()),
@@ -234,7 +234,7 @@ impl FileStates {
                 };
                 if is_present {
                     edit.kind = EditKind::Change;
-                    edit.hunks = unified_hunks(&old, &content);
+                    edit.hunks = diff_texts(&old, &content);
                 }
                 FileState::Present(new)
             }

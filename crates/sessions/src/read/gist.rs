@@ -25,10 +25,10 @@ const EDIT_MEMBERS: [(&str, &str); 4] = [
 pub const CONTENT: [&str; 2] = ["content", "file_text"];
 
 /// Returns the topic of a call.
-pub fn gist(call: &Call, cwd: Option<&str>) -> String {
+pub fn describe_call(call: &Call, cwd: Option<&str>) -> String {
     let input = call.input.get();
     match serde_json::from_str(input) {
-        Ok(Value::Object(members)) => input_gist(&members, cwd),
+        Ok(Value::Object(members)) => describe_input(&members, cwd),
         _ => input.to_owned(),
     }
 }
@@ -36,9 +36,9 @@ pub fn gist(call: &Call, cwd: Option<&str>) -> String {
 /// Returns the topic of a call with this input: the most informative member; for a search its pattern and
 /// directory; for an edit or a patch its files and its numbers of added and removed lines. Paths are
 /// relative to `cwd`. The text may have several lines and is not terminal-safe.
-pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
-    if let Some(patch) = patch_in(members) {
-        return patch_gist(patch, cwd);
+pub fn describe_input(members: &Map<String, Value>, cwd: Option<&str>) -> String {
+    if let Some(patch) = find_patch(members) {
+        return describe_patch(patch, cwd);
     }
     let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);
     let mut names = [commands, &["pattern"], paths, &INFORMATIVE]
@@ -58,7 +58,7 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     match (name, value, position) {
         ("pattern", Value::String(pattern), Some(position)) => format!("{pattern} in {position}"),
         (_, Value::String(_), Some(position)) if paths.contains(&name) => {
-            match file_changes(members).as_slice() {
+            match find_file_changes(members).as_slice() {
                 [change] => format!("{position} (+{} -{})", change.added, change.removed),
                 _ => position,
             }
@@ -72,19 +72,19 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
 }
 
 /// Returns the language and the text of an input: edits and patches as a diff, other inputs as JSON.
-pub fn input_in_full(call: &Call) -> (&'static str, String) {
+pub fn format_full_input(call: &Call) -> (&'static str, String) {
     let raw = call.input.get();
     let value: Value = serde_json::from_str(raw).unwrap_or_default();
-    if let Some(patch) = value.as_object().and_then(patch_in) {
+    if let Some(patch) = value.as_object().and_then(find_patch) {
         return ("diff", patch.to_owned());
     }
-    let edits = value.as_object().map(text_edits).unwrap_or_default();
+    let edits = value.as_object().map(find_text_edits).unwrap_or_default();
     if edits.is_empty() {
         let pretty = serde_json::to_string_pretty(&value);
         return ("json", pretty.unwrap_or_else(|_| raw.to_owned()));
     }
     let differences = edits.iter().map(|(old, new)| {
-        let lines = changed_lines(old, new).into_iter();
+        let lines = diff_lines(old, new).into_iter();
         let lines: Vec<String> = lines.map(|(tag, line)| format!("{tag}{line}")).collect();
         lines.join("\n")
     });
@@ -92,7 +92,7 @@ pub fn input_in_full(call: &Call) -> (&'static str, String) {
 }
 
 /// Returns the patch in an input, or in a shell command that runs `apply_patch`.
-pub fn patch_in(members: &Map<String, Value>) -> Option<&str> {
+pub fn find_patch(members: &Map<String, Value>) -> Option<&str> {
     let texts = members.values().flat_map(|value| match value {
         Value::Array(list) => list.as_slice(),
         value => std::slice::from_ref(value),
@@ -106,8 +106,8 @@ pub fn patch_in(members: &Map<String, Value>) -> Option<&str> {
     })
 }
 
-fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
-    let changes = patch_changes(patch);
+fn describe_patch(patch: &str, cwd: Option<&str>) -> String {
+    let changes = count_patch_changes(patch);
     let files: Vec<String> = changes
         .iter()
         .map(|file| strip_directory(&file.path, cwd))
@@ -118,7 +118,7 @@ fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
 }
 
 /// Returns the files of a patch, with their numbers of added and removed lines.
-fn patch_changes(patch: &str) -> Vec<FileChange> {
+fn count_patch_changes(patch: &str) -> Vec<FileChange> {
     let mut changes: Vec<FileChange> = Vec::new();
     for line in patch.lines() {
         if let Some(path) = patch_files(line).next() {
@@ -136,15 +136,15 @@ fn patch_changes(patch: &str) -> Vec<FileChange> {
 }
 
 /// Returns the files that a call with this input changes: files of edits, written files and patches.
-pub fn file_changes(members: &Map<String, Value>) -> Vec<FileChange> {
-    if let Some(patch) = patch_in(members) {
-        return patch_changes(patch);
+pub fn find_file_changes(members: &Map<String, Value>) -> Vec<FileChange> {
+    if let Some(patch) = find_patch(members) {
+        return count_patch_changes(patch);
     }
     let Some(path) = find_text(members, parameters(Parameter::Path)) else {
         return Vec::new();
     };
-    let edits = text_edits(members);
-    let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
+    let edits = find_text_edits(members);
+    let lines = edits.iter().flat_map(|(old, new)| diff_lines(old, new));
     let marks: String = lines.map(|(mark, _)| mark).collect();
     let [added, removed] = ['+', '-'].map(|mark| marks.matches(mark).count() as u64);
     let change = FileChange {
@@ -156,7 +156,7 @@ pub fn file_changes(members: &Map<String, Value>) -> Vec<FileChange> {
 }
 
 /// Returns the old and the new text of each edit in an input. A written file has no old text.
-pub fn text_edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
+pub fn find_text_edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let list = members.get("edits").and_then(Value::as_array);
     let listed = list.into_iter().flatten().filter_map(Value::as_object);
     let objects = std::iter::once(members).chain(listed);
@@ -174,7 +174,7 @@ fn parse_edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
 
 /// Compares two texts line by line. Returns all lines, each with its mark. Texts are parts of files: the last line
 /// may go on.
-fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
+fn diff_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
     let is_whole = old.is_empty() || new.is_empty();
     let [old, new] = [old, new].map(|text| -> Vec<&str> {
         if is_whole {
@@ -206,7 +206,7 @@ fn strip_directory(path: &str, directory: Option<&str>) -> String {
 }
 
 /// Returns the command line of an input, without the sandbox in which it runs.
-pub fn command_of(input: &Map<String, Value>) -> Option<String> {
+pub fn find_command(input: &Map<String, Value>) -> Option<String> {
     let mut names = parameters(Parameter::Command).iter();
     let line = names.find_map(|name| command_line(input.get(*name)?))?;
     Some(parse_sandbox_call(&line).unwrap_or(line))
@@ -285,7 +285,7 @@ mod tests {
         ];
         for (input, expected) in rows {
             assert_eq!(
-                gist(&call(&input), Some("/home/me/demo")),
+                describe_call(&call(&input), Some("/home/me/demo")),
                 expected,
                 "{input}"
             );
@@ -305,16 +305,16 @@ mod tests {
         ];
         for (input, shown) in rows {
             let call = call(&input);
-            let gist = gist(&call, Some("/home/me/demo"));
+            let gist = describe_call(&call, Some("/home/me/demo"));
             assert_eq!(gist, "a.rs, b.rs (+2 -1)", "{input}");
-            assert_eq!(input_in_full(&call), ("diff", shown.to_owned()));
+            assert_eq!(format_full_input(&call), ("diff", shown.to_owned()));
         }
         let others = [
             json!({ "pattern": "*** Begin Patch" }),
             json!({ "command": format!("cat > notes <<'EOF'\n{patch}\nEOF") }),
         ];
         for input in others {
-            assert_eq!(input_in_full(&call(&input)).0, "json", "{input}");
+            assert_eq!(format_full_input(&call(&input)).0, "json", "{input}");
         }
     }
 
@@ -322,26 +322,29 @@ mod tests {
     fn each_file_of_a_patch_has_its_own_counts() {
         let patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n+z\n*** Delete File: b\n*** End Patch";
         let input = json!({ "input": patch });
-        let changes = file_changes(input.as_object().unwrap());
+        let changes = find_file_changes(input.as_object().unwrap());
         let rows: Vec<_> = changes
             .iter()
             .map(|change| (change.path.as_str(), change.added, change.removed))
             .collect();
         assert_eq!(rows, [("a", 2, 1), ("b", 0, 0)]);
         let read = json!({ "file_path": "a" });
-        assert_eq!(file_changes(read.as_object().unwrap()), []);
+        assert_eq!(find_file_changes(read.as_object().unwrap()), []);
     }
 
     #[test]
     fn edits_are_shown_as_differences() {
         let edit = json!({"file_path": "a", "old_string": "a\nb\nc", "new_string": "a\nB\nc"});
         assert_eq!(
-            input_in_full(&call(&edit)),
+            format_full_input(&call(&edit)),
             ("diff", " a\n-b\n+B\n c".to_owned())
         );
         let write = json!({"file_path": "a", "content": "x\r\ny"});
-        assert_eq!(input_in_full(&call(&write)), ("diff", "+x\n+y".to_owned()));
+        assert_eq!(
+            format_full_input(&call(&write)),
+            ("diff", "+x\n+y".to_owned())
+        );
         let other = json!({"content": "x"});
-        assert_eq!(input_in_full(&call(&other)).0, "json");
+        assert_eq!(format_full_input(&call(&other)).0, "json");
     }
 }

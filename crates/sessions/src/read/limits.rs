@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::files::discover::Candidate;
 use turnpipe_core::io::open_regular;
 use turnpipe_core::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
-use turnpipe_formats::agent::{Agent, plan_limits, timestamp};
+use turnpipe_formats::agent::{Agent, parse_plan_limits, timestamp};
 use turnpipe_formats::records::PlanLimitRecord;
 
 /// Returns the latest windows of the plan in sessions of Codex, by length. Files that cannot be read have none.
-pub fn codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRecord> {
+pub fn read_codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRecord> {
     let mut latest: BTreeMap<_, PlanLimitRecord> = BTreeMap::new();
     for candidate in candidates {
         let options = &mut OpenOptions::new();
@@ -28,7 +28,7 @@ pub fn codex_limits(candidates: &[Candidate], now: Timestamp) -> Vec<PlanLimitRe
             let row: Value = serde_json::from_slice(hit.line).unwrap_or_default();
             let time = timestamp(row["timestamp"].as_str()).unwrap_or(Timestamp::MIN);
             let limits = &row["payload"]["rate_limits"];
-            let found = plan_limits(Agent::Codex, limits, time, now);
+            let found = parse_plan_limits(Agent::Codex, limits, time, now);
             if found.is_empty() {
                 return SearchControl::Continue;
             }

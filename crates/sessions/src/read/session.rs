@@ -30,7 +30,7 @@ pub struct Session {
     pub named_roots: NamedRoots,
     container: Container,
     /// Records derived from files next to it.
-    pub(crate) beside: Vec<String>,
+    pub(crate) side_rows: Vec<String>,
     /// The first lines.
     pub(crate) head: Head,
     /// False if the directory was read and contains no side file.
@@ -92,7 +92,7 @@ impl Session {
             container,
         } = SessionContent::detect(file, wanted, named)?;
         Ok(Self {
-            beside: (format.layout.side_rows)(&file.path),
+            side_rows: (format.layout.side_rows)(&file.path),
             file,
             format,
             named_roots: named.clone(),
@@ -126,7 +126,7 @@ impl Session {
 
     /// Returns the name of the agent that wrote it, if that uses the format of another one.
     pub fn written_by(&self) -> Option<&str> {
-        self.named_roots.fork_name_at(&self.file.path)
+        self.named_roots.find_fork_name(&self.file.path)
     }
 
     /// Returns the format of its records.
@@ -200,8 +200,8 @@ impl Session {
     }
 
     /// Returns the entries derived from outside the file.
-    pub(crate) fn entries_beside(&self, detail: Detail) -> impl Iterator<Item = Entry> {
-        let rows = self.beside.iter();
+    pub(crate) fn read_entries_beside(&self, detail: Detail) -> impl Iterator<Item = Entry> {
+        let rows = self.side_rows.iter();
         rows.map(move |row| self.format.read(row, detail).unwrap_or_default())
     }
 
@@ -212,7 +212,7 @@ impl Session {
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) -> io::Result<()> {
-        self.entries_beside(detail)
+        self.read_entries_beside(detail)
             .for_each(|entry| visit(Place::first_on_line(0, &[]), entry));
         if self.is_document() {
             let mut rows = 0..;
@@ -240,7 +240,7 @@ impl Session {
         match document.rows.get(usize::try_from(at).ok()?) {
             Some(row) => Some(self.format.read(row, detail).unwrap_or_default()),
             None if document.is_cut_off && at == document.rows.len() as u64 => {
-                Some(notice("end", "[the rest of the document is missing]"))
+                Some(new_notice("end", "[the rest of the document is missing]"))
             }
             None => None,
         }
@@ -260,10 +260,10 @@ impl Session {
                 length: u32::try_from(line.length).unwrap_or(u32::MAX),
                 index: 0,
             };
-            return visit(place, skipped_record(place));
+            return visit(place, new_skipped_entry(place));
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        let class = || (self.format.reading.line_class)(line.text);
+        let class = || (self.format.reading.classify)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
             visit_entries_on_line(line.offset, line.text, entries, detail, visit);
         }
@@ -300,14 +300,14 @@ pub(crate) fn visit_entries_on_line(
 }
 
 /// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
-pub(crate) fn skipped_record(place: Place) -> Entry {
+pub(crate) fn new_skipped_entry(place: Place) -> Entry {
     let size = format_byte_size(u64::from(place.length)).replace("MB", " MB");
     let text = format!("[a record of {size} was skipped]");
-    notice(&format!("skipped record at {}", place.offset), &text)
+    new_notice(&format!("skipped record at {}", place.offset), &text)
 }
 
 /// Returns an entry about the file.
-fn notice(id: &str, text: &str) -> Entry {
+fn new_notice(id: &str, text: &str) -> Entry {
     let message = Message {
         uuid: Some(id.to_owned()),
         blocks: vec![Block::Text(text.to_owned())],

@@ -11,12 +11,12 @@ use crate::files::recover::visit_records_on;
 use crate::read::session::Session;
 use turnpipe_core::jsonl::{FixedFile, Mapping, visit_lines_backward};
 use turnpipe_core::message::{Message, Origin};
-use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
+use turnpipe_formats::agent::{Detail, Entry, EntryReader, Format, Shape, detect_format};
 
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
 
-/// Returns the offset at which the last `count` items start. `weigh` returns the number of items that start
+/// Returns the offset at which the last `count` items start. `count_items` returns the number of items that start
 /// on a line. It is called from the last line backwards. Lines that are too long to parse are
 /// skipped and count as one item.
 ///
@@ -25,12 +25,12 @@ const MAX_HELD_SIZE: usize = 1024 * 1024;
 pub(crate) fn find_start_of_last<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
-    weigh: &mut dyn FnMut(&[u8]) -> u64,
+    count_items: &mut dyn FnMut(&[u8]) -> u64,
 ) -> io::Result<u64> {
     let mut start = bytes.length();
     let mut seen = 0;
     visit_lines_backward(bytes, &mut |place, line| {
-        seen += line.map_or(1, &mut *weigh);
+        seen += line.map_or(1, &mut *count_items);
         if seen > count {
             return false;
         }
@@ -50,17 +50,17 @@ pub(crate) fn count_records(line: &[u8]) -> u64 {
 
 impl Session {
     /// Whether messages are only in records that other files of the agent repeat, as far as the first lines show.
-    pub fn holds_only_repeats(&self) -> bool {
-        holds_only_repeats(&self.head, self.format())
+    pub fn has_only_repeats(&self) -> bool {
+        has_only_repeats(&self.head, self.format())
     }
 
     /// Returns the offset at which the last `count` messages of the file start.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn start_of_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
+    pub fn find_last_messages(&self, count: u64, mapping: Mapping) -> io::Result<u64> {
         let mut messages = BackwardMessages::new(self.format());
-        messages.with_repeats = self.holds_only_repeats();
+        messages.includes_repeats = self.has_only_repeats();
         find_start_of_last(&mut self.bytes(mapping), count, &mut |line| {
             messages.count_line(line)
         })
@@ -68,7 +68,7 @@ impl Session {
 }
 
 /// Whether the first lines have messages only in records that other files repeat.
-pub(crate) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
+pub(crate) fn has_only_repeats(head: &Head, format: &Format) -> bool {
     let mut has_repeats = false;
     let has_messages = head.lines().any(|(_, line)| {
         let mut has_messages = false;
@@ -89,7 +89,7 @@ pub(crate) fn holds_only_repeats(head: &Head, format: &Format) -> bool {
 ///
 /// # Errors
 /// Reading failed.
-pub fn start_of_last_records(file: &SessionFile, count: u64, mapping: Mapping) -> io::Result<u64> {
+pub fn find_last_records(file: &SessionFile, count: u64, mapping: Mapping) -> io::Result<u64> {
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
     find_start_of_last(&mut bytes, count, &mut count_records)
 }
@@ -99,9 +99,9 @@ pub fn start_of_last_records(file: &SessionFile, count: u64, mapping: Mapping) -
 pub(crate) struct MessageLines {
     entries: Option<EntryReader>,
     /// The number of blocks already returned for each message, for formats that write rows again.
-    handed_out: HashMap<String, usize>,
+    returned_counts: HashMap<String, usize>,
     /// Whether messages are only in records that other files repeat.
-    pub(crate) with_repeats: bool,
+    pub(crate) includes_repeats: bool,
 }
 
 impl MessageLines {
@@ -110,8 +110,8 @@ impl MessageLines {
     pub(crate) fn new(format: Option<&'static Format>) -> Self {
         Self {
             entries: format.map(EntryReader::new),
-            handed_out: HashMap::new(),
-            with_repeats: false,
+            returned_counts: HashMap::new(),
+            includes_repeats: false,
         }
     }
 
@@ -125,7 +125,7 @@ impl MessageLines {
         let mut messages = Vec::new();
         visit_records_on(line, &mut |record| {
             let known = self.entries.take();
-            self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
+            self.entries = known.or_else(|| detect_format(record).map(EntryReader::new));
             let entries = self.entries.as_mut();
             if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
                 messages.extend(self.convert_entry(entry));
@@ -136,7 +136,7 @@ impl MessageLines {
 
     /// Returns the messages in a record, without meter readings.
     pub(crate) fn convert_entry(&mut self, entry: Entry) -> Vec<Message> {
-        let mut messages = take_messages(entry, self.with_repeats);
+        let mut messages = take_messages(entry, self.includes_repeats);
         messages.retain(|message| message.origin != Origin::Meter);
         let entries = self.entries.as_ref();
         let is_log = entries.is_some_and(|entries| entries.format().reading.shape == Shape::Replay);
@@ -155,7 +155,7 @@ impl MessageLines {
             return Some(message);
         };
         let key = format!("{:?} {row}", message.origin);
-        let known = self.handed_out.entry(key).or_insert(0);
+        let known = self.returned_counts.entry(key).or_insert(0);
         let all = message.blocks.len();
         let is_new = *known == 0;
         message.blocks.drain(..(*known).min(all));
@@ -165,10 +165,10 @@ impl MessageLines {
 }
 
 /// Returns the messages of a record, with messages that other records of most files repeat if these are wanted.
-fn take_messages(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
+fn take_messages(mut entry: Entry, includes_repeats: bool) -> Vec<Message> {
     let repeats = std::mem::take(&mut entry.repeats);
     let mut messages = entry.into_messages();
-    messages.extend(repeats.into_iter().filter(|_| with_repeats));
+    messages.extend(repeats.into_iter().filter(|_| includes_repeats));
     messages
 }
 
@@ -177,7 +177,7 @@ fn take_messages(mut entry: Entry, with_repeats: bool) -> Vec<Message> {
 pub(crate) struct BackwardMessages {
     format: &'static Format,
     last: Option<String>,
-    with_repeats: bool,
+    includes_repeats: bool,
 }
 
 impl BackwardMessages {
@@ -186,25 +186,25 @@ impl BackwardMessages {
         Self {
             format,
             last: None,
-            with_repeats: false,
+            includes_repeats: false,
         }
     }
 
     /// Returns the number of messages on the line that were not counted yet.
     pub(crate) fn count_line(&mut self, line: &[u8]) -> u64 {
-        let messages = self.messages_on_line(line);
+        let messages = self.read_line(line);
         self.count_messages(&messages)
     }
 
     /// Returns the messages on the line, without meter readings.
-    fn messages_on_line(&self, line: &[u8]) -> Vec<Message> {
+    fn read_line(&self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         visit_records_on(line, &mut |record| {
             let entry = self.format.read(record, Detail::Full);
             messages.extend(
                 entry
                     .into_iter()
-                    .flat_map(|entry| take_messages(entry, self.with_repeats)),
+                    .flat_map(|entry| take_messages(entry, self.includes_repeats)),
             );
         });
         messages.retain(|message| message.origin != Origin::Meter);
@@ -227,14 +227,14 @@ impl BackwardMessages {
 ///
 /// # Errors
 /// Reading failed.
-pub fn last_messages<Source: Borrow<File>>(
+pub fn read_last_messages<Source: Borrow<File>>(
     bytes: &mut FixedFile<Source>,
     count: u64,
     format: &'static Format,
-    with_repeats: bool,
+    includes_repeats: bool,
 ) -> io::Result<Option<Vec<Message>>> {
     let mut counted = BackwardMessages::new(format);
-    counted.with_repeats = with_repeats;
+    counted.includes_repeats = includes_repeats;
     let (mut seen, mut size) = (0, 0);
     let mut lines = Some(Vec::new());
     visit_lines_backward(bytes, &mut |_, line| {
@@ -243,7 +243,7 @@ pub fn last_messages<Source: Borrow<File>>(
             lines = None;
             return false;
         };
-        let messages = counted.messages_on_line(line);
+        let messages = counted.read_line(line);
         seen += counted.count_messages(&messages);
         if seen > count {
             return false;
@@ -293,7 +293,7 @@ mod tests {
         let start = find_start_of_last(&mut fixed(&text), 1, &mut |line| messages.count_line(line))
             .unwrap();
         for count in 0..4 {
-            let last = last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
+            let last = read_last_messages(&mut fixed(&text), count, Agent::Claude.format(), false);
             let texts: Vec<String> = last.unwrap().unwrap().iter().map(Message::text).collect();
             let expected = ["1", "2", "3", "4"];
             let skipped = [4, 2, 0, 0][usize::try_from(count).unwrap()];
@@ -306,7 +306,7 @@ mod tests {
     fn lines_that_are_too_long_together_are_not_held() {
         let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
         let last = |lines: usize| {
-            last_messages(
+            read_last_messages(
                 &mut fixed(&line.repeat(lines)),
                 1,
                 Agent::Claude.format(),

@@ -17,7 +17,7 @@ use crate::read::session::Session;
 use turnpipe_core::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 use turnpipe_formats::agent::{
     Detail, Entry, EntryReader, Facts, Format, ManualTitle, NameIndex, Precedence, StoredTitle,
-    Title, TitleSource, TitleStore, own_format,
+    Summary, Title, TitleSource, TitleStore, own_format,
 };
 
 /// Maximum distance between an automatic title and an earlier manual one that lost a race, in bytes.
@@ -59,7 +59,7 @@ impl TitleRule {
             return control;
         };
         if is_decisive {
-            if self.precedence == Precedence::Manual || has_lost_race(&record, best) {
+            if self.precedence == Precedence::Manual || is_race(&record, best) {
                 self.best = Some(record);
             }
             return SearchControl::Stop;
@@ -77,7 +77,7 @@ impl TitleRule {
     }
 }
 
-fn has_lost_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
+fn is_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     let (Some(before), Some(after)) = (manual.time, automatic.time) else {
         return false;
     };
@@ -94,18 +94,22 @@ pub(crate) fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &'static Format,
 ) -> io::Result<Option<Title>> {
-    Ok(find_titles(file, format)?.0.map(|record| record.title))
+    Ok(find_titles(file, format)?.title.map(|record| record.title))
 }
 
-/// A summary, and the id of the record that it names.
-pub(crate) type Summary = (String, String);
+/// The titles at the end of a file.
+pub(crate) struct FoundTitles {
+    /// The title record that applies.
+    pub(crate) title: Option<StoredTitle>,
+    /// The last summaries, last one first. All of them are included if the file has no title.
+    pub(crate) summaries: Vec<Summary>,
+}
 
-/// Returns the title record that applies, and the last summaries, last one first. All of them are
-/// included if the file has no title.
+/// Returns the titles in a file, read from its end.
 pub(crate) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &'static Format,
-) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
+) -> io::Result<FoundTitles> {
     let mut rule = TitleRule::new(format.titles.precedence);
     let mut summaries = Vec::new();
     search_backward(file, format.titles.words, &mut |hit| {
@@ -123,7 +127,10 @@ pub(crate) fn find_titles<Source: Borrow<File>>(
         }
         control
     })?;
-    Ok((rule.finish(), summaries))
+    Ok(FoundTitles {
+        title: rule.finish(),
+        summaries,
+    })
 }
 
 /// Returns the records on a line without their messages.
@@ -149,7 +156,7 @@ fn read_side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<Stor
         return Ok(None);
     };
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    Ok(find_titles(&mut bytes, own_format())?.0)
+    Ok(find_titles(&mut bytes, own_format())?.title)
 }
 
 /// The names in the indexes of agents. Each index is read once. A missing or unreadable one is empty.
@@ -181,7 +188,7 @@ impl NameIndexes {
 pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {
-        // An index that cannot be read is as good as none.
+        // An index that cannot be read counts as empty.
         let _ = visit_lines(&file.file, &mut |line| {
             let records = line
                 .records()
@@ -189,7 +196,7 @@ pub(crate) fn read_names(index: &NameIndex, path: &Path) -> HashMap<String, Titl
             names.extend(records.map(|(thread, record)| (thread, record.title)));
         });
     }
-    (index.shown)(path, &mut names);
+    (index.add_shown_names)(path, &mut names);
     names.retain(|_, name| !name.text.is_empty());
     names
 }
@@ -201,7 +208,7 @@ impl Session {
     /// Reading failed.
     pub fn title(&self, mapping: Mapping) -> io::Result<Option<Title>> {
         let Some(document) = self.document() else {
-            return self.title_in(&mut self.bytes(mapping), mapping);
+            return self.find_title_in(&mut self.bytes(mapping), mapping);
         };
         let title = document.rows.iter().rev().find_map(|row| {
             let entry = self.format().read(row, Detail::Outline)?;
@@ -233,12 +240,12 @@ impl Session {
     }
 
     /// Like [`Self::title`], with the bytes of the file.
-    pub(crate) fn title_in(
+    pub(crate) fn find_title_in(
         &self,
         bytes: &mut FixedFile<&File>,
         mapping: Mapping,
     ) -> io::Result<Option<Title>> {
-        let beside = self.beside.iter().find_map(|row| {
+        let beside = self.side_rows.iter().find_map(|row| {
             let entry = self.format().read(row, Detail::Outline)?;
             Some(entry.title?.title)
         });
@@ -255,10 +262,11 @@ impl Session {
 
     /// Returns the title that applies in the file itself.
     fn find_own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
-        match find_titles(bytes, self.format())? {
-            (Some(record), _) => Ok(Some(record.title)),
-            (None, summaries) if summaries.is_empty() => Ok(None),
-            (None, summaries) => self.find_summary_title(bytes, summaries),
+        let found = find_titles(bytes, self.format())?;
+        match found.title {
+            Some(record) => Ok(Some(record.title)),
+            None if found.summaries.is_empty() => Ok(None),
+            None => self.find_summary_title(bytes, found.summaries),
         }
     }
 
@@ -269,7 +277,8 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         mut summaries: Vec<Summary>,
     ) -> io::Result<Option<Title>> {
-        let leaves: Vec<&str> = summaries.iter().map(|(leaf, _)| leaf.as_str()).collect();
+        let records = summaries.iter().map(|summary| summary.last_record.as_str());
+        let leaves: Vec<&str> = records.collect();
         let mut best = None;
         search_backward(bytes, &leaves, &mut |hit| {
             for entry in read_entries_on(self.format(), hit.line) {
@@ -284,7 +293,7 @@ impl Session {
             }
         })?;
         Ok(best.map(|best| Title {
-            text: summaries.swap_remove(best).1,
+            text: summaries.swap_remove(best).text,
             source: TitleSource::Summary,
         }))
     }

@@ -82,7 +82,7 @@ impl Tree {
         let id = Key::from_id(uuid);
         let first_message = entry.messages.first();
         let message = first_message.and_then(|message| Some(Key::from_id(message.id.as_deref()?)));
-        if self.node_with(id).is_some() {
+        if self.find_node(id).is_some() {
             self.duplicate_count += 1;
             // Records that have the id of their message share it: each is a part of the message.
             if message != Some(id) {
@@ -92,7 +92,7 @@ impl Tree {
         let parent = entry.parent.as_deref().map(Key::from_id);
         let known_parent = parent.and_then(|parent| match self.nodes.last() {
             Some(last) if last.id == parent => Some(at - 1),
-            _ => self.node_with(parent),
+            _ => self.find_node(parent),
         });
         if let (Some(parent), None) = (parent, known_parent) {
             self.late_parents.insert(at, parent);
@@ -130,10 +130,10 @@ impl Tree {
     }
 
     /// Returns the records whose parent is not in the file.
-    pub(crate) fn orphans(&self) -> Vec<Place> {
+    pub(crate) fn find_orphans(&self) -> Vec<Place> {
         let parents = self.late_parents.iter();
         let mut missing: Vec<u32> = parents
-            .filter(|(_, parent)| self.node_with(**parent).is_none())
+            .filter(|(_, parent)| self.find_node(**parent).is_none())
             .map(|(at, _)| *at)
             .collect();
         missing.sort_unstable();
@@ -144,7 +144,7 @@ impl Tree {
     }
 
     /// Returns one record of each cycle of parents.
-    pub(crate) fn cycles(&self) -> Vec<Place> {
+    pub(crate) fn find_cycles(&self) -> Vec<Place> {
         // The number of the walk that visited the node, or 0.
         let mut walks = vec![0_u32; self.nodes.len()];
         let mut found = Vec::new();
@@ -152,7 +152,7 @@ impl Tree {
             let mut at = start;
             while walks[at as usize] == 0 {
                 walks[at as usize] = walk;
-                match self.parent_of(at) {
+                match self.find_parent(at) {
                     Some(parent) => at = parent,
                     None => break,
                 }
@@ -164,46 +164,46 @@ impl Tree {
         found
     }
 
-    fn node_with(&self, id: Key) -> Option<u32> {
+    fn find_node(&self, id: Key) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
     /// Returns the last node with the id of the parent.
-    fn parent_of(&self, at: u32) -> Option<u32> {
+    fn find_parent(&self, at: u32) -> Option<u32> {
         let parent = match self.nodes[at as usize].parent {
             NO_NODE => *self.late_parents.get(&at)?,
             parent if self.duplicate_count == 0 => return Some(parent),
             parent => self.nodes[parent as usize].id,
         };
-        self.node_with(parent)
+        self.find_node(parent)
     }
 
     /// Returns the parent of a record. After a compaction there is only a logical parent. If the
     /// parent is missing, the previous turn in the file is used.
-    fn previous(&self, at: u32, scope: Scope) -> Option<u32> {
+    fn find_previous(&self, at: u32, scope: Scope) -> Option<u32> {
         let logical = self
             .logical_parents
             .get(&at)
             .filter(|_| scope != Scope::SinceCompaction);
-        let parent = self.parent_of(at);
+        let parent = self.find_parent(at);
         if parent.is_none() && !self.late_parents.contains_key(&at) && logical.is_none() {
             return None;
         }
         let is_turn = |part: &Part| *part == Part::Turn;
         let mut earlier = self.parts[..at as usize].iter();
         parent
-            .or_else(|| self.node_with(*logical?))
+            .or_else(|| self.find_node(*logical?))
             .or_else(|| earlier.rposition(is_turn).map(to_index))
     }
 
     /// Returns the live branch.
-    pub(crate) fn branch(mut self, scope: Scope) -> Branch {
+    pub(crate) fn find_branch(mut self, scope: Scope) -> Branch {
         let mut on_branch = vec![false; self.nodes.len()];
         let mut order = Vec::new();
-        let mut next = self.leaf();
+        let mut next = self.find_leaf();
         while let Some(at) = next.filter(|at| !replace(&mut on_branch[*at as usize], true)) {
             order.push(at);
-            next = self.previous(at, scope);
+            next = self.find_previous(at, scope);
         }
         order.reverse();
         let order = self.add_siblings(order, &on_branch);
@@ -220,7 +220,7 @@ impl Tree {
     }
 
     /// Returns the end of the live branch: the last turn or step, or else the last record.
-    fn leaf(&self) -> Option<u32> {
+    fn find_leaf(&self) -> Option<u32> {
         let can_end = |part: &Part| matches!(part, Part::Turn | Part::Step);
         let end = self.parts.iter().rposition(can_end);
         end.or_else(|| self.parts.len().checked_sub(1))
@@ -251,12 +251,12 @@ impl Tree {
         for at in branch {
             let node = &self.nodes[at as usize];
             let first = Some(node.message).filter(|first| *first != NO_NODE);
-            let siblings = first.into_iter().chain(values_of(&later, node.message));
+            let siblings = first.into_iter().chain(find_values(&later, node.message));
             let mut followers = Vec::new();
             for sibling in siblings {
                 push(sibling);
-                for call in values_of(&calls, sibling) {
-                    followers.extend(values_of(&results, call));
+                for call in find_values(&calls, sibling) {
+                    followers.extend(find_values(&results, call));
                 }
             }
             // Another program wrote the recaps; the agent continued without reading them.
@@ -271,7 +271,7 @@ impl Tree {
 }
 
 /// Returns the values with this key among sorted pairs.
-fn values_of<K: Ord + Copy, Value: Copy>(
+fn find_values<K: Ord + Copy, Value: Copy>(
     pairs: &[(K, Value)],
     key: K,
 ) -> impl Iterator<Item = Value> {

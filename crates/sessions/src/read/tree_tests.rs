@@ -61,7 +61,7 @@ fn branch(tree: Tree) -> (Vec<u64>, u64) {
 }
 
 fn branch_of(tree: Tree, scope: Scope) -> (Vec<u64>, u64) {
-    let branch = tree.branch(scope);
+    let branch = tree.find_branch(scope);
     let places = branch.places.iter().map(|place| place.offset);
     (places.collect(), branch.abandoned_turns)
 }
@@ -166,13 +166,13 @@ fn cycles_end_the_walk_and_missing_parents_do_not() {
         ("b>c", TURN, None),
         ("c>d", TURN, None),
     ];
-    assert_eq!(tree(&circle).cycles().len(), 1);
+    assert_eq!(tree(&circle).find_cycles().len(), 1);
     assert_eq!(branch(tree(&circle)), (vec![0, 1, 2, 3], 0));
     let own = tree(&[("a>a", TURN, None), ("a>b", TURN, None)]);
     assert_eq!(branch(own).0, [0, 1]);
     let gap = tree(&[(">a", TURN, None), ("x>b", TURN, None), ("b>c", TURN, None)]);
-    assert_eq!(gap.orphans().len(), 1);
-    assert!(gap.cycles().is_empty());
+    assert_eq!(gap.find_orphans().len(), 1);
+    assert!(gap.find_cycles().is_empty());
     assert_eq!(branch(gap), (vec![0, 1, 2], 0));
     assert_eq!(branch(Tree::default()), (vec![], 0));
 }

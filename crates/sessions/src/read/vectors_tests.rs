@@ -113,7 +113,7 @@ fn rows_of(area: &str) -> Vec<Value> {
 fn records_on_a_line_match_those_of_the_agent() {
     for row in rows_of("jsonl.parseLineTolerant") {
         let line = decoded(&row["input"]);
-        let (records, _) = crate::files::recover::records_on_line(line.as_bytes());
+        let (records, _) = crate::files::recover::find_records_on(line.as_bytes());
         let found: Vec<Value> = records
             .iter()
             .map(|record| serde_json::from_str(record.text(line.as_bytes())).unwrap())
@@ -126,7 +126,7 @@ fn records_on_a_line_match_those_of_the_agent() {
 fn hashes_of_directories_match_those_of_the_agent() {
     for row in rows_of("storage.projectDirName") {
         let directory = decoded(&row["input"]);
-        let hash = crate::project_hash(std::path::Path::new(&directory));
+        let hash = crate::hash_project(std::path::Path::new(&directory));
         assert_eq!(row["expected"]["projectHash"], hash, "{row}");
     }
 }

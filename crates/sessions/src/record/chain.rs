@@ -18,7 +18,7 @@ pub(super) struct Chain {
 impl Chain {
     /// Follows a line of the file.
     pub(super) fn follow(&mut self, format: &Format, line: &str) {
-        if let Some(leaf) = (format.reading.link)(line) {
+        if let Some(leaf) = (format.reading.read_link)(line) {
             self.leaf = Some(leaf);
         }
     }

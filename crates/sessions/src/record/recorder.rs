@@ -139,16 +139,16 @@ impl Recorder {
                 let is_injected = record["turnpipe"]["origin"] == "injected";
                 let output = record.get_mut("tool_use_result").map(Value::take);
                 self.format_chained_line(&record, |at| {
-                    own_record::message(at, kind.into(), message, is_injected, output)
+                    own_record::new_message(at, kind.into(), message, is_injected, output)
                 })
             }
             ("recap", _) if has("recap") => {
                 let recap = record["recap"].take();
-                self.format_chained_line(&record, |at| own_record::recap(at, recap))
+                self.format_chained_line(&record, |at| own_record::new_recap(at, recap))
             }
             ("system", Some("away_summary")) => {
                 let recap = record["content"].take();
-                self.format_chained_line(&record, |at| own_record::recap(at, recap))
+                self.format_chained_line(&record, |at| own_record::new_recap(at, recap))
             }
             ("title", _) if record["ok"] == true && has("title") => {
                 let source = text("title_source")
@@ -159,7 +159,7 @@ impl Recorder {
                     source: source.unwrap_or(TitleSource::Auto),
                 };
                 let is_superseding = record["turnpipe"]["supersedes_manual"] == true;
-                self.format_unchained_line(own_record::title(&title, is_superseding.into()))
+                self.format_unchained_line(own_record::new_title(&title, is_superseding.into()))
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
                 .format_unchained_line(json!({
@@ -169,7 +169,7 @@ impl Recorder {
                 })),
             ("content_replacement" | "content-replacement", _) if has("replacements") => {
                 let replacements = record["replacements"].take();
-                self.format_unchained_line(own_record::replacements(&replacements))
+                self.format_unchained_line(own_record::new_replacements(&replacements))
             }
             // A failed request may have cost something.
             ("system", Some("usage")) | ("title" | "recap", _) if has_cost => {
@@ -214,7 +214,7 @@ impl Recorder {
     /// Returns the line for the title that the start of the stream names.
     pub(super) fn format_title_line(&self) -> Option<String> {
         let title = self.facts.title.as_ref()?;
-        let mut line = self.format_unchained_line(own_record::title(title, ManualTitle::Keep));
+        let mut line = self.format_unchained_line(own_record::new_title(title, ManualTitle::Keep));
         line["turnpipe"] = json!({"v": 1});
         Some(line.to_string())
     }
@@ -232,7 +232,7 @@ impl Recorder {
             uuid: &self.moment.uuid(),
             timestamp: &timestamp,
         };
-        own_record::side_record(&at, members)
+        own_record::into_side_record(&at, members)
     }
 }
 

@@ -129,7 +129,7 @@ impl Recording {
     /// # Errors
     /// As in [`Recording::record`].
     pub fn write_end(&mut self, report: &mut Report<'_>) -> Result<(), RecordError> {
-        let unfinished = self.decoder.unfinished_text();
+        let unfinished = self.decoder.take_unfinished();
         let recorded = self.record_unfinished(unfinished)?;
         self.note_outcomes(recorded, report);
         let events = self.decoder.finish();
@@ -184,7 +184,7 @@ impl Recording {
             Value::Null
         };
         self.watch.observe_record(&record);
-        if let Some(messages) = self.api_messages.record(contents) {
+        if let Some(messages) = self.api_messages.read(contents) {
             return self.write_messages(messages, None);
         }
         let mut recorded = Vec::new();

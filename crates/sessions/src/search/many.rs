@@ -13,7 +13,7 @@ use crate::files::distinct::Key;
 use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Listing, Report};
-use crate::list::parts::ids_in;
+use crate::list::parts::split_ids;
 use crate::read::session::Session;
 use crate::read::title::NameIndexes;
 use turnpipe_core::jsonl::Mapping;
@@ -58,7 +58,7 @@ struct CopyFilter<'a, 'b> {
 }
 
 impl CopyFilter<'_, '_> {
-    fn take(&mut self, event: SearchEvent) -> ControlFlow<()> {
+    fn pass(&mut self, event: SearchEvent) -> ControlFlow<()> {
         match &event {
             SearchEvent::Session(_) => {
                 self.sessions += 1;
@@ -67,7 +67,7 @@ impl CopyFilter<'_, '_> {
             }
             SearchEvent::Found(found) => {
                 let session = self.sessions;
-                let record = found.record_key().map(|record| Key::from_id(&record));
+                let record = found.to_record_key().map(|record| Key::from_id(&record));
                 let first = record.map(|record| *self.seen.entry(record).or_insert(session));
                 if first.is_some_and(|first| first != session) {
                     return ControlFlow::Continue(());
@@ -100,7 +100,7 @@ pub fn search_all(
             sessions: 0,
             session: None,
         };
-        search_files(candidates, listing, query, &mut |event| filter.take(event));
+        search_files(candidates, listing, query, &mut |event| filter.pass(event));
     } else {
         search_files(candidates, listing, query, visit);
     }
@@ -160,9 +160,9 @@ fn search_candidate(
         && let Some(listed) = listing.examine(&session, candidate.context, names)?
         && let Some(title) = &listed.facts.title
     {
-        hits.extend(SearchHit::in_title(query, &title.text));
+        hits.extend(SearchHit::from_title(query, &title.text));
     }
-    let mut remaining = query.most.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
+    let mut remaining = query.max_hits.map_or(usize::MAX, NonZeroUsize::get) - hits.len();
     let mut held = Some(hits);
     let searched = session.search(query, &mut |found| {
         if remaining == 0 {
@@ -213,7 +213,7 @@ impl ParentSession {
         let id = facts.parent()?;
         let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
         let path =
-            others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
+            others.find(|path| *path != session.path && split_ids(path).any(|other| other == *id));
         let known = path.and_then(|path| {
             Session::open_with(path, named)
                 .ok()?
@@ -225,7 +225,7 @@ impl ParentSession {
             id: id.clone(),
             title,
             resume: match path.unwrap_or(&session.path) {
-                path if named.fork_name_at(path).is_some() => None,
+                path if named.find_fork_name(path).is_some() => None,
                 path => session.agent.resume_command(id, path),
             },
         })

@@ -40,7 +40,7 @@ pub(super) fn find_needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     let words = find_required_words(pattern, case)?;
     let mut needles: Vec<String> = match case {
         Case::Exact => words,
-        Case::Ignored => words.iter().flat_map(|word| case_variants(word)).collect(),
+        Case::Ignored => words.iter().flat_map(|word| expand_cases(word)).collect(),
     };
     needles.extend(ESCAPE_PREFIXES.map(str::to_owned));
     (needles.len() <= MAX_NEEDLES).then_some(needles)
@@ -49,7 +49,7 @@ pub(super) fn find_needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
 /// Returns words such that every match contains one of them.
 fn find_required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
-        HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
+        HirKind::Literal(literal) => find_longest_word(&literal.0, case).map(|word| vec![word]),
         HirKind::Capture(capture) => find_required_words(&capture.sub, case),
         HirKind::Repetition(repetition) if repetition.min > 0 => {
             find_required_words(&repetition.sub, case)
@@ -70,7 +70,7 @@ fn find_required_words(pattern: &Hir, case: Case) -> Option<Vec<String>> {
 }
 
 /// Returns the longest part of a literal that files store unchanged.
-fn longest_word(literal: &[u8], case: Case) -> Option<String> {
+fn find_longest_word(literal: &[u8], case: Case) -> Option<String> {
     let is_stored_unchanged = |byte: &u8| match case {
         Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
         // Other spellings of these letters are the long s and the Kelvin sign.
@@ -82,7 +82,7 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
 }
 
 /// Returns the prefix of a word in every combination of upper and lower case.
-fn case_variants(word: &str) -> Vec<String> {
+fn expand_cases(word: &str) -> Vec<String> {
     let start = word.chars().take(MAX_FOLDED);
     start.fold(vec![String::new()], |variants, letter| {
         let mut cases = vec![letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
@@ -121,7 +121,7 @@ pub struct Query {
     /// The roles to search. Empty means all.
     pub roles: Vec<Role>,
     /// Maximum number of hits per session.
-    pub most: Option<NonZeroUsize>,
+    pub max_hits: Option<NonZeroUsize>,
     /// Whether a message counts only once even if several files contain copies of it.
     pub without_copies: bool,
     /// Number of lines to show before and after a match. Excerpts are short if it is 0.
@@ -140,7 +140,7 @@ impl Query {
             .fixed_strings(options.is_fixed)
             .word(options.whole_words)
             .build(pattern)
-            .map_err(|error| PatternError(last_error_line(&error.to_string())))?;
+            .map_err(|error| PatternError(find_error_line(&error.to_string())))?;
         let parsed = if options.is_fixed {
             regex_syntax::parse(&regex_syntax::escape(pattern))
         } else {
@@ -155,7 +155,7 @@ impl Query {
             needles,
             places: vec![HitBlock::Text],
             roles: Vec::new(),
-            most: None,
+            max_hits: None,
             without_copies: false,
             context: 0,
         })
@@ -163,7 +163,7 @@ impl Query {
 }
 
 /// Returns the last line of an error, which names the problem. The lines before it show the position.
-fn last_error_line(message: &str) -> String {
+fn find_error_line(message: &str) -> String {
     let last = message.lines().rfind(|line| !line.trim().is_empty());
     let problem = last.unwrap_or_default().trim();
     problem

@@ -7,7 +7,7 @@ use crate::files::lines::RawLines;
 use crate::files::listed::ListedSession;
 use crate::files::open::SessionError;
 use crate::list::listing::{Failures, Listing, keep_unreadable};
-use crate::read::description::session_description;
+use crate::read::description::describe_session;
 use crate::read::session::{Session, visit_entries_on_line};
 use crate::read::tail::MessageLines;
 use crate::read::title::NameIndexes;
@@ -69,7 +69,7 @@ impl RankedSession {
             score: (self.score * 1000.0).round() / 1000.0,
             words: found.collect(),
             last_activity: facts.last_activity.map(|time| time.to_string()),
-            about: session_description(path, agent, facts),
+            about: describe_session(path, agent, facts),
             line: hit.and_then(|hit| hit.line),
             role: hit.map(|hit| hit.role),
             block: hit.map(|hit| hit.place),
@@ -128,7 +128,7 @@ pub fn rank_all(
             Ok(Some(session)) => ranked.push(RankedSession {
                 session,
                 score,
-                words: counts.matching_words().collect(),
+                words: counts.find_matching_words().collect(),
                 passage: counts.passage.map(|passage| *passage),
             }),
             Ok(None) => {}
@@ -178,16 +178,16 @@ impl Counter<'_> {
         let mut entries = session.entries();
         let mut lines = RawLines::new(session.reader(), &[])?;
         while let Some(line) = lines.next()? {
-            let is_read = match (session.format().reading.line_class)(line.text) {
+            let is_read = match (session.format().reading.classify)(line.text) {
                 LineClass::NoMessage | LineClass::Cost => false,
                 LineClass::Anything => true,
-                LineClass::Results | LineClass::NoText => self.query.may_be_on(line.text),
+                LineClass::Results | LineClass::NoText => self.query.may_match(line.text),
             };
             if !is_read {
                 self.counts.lengths[Field::Other as usize] += line.length;
                 continue;
             }
-            let detail = if self.query.may_be_on(line.text) {
+            let detail = if self.query.may_match(line.text) {
                 Detail::Full
             } else {
                 Detail::Counts
@@ -262,7 +262,7 @@ impl Counter<'_> {
 
 impl Counts {
     /// Returns the indices of the words that the session contains.
-    fn matching_words(&self) -> impl Iterator<Item = usize> {
+    fn find_matching_words(&self) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words
             .filter(|(_, fields)| fields.iter().any(|count| *count > 0))
@@ -297,7 +297,7 @@ impl Collection {
             *sum += length;
         }
         let mut is_found = false;
-        for word in counts.matching_words() {
+        for word in counts.find_matching_words() {
             self.sessions_with[word] += 1;
             is_found = true;
         }

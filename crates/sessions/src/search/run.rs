@@ -70,7 +70,7 @@ impl SearchHit {
             origin: message.origin,
             thread: message.thread,
             time: message.time.clone(),
-            place: block_kind(block)?,
+            place: find_block_kind(block)?,
             tool,
             excerpt: found.first,
             matches: found.count,
@@ -78,7 +78,7 @@ impl SearchHit {
     }
 
     /// Returns the hit in the title of a session, if `query` matches it.
-    pub(super) fn in_title(query: &Query, title: &str) -> Option<Self> {
+    pub(super) fn from_title(query: &Query, title: &str) -> Option<Self> {
         let found = query.find_first(&[title])?;
         Some(Self {
             line: None,
@@ -95,20 +95,20 @@ impl SearchHit {
     }
 
     /// Returns a key of the record and the hit in it, which copies of the record share.
-    pub(super) fn record_key(&self) -> Option<String> {
+    pub(super) fn to_record_key(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
-        Some(format!("{record} {}", self.content_key()))
+        Some(format!("{record} {}", self.to_key()))
     }
 
     /// Returns a key of the hit without its record.
-    fn content_key(&self) -> String {
+    fn to_key(&self) -> String {
         let (role, place, matches) = (self.role, self.place, self.matches);
         format!("{role:?} {place:?} {matches} {}", self.excerpt.text())
     }
 }
 
 /// Returns the kind of a block, if it is searched.
-fn block_kind(block: &Block) -> Option<HitBlock> {
+fn find_block_kind(block: &Block) -> Option<HitBlock> {
     match block {
         Block::Text(_) => Some(HitBlock::Text),
         Block::Thinking(_) => Some(HitBlock::Thinking),
@@ -143,7 +143,7 @@ impl Session {
         let mut search = Search {
             query,
             visit,
-            remaining: query.most.map_or(usize::MAX, NonZeroUsize::get),
+            remaining: query.max_hits.map_or(usize::MAX, NonZeroUsize::get),
             reported: HashSet::new(),
             deferred_hits: Vec::new(),
         };
@@ -155,6 +155,20 @@ impl Session {
             }
             return Ok(SearchSummary::default());
         }
+        let mut summary = SearchSummary::default();
+        if self.search_lines(&mut search, &mut summary)?.is_continue() {
+            self.report_deferred_hits(&mut search)?;
+        }
+        Ok(summary)
+    }
+
+    /// Searches the lines of a file in order. Breaks before the end if no more hits are wanted.
+    fn search_lines(
+        &self,
+        search: &mut Search<'_>,
+        summary: &mut SearchSummary,
+    ) -> io::Result<ControlFlow<()>> {
+        let query = search.query;
         // Most of a file is results.
         let detail = if query.places.contains(&HitBlock::Result) {
             Detail::Full
@@ -180,11 +194,11 @@ impl Session {
         while flow.is_continue()
             && let Some(line) = raw_lines.next()?
         {
-            let class = (self.format().reading.line_class)(line.text);
+            let class = (self.format().reading.classify)(line.text);
             if class == LineClass::Anything {
                 known_untitled = known_untitled && title_filter.find(line.text, 0).is_none();
             }
-            if !query.places.iter().any(|place| may_hold(class, *place)) {
+            if !query.places.iter().any(|place| may_contain(class, *place)) {
                 continue;
             }
             let (at, text) = (line.offset, line.text);
@@ -196,35 +210,41 @@ impl Session {
                 }
             });
         }
-        let reached_end = flow.is_continue();
-        let held = search.take_deferred_hits();
-        if reached_end && !held.is_empty() {
-            let unrepeated = self.find_unrepeated_records(query)?;
-            let is_unrepeated =
-                |hit: &SearchHit| hit.record_key().is_none_or(|key| unrepeated.contains(&key));
-            let mut held = held.into_iter().filter(is_unrepeated);
-            // A break means that no more hits are wanted.
-            let _ = held.try_for_each(|hit| search.report(hit));
+        summary.too_long = raw_lines.too_long;
+        summary.known_untitled = known_untitled && flow.is_continue();
+        Ok(flow)
+    }
+
+    /// Reports the deferred hits, except those in records that repeat others.
+    fn report_deferred_hits(&self, search: &mut Search<'_>) -> io::Result<()> {
+        let deferred = search.take_deferred_hits();
+        if deferred.is_empty() {
+            return Ok(());
         }
-        Ok(SearchSummary {
-            too_long: raw_lines.too_long,
-            known_untitled: known_untitled && reached_end,
-        })
+        let unrepeated = self.find_unrepeated_records(search.query)?;
+        let is_unrepeated = |hit: &SearchHit| {
+            hit.to_record_key()
+                .is_none_or(|key| unrepeated.contains(&key))
+        };
+        let mut wanted = deferred.into_iter().filter(is_unrepeated);
+        // A break means that no more hits are wanted.
+        let _ = wanted.try_for_each(|hit| search.report(hit));
+        Ok(())
     }
 
     /// Returns the records of the hits in messages, without records that repeat others.
     fn find_unrepeated_records(&self, query: &Query) -> io::Result<HashSet<String>> {
         let mut unrepeated = HashSet::new();
         for message in self.messages(Scope::AllBranches)? {
-            let hits = query.find(None, &message?).into_iter();
-            unrepeated.extend(hits.filter_map(|hit| hit.record_key()));
+            let hits = query.find_hits(None, &message?).into_iter();
+            unrepeated.extend(hits.filter_map(|hit| hit.to_record_key()));
         }
         Ok(unrepeated)
     }
 }
 
 /// Whether a line may contain such a part of a message.
-fn may_hold(line: LineClass, place: HitBlock) -> bool {
+fn may_contain(line: LineClass, place: HitBlock) -> bool {
     match line {
         LineClass::NoMessage | LineClass::Cost => false,
         LineClass::Results => place == HitBlock::Result,
@@ -255,7 +275,7 @@ impl Search<'_> {
             self.search_message(Some(line), message)?;
         }
         for repeat in repeats {
-            let hits = self.query.find(Some(line), repeat);
+            let hits = self.query.find_hits(Some(line), repeat);
             self.deferred_hits.extend(hits);
         }
         if self.deferred_hits.len() > MAX_DEFERRED_HITS {
@@ -266,8 +286,8 @@ impl Search<'_> {
     }
 
     fn search_message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
-        for found in self.query.find(line, message) {
-            self.reported.insert(Key::from_id(&found.content_key()));
+        for found in self.query.find_hits(line, message) {
+            self.reported.insert(Key::from_id(&found.to_key()));
             self.report(found)?;
         }
         ControlFlow::Continue(())
@@ -276,7 +296,7 @@ impl Search<'_> {
     /// Takes the deferred hits, without those whose content was reported.
     fn take_deferred_hits(&mut self) -> Vec<SearchHit> {
         let mut held = std::mem::take(&mut self.deferred_hits);
-        held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.content_key())));
+        held.retain(|hit| !self.reported.contains(&Key::from_id(&hit.to_key())));
         held
     }
 
@@ -292,12 +312,12 @@ impl Search<'_> {
 
 impl Query {
     /// Returns the parts of a message that match.
-    fn find(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
+    fn find_hits(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
         }
         let parts = message.blocks.iter().filter_map(|block| {
-            if !self.places.contains(&block_kind(block)?) {
+            if !self.places.contains(&find_block_kind(block)?) {
                 return None;
             }
             let found = match block {

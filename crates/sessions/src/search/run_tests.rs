@@ -104,7 +104,7 @@ fn a_search_stops_when_it_has_enough() {
     let text = [&*user("one one"), &user("one"), &user("one")].join("\n");
     let mut query = Query::new("one", ANY).unwrap();
     assert_eq!(found(&text, &query).len(), 3);
-    query.most = Some(NonZeroUsize::MIN);
+    query.max_hits = Some(NonZeroUsize::MIN);
     assert_eq!(found(&text, &query).len(), 1);
 }
 

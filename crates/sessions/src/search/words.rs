@@ -33,7 +33,7 @@ pub struct QueryWords {
     /// The index of the word of each stem.
     word_indices: Vec<usize>,
     /// Finds the stems on lines of JSON.
-    on_lines: AhoCorasick,
+    line_stems: AhoCorasick,
     has_only_ascii: bool,
 }
 
@@ -63,13 +63,13 @@ impl QueryWords {
                 .ok()
         };
         let has_only_ascii = stems.iter().all(|stem| stem.is_ascii());
-        let on_lines = [stems.as_slice(), &ESCAPE_PREFIXES.map(str::to_owned)].concat();
+        let line_stems = [stems.as_slice(), &ESCAPE_PREFIXES.map(str::to_owned)].concat();
         (!words.is_empty()).then_some(())?;
         Some(Self {
             words,
             stems: build_automaton(&stems)?,
             word_indices,
-            on_lines: build_automaton(&on_lines)?,
+            line_stems: build_automaton(&line_stems)?,
             has_only_ascii,
         })
     }
@@ -80,8 +80,8 @@ impl QueryWords {
     }
 
     /// Whether the strings on a line of JSON may contain a word.
-    pub(super) fn may_be_on(&self, line: &[u8]) -> bool {
-        !self.has_only_ascii || self.on_lines.is_match(line)
+    pub(super) fn may_match(&self, line: &[u8]) -> bool {
+        !self.has_only_ascii || self.line_stems.is_match(line)
     }
 
     /// Calls `visit` with the index and the position of each word in a text.
@@ -93,7 +93,7 @@ impl QueryWords {
                 visit(word, found.range());
                 continue;
             }
-            let rest = rest_of_word(&text.as_bytes()[found.end()..], stem.as_bytes());
+            let rest = find_rest(&text.as_bytes()[found.end()..], stem.as_bytes());
             if is_word_start(text.as_bytes(), found.start()) && is_ending(rest, stem) {
                 visit(word, found.start()..found.end() + rest.len());
             }
@@ -139,7 +139,7 @@ fn is_word_start(text: &[u8], start: usize) -> bool {
 }
 
 /// Returns the rest of the word that continues here, after its stem.
-fn rest_of_word<'a>(text: &'a [u8], stem: &[u8]) -> &'a [u8] {
+fn find_rest<'a>(text: &'a [u8], stem: &[u8]) -> &'a [u8] {
     let mut before = *stem.last().unwrap_or(&b' ');
     let length = text.iter().position(|byte| {
         let is_camel = byte.is_ascii_uppercase() && before.is_ascii_lowercase();
@@ -221,9 +221,9 @@ mod tests {
     #[test]
     fn lines_with_escapes_pass() {
         let words = QueryWords::new("merge").unwrap();
-        assert!(words.may_be_on(br#"{"text":"MERGED"}"#));
-        assert!(words.may_be_on(br#"{"text":"\u006derge"}"#));
-        assert!(!words.may_be_on(br#"{"text":"other"}"#));
-        assert!(QueryWords::new("öl").unwrap().may_be_on(b"{}"));
+        assert!(words.may_match(br#"{"text":"MERGED"}"#));
+        assert!(words.may_match(br#"{"text":"\u006derge"}"#));
+        assert!(!words.may_match(br#"{"text":"other"}"#));
+        assert!(QueryWords::new("öl").unwrap().may_match(b"{}"));
     }
 }

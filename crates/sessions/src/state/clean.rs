@@ -14,14 +14,14 @@ use turnpipe_core::io::remove_tree;
 /// Files in the directory of a session, in addition to the marker file.
 const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
 
-/// The result of [`clean`].
+/// What [`clean`] removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleanReport {
-    /// Files removed.
+    /// The number of removed files.
     pub files: u64,
     /// Their total size, in bytes.
     pub bytes: u64,
-    /// Removed session directories.
+    /// The number of removed session directories.
     pub sessions: u64,
 }
 
@@ -41,43 +41,54 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
     };
     for session in sessions {
         let path = session.map_err(StateError::io(&root.0))?.path();
-        let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-        let mark = path.join(MARKER_FILE);
-        let is_marked = fs::symlink_metadata(&mark).is_ok_and(|metadata| metadata.is_file());
-        if !(is_directory && is_marked) {
-            continue;
-        }
-        // The lock is held until the session is removed.
-        let locked = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?));
-        let Ok(unused) = locked.map(FileLock) else {
-            continue;
-        };
-        let temporary = path.join(TEMPORARY);
-        let facts = fs::symlink_metadata(&temporary);
-        if facts.is_ok_and(|facts| facts.is_dir() && is_old(&facts, oldest_kept)) {
-            count_files(&temporary, &mut report);
-            remove_tree(&temporary).map_err(StateError::io(&temporary))?;
-        }
-        let results = path.join(RESULTS);
-        if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
-            let is_result = |name: &str| name.strip_suffix(".txt").is_some();
-            if remove_old(&results, is_result, oldest_kept, &mut report)? == 0 {
-                fs::remove_dir(&results).map_err(StateError::io(&results))?;
-            }
-        }
-        let is_state = |name: &str| STATE_FILES.contains(&name);
-        let kept = remove_old(&path, is_state, oldest_kept, &mut report)?;
-        let is_mark_old = is_old(
-            &unused.0.metadata().map_err(StateError::io(&mark))?,
-            oldest_kept,
-        );
-        if kept == 1 && is_mark_old {
-            fs::remove_file(&mark).map_err(StateError::io(&mark))?;
-            fs::remove_dir(&path).map_err(StateError::io(&path))?;
-            report.sessions += 1;
-        }
+        clean_session(&path, oldest_kept, &mut report)?;
     }
     Ok(report)
+}
+
+/// Removes the old files of a session, and its directory if it is old and nothing else is left in it. Skips
+/// directories without a mark, and sessions in use.
+fn clean_session(
+    path: &Path,
+    oldest_kept: SystemTime,
+    report: &mut CleanReport,
+) -> Result<(), StateError> {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let mark = path.join(MARKER_FILE);
+    let is_marked = fs::symlink_metadata(&mark).is_ok_and(|metadata| metadata.is_file());
+    if !(is_directory && is_marked) {
+        return Ok(());
+    }
+    // The lock is held until the session is removed.
+    let locked = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?));
+    let Ok(unused) = locked.map(FileLock) else {
+        return Ok(());
+    };
+    let temporary = path.join(TEMPORARY);
+    let facts = fs::symlink_metadata(&temporary);
+    if facts.is_ok_and(|facts| facts.is_dir() && is_old(&facts, oldest_kept)) {
+        count_files(&temporary, report);
+        remove_tree(&temporary).map_err(StateError::io(&temporary))?;
+    }
+    let results = path.join(RESULTS);
+    if fs::symlink_metadata(&results).is_ok_and(|metadata| metadata.is_dir()) {
+        let is_result = |name: &str| name.strip_suffix(".txt").is_some();
+        if remove_old(&results, is_result, oldest_kept, report)? == 0 {
+            fs::remove_dir(&results).map_err(StateError::io(&results))?;
+        }
+    }
+    let is_state = |name: &str| STATE_FILES.contains(&name);
+    let kept = remove_old(path, is_state, oldest_kept, report)?;
+    let is_mark_old = is_old(
+        &unused.0.metadata().map_err(StateError::io(&mark))?,
+        oldest_kept,
+    );
+    if kept == 1 && is_mark_old {
+        fs::remove_file(&mark).map_err(StateError::io(&mark))?;
+        fs::remove_dir(path).map_err(StateError::io(path))?;
+        report.sessions += 1;
+    }
+    Ok(())
 }
 
 fn count_files(directory: &Path, report: &mut CleanReport) {
@@ -95,10 +106,10 @@ fn is_old(metadata: &fs::Metadata, oldest_kept: SystemTime) -> bool {
     metadata.modified().is_ok_and(|time| time < oldest_kept)
 }
 
-/// Removes old files with the right names. Returns the number of remaining entries.
+/// Removes old files with known names. Returns the number of remaining entries.
 fn remove_old(
     directory: &Path,
-    is_ours: impl Fn(&str) -> bool,
+    is_known: impl Fn(&str) -> bool,
     oldest_kept: SystemTime,
     report: &mut CleanReport,
 ) -> Result<usize, StateError> {
@@ -107,8 +118,8 @@ fn remove_old(
         let entry = entry.map_err(StateError::io(directory))?;
         let path = entry.path();
         let metadata = fs::symlink_metadata(&path).map_err(StateError::io(&path))?;
-        let is_ours = entry.file_name().to_str().is_some_and(&is_ours);
-        if metadata.is_file() && is_old(&metadata, oldest_kept) && is_ours {
+        let is_removable = entry.file_name().to_str().is_some_and(&is_known);
+        if metadata.is_file() && is_old(&metadata, oldest_kept) && is_removable {
             fs::remove_file(&path).map_err(StateError::io(&path))?;
             report.files += 1;
             report.bytes += metadata.len();

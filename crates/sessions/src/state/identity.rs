@@ -95,7 +95,7 @@ pub fn safe_file_name(id: &str) -> String {
         return name;
     }
     name.truncate(MAX_NAME_LENGTH - 17);
-    format!("{name}-{:016x}", fingerprint(id))
+    format!("{name}-{:016x}", compute_fingerprint(id))
 }
 
 fn is_harmless(character: char) -> bool {
@@ -103,7 +103,7 @@ fn is_harmless(character: char) -> bool {
 }
 
 /// Returns the FNV-1a hash, which is short and stable across versions, unlike the standard library's.
-fn fingerprint(text: &str) -> u64 {
+fn compute_fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -63,13 +63,13 @@ impl SessionState {
         if state == before {
             return Ok(());
         }
-        let text = serde_json::to_vec(&state).map_err(|error| StateError::Corrupt {
+        let json = serde_json::to_vec(&state).map_err(|error| StateError::Corrupt {
             path: path.clone(),
             reason: error.to_string(),
         })?;
         let new = directory.path().join("state.json.new");
         open_private(&new)
-            .and_then(|mut file| file.set_len(0).and_then(|()| file.write_all(&text)))
+            .and_then(|mut file| file.set_len(0).and_then(|()| file.write_all(&json)))
             .and_then(|()| fs::rename(&new, &path))
             .map_err(StateError::io(&path))
     }
@@ -180,7 +180,7 @@ impl ReadLog {
     }
 
     /// Returns the files, sorted, that have changed since they were logged.
-    pub fn stale_files(&self) -> Vec<PathBuf> {
+    pub fn list_stale_files(&self) -> Vec<PathBuf> {
         let entries = self.entries();
         entries
             .into_iter()

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::assessment::{CallDirectory, assess, directory_after, start_directory};
 use super::exit_code::{interpretation, is_silent_on_success};
 use super::script::{REPORT, arguments, final_directory};
-use crate::io::{Environment, milliseconds};
+use crate::io::{Environment, to_millis};
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::child_environment::{keep_git_from_writing, search_path};
@@ -190,7 +190,7 @@ impl ShellCall {
             }
             Some((status, headline)) => {
                 if status == CallStatus::TimedOut {
-                    structured["timedOutAfterMs"] = milliseconds(timeout).into();
+                    structured["timedOutAfterMs"] = to_millis(timeout).into();
                 }
                 (status, printed.failure(&headline), None)
             }

@@ -332,7 +332,7 @@ fn timeouts_stay_below_the_larger_limit() {
     for (timeout, limits, expected) in rows {
         let input = json!({"command": "true", "timeout": timeout});
         let call = ShellCall::new(Bash::deserialize(input).unwrap());
-        assert_eq!(milliseconds(call.timeout(limits)), expected, "{timeout:?}");
+        assert_eq!(to_millis(call.timeout(limits)), expected, "{timeout:?}");
     }
 }
 

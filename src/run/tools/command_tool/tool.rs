@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::template::{Template, input_value};
-use crate::io::milliseconds;
+use crate::io::to_millis;
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::run::tools::access::resolve_links;
@@ -233,7 +233,7 @@ impl CommandCall {
             });
         };
         if status == CallStatus::TimedOut {
-            structured["timedOutAfterMs"] = milliseconds(timeout).into();
+            structured["timedOutAfterMs"] = to_millis(timeout).into();
         }
         let text = output.failure(&headline);
         Ok(ToolReply::with_status(status, text, structured))

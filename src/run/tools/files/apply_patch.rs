@@ -9,7 +9,7 @@ use serde_json::json;
 use super::edit::read_contents;
 use super::regular_file::{Freshness, Target};
 use crate::agent::{
-    EditKind, FileEdit, Hunk, apply_hunks, find_foreign_line, parse_hunks, patch_edits,
+    EditKind, FileEdit, Hunk, apply_hunks, find_foreign_line, parse_hunks, parse_patch,
 };
 use crate::run::tools::builtin::Parameters;
 use crate::run::tools::paths::absolute_path;
@@ -37,7 +37,7 @@ impl Parameters for ApplyPatch {
             let problem = format!("The patch has an invalid line: {line:?}");
             return Err(InvalidInput(problem));
         }
-        Ok(Box::new(Patch(patch_edits("", &self.input))))
+        Ok(Box::new(Patch(parse_patch("", &self.input))))
     }
 }
 

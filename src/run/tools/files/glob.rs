@@ -1,6 +1,6 @@
 //! `Glob`: files by name pattern, newest first.
 
-use crate::io::milliseconds;
+use crate::io::to_millis;
 use crate::run::tools::context::normalise;
 use crate::run::tools::paths::{absolute_path, path_or_current};
 use std::ops::ControlFlow;
@@ -180,7 +180,7 @@ fn build_reply(
     };
     let mut structured = json!({
         "filenames": filenames,
-        "durationMs": milliseconds(duration),
+        "durationMs": to_millis(duration),
         "numFiles": filenames.len(),
         "truncated": truncated,
     });

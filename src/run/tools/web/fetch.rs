@@ -7,7 +7,7 @@ use serde_json::json;
 use super::page::{PageBody, WebPage, status_reason};
 use super::page_client::FetchOutcome;
 use crate::client::http::Address;
-use crate::io::milliseconds;
+use crate::io::to_millis;
 use crate::permission::Action;
 use crate::run::tools::builtin::{Parameters, WholeNumber};
 use crate::run::tools::{
@@ -95,7 +95,7 @@ impl PreparedCall for FetchPage {
                     None => "",
                 },
             },
-            "durationMs": milliseconds(duration),
+            "durationMs": to_millis(duration),
             "url": self.address.to_string(),
         });
         Ok(ToolReply {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::act::{Act, Verb};
-use crate::agent::{exit_code, has_failed};
+use crate::agent::{has_failed, parse_exit_code};
 use crate::message::CallOutcome;
 use crate::text::{redact, redact_strings};
 use crate::tool_facts::{Parameter, Purpose, parameters, patch_files};
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
         // Arguments that are not JSON count as empty.
         let mut input = serde_json::from_str(call.input.get()).unwrap_or_default();
         redact_strings(&mut input);
-        let purpose = Purpose::of(call.name);
+        let purpose = Purpose::from_tool(call.name);
         // Claude Code marks failed commands itself, but exports of its sessions only have their text.
         let has_status = matches!(purpose, Purpose::Shell | Purpose::Patch)
             && (call.name != "Bash" || call.text.starts_with("Exit code "));
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
             input,
             text: redact(call.text),
             outcome: CallOutcome::from_result(call.text, has_failed),
-            status: call.status.or_else(|| exit_code(call.text)),
+            status: call.status.or_else(|| parse_exit_code(call.text)),
             cwd,
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
 /// Whether a tool of any agent only reads, searches or lists files.
 pub fn is_lookup(tool: &str) -> bool {
     matches!(
-        Purpose::of(tool),
+        Purpose::from_tool(tool),
         Purpose::Read | Purpose::Search | Purpose::Find | Purpose::List
     )
 }
@@ -118,7 +118,7 @@ pub fn is_lookup(tool: &str) -> bool {
 /// Returns the maximum number of bytes that the rules need of a result of this tool. The outcome is at the start;
 /// contents of files are not used.
 pub fn max_result_bytes(tool: &str) -> usize {
-    match Purpose::of(tool) {
+    match Purpose::from_tool(tool) {
         Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit => 768,
         _ => usize::MAX,
     }

@@ -8,7 +8,7 @@ use super::program::Program;
 use super::status::{CommandEnd, has_only_errors_of, infer_ends, named_programs, refused_programs};
 use crate::agent::{is_running, is_stopped_at_limit};
 use crate::message::CallOutcome;
-use crate::session::command_of;
+use crate::session::find_command;
 use crate::shell::{CommandLine, Follows, parse};
 use crate::summaries::builtin::cut::{MORE, cut_end};
 use crate::summaries::builtin::names::{distinct, last_part};
@@ -19,7 +19,7 @@ const NAME_CELLS: usize = 52;
 
 /// Describes what a call of a shell did; `None` if its arguments contain no command line.
 pub(super) fn describe_command(call: &Call<'_>) -> Option<CallActs> {
-    let command = command_of(call.input.as_object()?)?;
+    let command = find_command(call.input.as_object()?)?;
     let script = powershell_script(&command);
     let text = with_slashes(script.as_deref().unwrap_or(&command));
     let (tree, output) = (parse(&text), &*terminal_safe(&call.text));

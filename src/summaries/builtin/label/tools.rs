@@ -6,7 +6,7 @@ use super::act::{Act, CallActs, Failure, Verb};
 use super::call::Call;
 use super::line::describe_command;
 use crate::message::CallOutcome;
-use crate::session::patch_in;
+use crate::session::find_patch;
 use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
     directory_name, file_name, name_search, quote_pattern, shorten_url,
@@ -23,7 +23,7 @@ pub(super) fn describe_call(call: &Call<'_>) -> CallActs {
         return CallActs::Cancelled;
     }
     let runs = matches!(call.purpose, Purpose::Shell | Purpose::Patch);
-    let patch = call.input.as_object().filter(|_| runs).and_then(patch_in);
+    let patch = call.input.as_object().filter(|_| runs).and_then(find_patch);
     let command =
         (call.purpose == Purpose::Shell && patch.is_none()).then(|| describe_command(call));
     if let Some(acts) = command.flatten() {

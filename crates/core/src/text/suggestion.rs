@@ -1,7 +1,7 @@
 //! Suggestions for misspelled names.
 
 /// Returns the most similar candidate: it differs only in letter case, or in at most a third of its letters.
-pub fn most_similar<'a>(
+pub fn find_similar<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
