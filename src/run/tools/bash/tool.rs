@@ -187,14 +187,14 @@ impl ShellCall {
         }
         let (status, content, full) = match failure.filter(|_| meaning.is_none()) {
             None => {
-                let shown = printed.success(Streams::Both, INLINE_LIMIT);
+                let shown = printed.format_success(Streams::Both, INLINE_LIMIT);
                 (CallStatus::Ok, shown.content, shown.full)
             }
             Some((status, headline)) => {
                 if status == CallStatus::TimedOut {
                     structured["timedOutAfterMs"] = milliseconds(timeout).into();
                 }
-                (status, printed.failure(&headline), None)
+                (status, printed.format_failure(&headline), None)
             }
         };
         let failed = matches!(status, CallStatus::Error | CallStatus::TimedOut);
