@@ -178,7 +178,7 @@ impl CheckPermissionArguments {
         if read == 0 && sessions.is_empty() {
             source.report_none_found(0, io);
         }
-        let proposals = replay.proposals(here);
+        let proposals = replay.choose_proposals(here);
         let form = self.input.form.form(io.terminal);
         let mut writer = output::open_writer(form, io)?;
         if form == Form::Jsonl {

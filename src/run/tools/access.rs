@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathSet {
     Nothing,
-    /// The shell's working directory, on which later calls depend, but no file.
+    /// No file, but the working directory of the shell, on which later calls depend.
     Session,
     /// These files, or everything below these directories. Absolute, and normalised lexically.
     Paths(Vec<PathBuf>),
@@ -110,8 +110,8 @@ impl PathSet {
     /// Whether two sets intersect. A directory contains everything below it.
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
-            (some, other) if some.is_nothing() || other.is_nothing() => false,
-            (Self::Paths(some), Self::Paths(others)) => some
+            (one, other) if one.is_nothing() || other.is_nothing() => false,
+            (Self::Paths(paths), Self::Paths(others)) => paths
                 .iter()
                 .any(|path| others.iter().any(|other| are_related(path, other))),
             // Paths may be relative to the session's working directory.
@@ -120,12 +120,13 @@ impl PathSet {
     }
 }
 
-fn are_related(some: &Path, other: &Path) -> bool {
-    some.starts_with(other) || other.starts_with(some)
+/// Whether one of two paths is the other one or contains it.
+fn are_related(path: &Path, other: &Path) -> bool {
+    path.starts_with(other) || other.starts_with(path)
 }
 
-/// Returns the canonical name of `path` (absolute), with all links resolved, including dangling ones. The components
-/// that do not exist are kept below the deepest directory that exists.
+/// Resolves all links of an absolute path, including dangling ones. The components that do not exist are kept below the
+/// deepest directory that exists.
 ///
 /// # Errors
 /// A cycle of links, a file used as a directory, or missing permission.
@@ -151,7 +152,7 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
                     let parent = path.parent().unwrap_or(Path::new("/"));
                     path = normalise(&parent.canonicalize()?.join(target));
                 } else {
-                    // All missing names at once: `canonicalize` looks up each directory from the root.
+                    // Removes all missing names at once, since `canonicalize` looks up each directory from the root.
                     loop {
                         let Some(name) = path.file_name() else {
                             return Err(error);

@@ -1,4 +1,4 @@
-//! The effects of a call of any agent, as permission rules see them.
+//! The effects of a call of any agent, for permission rules.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ const GLOB_CHARACTERS: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
 ];
 
-/// A call as permission rules see it.
+/// A call that permission rules decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedCall {
-    /// The tool's own name, not an alias.
+    /// The name of the tool, not an alias.
     pub tool: String,
-    /// The arguments, under the tool's own field names.
+    /// The arguments, with the field names of the tool.
     pub input: Input,
-    /// Its effects.
+    /// The effects of the call.
     pub action: Action,
 }
 
 impl Registry {
-    /// Returns a call of a tool of any agent as rules see it. The effects of a call that cannot run here,
-    /// because its tool is unknown or its input is another agent's, are derived from its arguments.
+    /// Returns a call of a tool of any agent for a decision. The effects of a call that cannot run here, because its
+    /// tool is unknown or its input is that of another agent, are derived from its arguments.
     pub fn asked_call(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
         let named = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
@@ -83,7 +83,7 @@ fn has_foreign_options(tool: AgentTool, input: &Input) -> bool {
         _ if has_unclear_names(input) => true,
         Purpose::Shell => {
             let is_set = is_given(&"shell") || directories.any(is_given);
-            commands.count() > 1 || is_set || is_typed_into(input)
+            commands.count() > 1 || is_set || has_terminal(input)
         }
         Purpose::Find => input
             .values()
@@ -92,8 +92,8 @@ fn has_foreign_options(tool: AgentTool, input: &Input) -> bool {
     }
 }
 
-/// Whether a command gets a terminal, on which a pager takes commands that the model types.
-fn is_typed_into(input: &Input) -> bool {
+/// Whether a command gets a terminal, in which a pager runs commands that the model types.
+fn has_terminal(input: &Input) -> bool {
     let mut names = parameters(Parameter::Terminal).iter();
     names.any(|name| input.get(*name) == Some(&Value::Bool(true)))
 }
@@ -101,7 +101,7 @@ fn is_typed_into(input: &Input) -> bool {
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
 fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     let opaque_command = |script: String| Action::Command {
-        // Another shell reads it, or another program adds to it.
+        // Another shell parses the command, or another program adds to it.
         line: Arc::new(CommandLine::parse_uncertain(&script)),
         script,
         only_reads: false,
@@ -110,20 +110,20 @@ fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> A
     let action = match tool.purpose {
         _ if has_unclear_names(input) => None,
         Purpose::Shell if tool.name == "PowerShell" => {
-            command_lines(input).map(|(script, _)| opaque_command(script))
+            parse_command_lines(input).map(|(script, _)| opaque_command(script))
         }
         Purpose::Shell => {
             let shell = input.get("shell").and_then(Value::as_str);
             let is_other = shell.is_some_and(|shell| !shell.ends_with("bash"));
             let other = is_other.then(|| context.with_any_shell());
             let context = other.as_ref().unwrap_or(context);
-            command_lines(input).map(|(script, others)| {
+            parse_command_lines(input).map(|(script, others)| {
                 if !others.is_empty() {
                     return opaque_command([vec![script], others].concat().join("\n"));
                 }
                 let mut action = assess(&script, &analyse(&script), context).action;
                 if let Action::Command { only_reads, .. } = &mut action {
-                    *only_reads &= !is_typed_into(input);
+                    *only_reads &= !has_terminal(input);
                 }
                 action
             })
@@ -139,7 +139,7 @@ fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> A
             })
         }
         purpose if purpose.reads_files() || purpose.writes_files() => {
-            file_action(purpose, input, context)
+            build_file_action(purpose, input, context)
         }
         Purpose::StopBackground
         | Purpose::Todo
@@ -153,9 +153,8 @@ fn derive_action(tool: AgentTool, input: &Input, context: &DecisionContext) -> A
     action.unwrap_or(Action::Anything)
 }
 
-/// Returns the command lines of a call, to be run in the directories that the call names, and the texts of other fields
-/// of the call, which may change what runs.
-fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
+/// Parses the command lines of a call, with its directories, and the texts of other fields, which may change what runs.
+fn parse_command_lines(input: &Input) -> Option<(String, Vec<String>)> {
     let known = [
         Parameter::Command,
         Parameter::Directory,
@@ -179,9 +178,9 @@ fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
             .map(|(_, value)| join_texts(value))
             .collect::<Vec<_>>()
     };
-    // `local_shell` has its arguments in an object. An agent may also read the arguments beside it.
+    // `local_shell` has its arguments in an object. An agent may also read arguments outside the object.
     let Some(inner) = input.get("action").and_then(Value::as_object) else {
-        return Some((joined_line(input)?, others(input, &is_known)));
+        return Some((build_command_line(input)?, others(input, &is_known)));
     };
     let outer = others(input, &|name| name == "action" || is_harmless(name));
     let others = [outer, others(inner, &is_known)].concat();
@@ -192,7 +191,7 @@ fn command_lines(input: &Input) -> Option<(String, Vec<String>)> {
     let lines = [input, inner]
         .into_iter()
         .filter(has_command)
-        .map(joined_line);
+        .map(build_command_line);
     let lines: Vec<String> = lines.collect::<Option<_>>()?;
     (!lines.is_empty()).then(|| (lines.join("\n"), others))
 }
@@ -211,8 +210,8 @@ fn join_texts(value: &Value) -> String {
     }
 }
 
-/// Returns the command line of the arguments of a call.
-fn joined_line(input: &Input) -> Option<String> {
+/// Builds the command line of the arguments of a call; `None` if agents may run different ones.
+fn build_command_line(input: &Input) -> Option<String> {
     let values_of = |parameter| {
         let names = parameters(parameter).iter();
         names.filter_map(|name| input.get(*name).filter(|value| !value.is_null()))
@@ -248,7 +247,7 @@ fn is_usual_shell(program: &str) -> bool {
 
 /// Returns the files and trees that a call names, with a NUL character for the variable part of a glob. `None`
 /// if it names none, or in an unexpected form.
-fn file_action(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
+fn build_file_action(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
     let path_texts = texts(input, Parameter::Path)?.into_iter();
     let mut paths: Vec<String> = path_texts.flat_map(path_variants).collect();
     if purpose == Purpose::Patch {

@@ -1,4 +1,4 @@
-//! Lines with calls that are only checked.
+//! Parses lines with calls that are checked but not run.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ impl CallLine {
         }
     }
 
-    /// Reads a call as an object, or the calls of a record of an API or agent.
+    /// Parses a call as an object, or the calls of a record of an API or agent.
     ///
     /// # Errors
     /// The reason why the line is unusable.
@@ -64,7 +64,7 @@ impl CallLine {
     }
 }
 
-/// Returns the calls of a record.
+/// Parses the calls of a record of an API or agent.
 fn parse_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
     for event in Decoder::with_detection().record(record) {

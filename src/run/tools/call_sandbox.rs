@@ -14,18 +14,19 @@ use crate::process::{Sandbox, Spawners};
 #[derive(Debug)]
 pub struct CallSandbox {
     pub sandbox: Arc<Sandbox>,
-    /// Starts the children of calls that run outside of the sandbox.
+    /// Starts the children of calls that run outside the sandbox.
     pub outside: Spawners,
-    /// Whether calls in the sandbox need approval as other calls do.
+    /// Whether calls in the sandbox need approval like other calls.
     pub needs_approval: bool,
-    /// Whether no call can ask to run outside.
+    /// Whether calls cannot request to run outside.
     pub forbids_leaving: bool,
     /// Allow rules for the commands that run outside.
     pub excluded: Rules,
 }
 
 impl CallSandbox {
-    /// Whether a call runs outside: it asks for that, or all of its commands are excluded. This grants the call no permission.
+    /// Whether a call runs outside, because it requests that or all of its commands are excluded. This does not permit
+    /// the call.
     pub fn runs_outside(&self, request: &Request<'_>) -> bool {
         if request.tool == "Bash" && is_leave_requested(request) && !self.forbids_leaving {
             return true;
@@ -45,7 +46,7 @@ impl CallSandbox {
             && self.sandbox.needs_no_approval()
     }
 
-    /// Returns the first files that the sandbox protects and whose names are in the output of a call.
+    /// Returns at most five files that the sandbox protects and whose names are in the output of a call.
     pub fn protected_files_in(&self, output: &str) -> Vec<PathBuf> {
         const MAX_FILES: usize = 5;
         let is_named = |path: &PathBuf| {
@@ -57,6 +58,7 @@ impl CallSandbox {
     }
 }
 
+/// Whether a call requests to run outside the sandbox.
 fn is_leave_requested(request: &Request<'_>) -> bool {
     request.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true))
 }

@@ -57,7 +57,8 @@ pub fn clean_environment(
 
 /// Whether a variable contains a key, token or password, judging by its name and value.
 pub fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
-    // In nearly every environment, with parts of names of secrets, which would be compared with all patterns.
+    // Nearly every environment has these variables. Their names contain parts of names of secrets, so that each value
+    // would be compared with all patterns.
     if ["PATH", "PWD", "OLDPWD"].iter().any(|known| name == *known) {
         return false;
     }
@@ -72,7 +73,7 @@ pub fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
 pub(super) fn search_path(environment: &Environment) -> OsString {
     let path = environment.get("PATH").unwrap_or_default();
     let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // Joining split entries cannot fail.
+    // Entries that were split contain no separator, so that joining cannot fail.
     let joined = std::env::join_paths(absolute).unwrap_or_default();
     if joined.is_empty() {
         SAFE_PATH.into()

@@ -48,19 +48,19 @@ pub struct DecisionContext {
     pub sandbox: Option<Arc<CallSandbox>>,
 }
 
-/// Guarantees of the shell that would run a command.
+/// What is known of the shell that would run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellGuarantees {
     /// Protection of files from a command whose arguments are a language, such as `awk`.
     pub protection: WriteProtection,
     /// Whether git neither refreshes its index nor fetches missing objects (`GIT_OPTIONAL_LOCKS=0`).
     pub keeps_git_from_writing: bool,
-    /// Whether git's configuration is read. For calls of the past, whose repository may be gone, it is taken to
-    /// run no program.
+    /// Whether the configuration of git is checked. If not, as for past calls, whose repository may be gone, it is
+    /// assumed to run no program.
     pub reads_git_settings: bool,
     /// Whether variables of commands are free of secrets.
     pub has_clean_environment: bool,
-    /// The shells that may read the command line.
+    /// The shells that may run the command line.
     pub dialect: ShellDialect,
     /// Whether commands that read outside the working directories need permission, because the
     /// agent would ask about them.
@@ -74,24 +74,25 @@ pub struct ShellGuarantees {
 /// Protection of files from commands that are expected to read only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteProtection {
-    /// The lane's, if the kernel supports it.
+    /// The protection by the lane, if the kernel supports it.
     Lane,
-    /// Assumed: the user relies on the analysis, or the record names the requirement.
+    /// Protection is assumed, because the user relies on the analysis or the record names the requirement.
     Assumed,
     /// No protection.
     Absent,
 }
 
-/// The shells that may read a command line.
+/// The shells that may run a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellDialect {
+    /// Only bash.
     Bash,
     /// Bash, zsh or dash.
     Any,
 }
 
 impl ShellGuarantees {
-    /// The shell of the `Bash` tool.
+    /// The guarantees of the shell of the `Bash` tool.
     pub const OWN: Self = Self {
         protection: WriteProtection::Lane,
         keeps_git_from_writing: true,
@@ -103,7 +104,7 @@ impl ShellGuarantees {
         confines_commands: false,
     };
 
-    /// Returns the shell of another agent.
+    /// Returns the guarantees of the shell of another agent.
     pub const fn foreign(protection: WriteProtection) -> Self {
         Self {
             protection,
@@ -159,7 +160,7 @@ impl DecisionContext {
         }
     }
 
-    /// Returns the context of a call that names its shell.
+    /// Returns the context of a call that may run in any shell, because it names one.
     pub(super) fn with_any_shell(&self) -> Self {
         let mut context = self.clone();
         context.shell.dialect = ShellDialect::Any;

@@ -62,7 +62,7 @@ impl CallDecisions {
         let context = self.context.with_directory(directory);
         let check = |(name, input): &(String, Input)| {
             let (call, mut decided) = self.decide(name, input, &context, mode);
-            self.restrict(&mut decided);
+            self.deny_instead_of_asking(&mut decided);
             let command = match call.action {
                 Action::Command { .. } => call.input.get("command").and_then(Value::as_str),
                 _ => None,
@@ -81,19 +81,20 @@ impl CallDecisions {
         calls.iter().map(check).collect()
     }
 
-    fn restrict(&self, decided: &mut Decided) {
+    /// Turns a question into a denial if calls that need approval are denied.
+    fn deny_instead_of_asking(&self, decided: &mut Decided) {
         if self.denies_instead_of_asking && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
         }
     }
 }
 
-/// Decisions about past calls, and their numbers by tool and program.
+/// Decides about past calls, and counts the decisions by tool and program.
 pub struct PastDecisions {
     decisions: CallDecisions,
-    /// The numbers of calls, by tool and program.
+    /// The numbers of decisions, by tool and program.
     pub counts: BTreeMap<(String, Option<String>), PermissionCountRecord>,
-    /// Calls by their directory, name and input.
+    /// The decisions about calls, by directory, name of the tool, and input.
     known: HashMap<(PathBuf, String, String), KnownCall>,
     open: Vec<OpenCall>,
 }
@@ -109,14 +110,14 @@ struct OpenCall {
 
 /// The decision about a call that may be repeated.
 struct KnownCall {
-    /// The tool and program it counts for.
+    /// The tool and programs for which the call counts, each with the decision.
     counted: Vec<(String, Option<String>, Decision)>,
-    /// Its index among the open calls.
+    /// The index of the call in `open`, if it needs approval and rules could allow it.
     open: Option<usize>,
 }
 
 impl PastDecisions {
-    /// Creates an empty collection.
+    /// Creates a collection without calls.
     pub fn new(decisions: CallDecisions) -> Self {
         Self {
             decisions,
@@ -138,8 +139,8 @@ impl PastDecisions {
             let (call, mut decided) = decide_from(&self.decisions, name, &input, cwd);
             let line = command_line_of(&call).map(str::to_owned);
             let proposals = decided.proposals();
-            self.decisions.restrict(&mut decided);
-            let counted = count_subjects(&call, line.as_deref(), &decided);
+            self.decisions.deny_instead_of_asking(&mut decided);
+            let counted = list_counted(&call, line.as_deref(), &decided);
             let open = proposals.map(|proposals| {
                 self.open.push(OpenCall {
                     name: name.to_owned(),
@@ -173,7 +174,7 @@ impl PastDecisions {
 
     /// Chooses rules until no others spare enough questions. In each round, chooses the rules that spare the most per
     /// rule, then decides again on the calls that they should allow. Paths in rules are relative to `anchor`.
-    pub fn proposals(&mut self, anchor: PathBuf) -> Vec<PermissionProposalRecord> {
+    pub fn choose_proposals(&mut self, anchor: PathBuf) -> Vec<PermissionProposalRecord> {
         let source = Arc::new(RuleSource {
             name: "proposal".to_owned(),
             anchor,
@@ -182,10 +183,8 @@ impl PastDecisions {
         let mut records: Vec<PermissionProposalRecord> = Vec::new();
         while records.len() < MAX_PROPOSALS {
             let mut questions: BTreeMap<&[Hint], u64> = BTreeMap::new();
-            for call in open
-                .iter()
-                .filter(|call| call.proposals.len() <= MAX_TOGETHER)
-            {
+            let is_small = |call: &&OpenCall| call.proposals.len() <= MAX_TOGETHER;
+            for call in open.iter().filter(is_small) {
                 *questions.entry(&call.proposals).or_default() += call.times;
             }
             let gain = |rules: &[Hint]| -> u64 {
@@ -210,9 +209,10 @@ impl PastDecisions {
                 open.retain_mut(|call| {
                     let needed = call.proposals.len();
                     // A rule with a wildcard may cover calls for which another one was proposed.
-                    let is_like =
+                    let uses_same_tool =
                         |other: &Hint| tool_of_rule(&other.rule) == tool_of_rule(&chosen.rule);
-                    let may_cover = chosen.rule.contains('*') && call.proposals.iter().any(is_like);
+                    let may_cover =
+                        chosen.rule.contains('*') && call.proposals.iter().any(uses_same_tool);
                     call.proposals.retain(|proposal| *proposal != chosen);
                     let is_last = needed > 0 && call.proposals.is_empty();
                     if !is_last && !may_cover {
@@ -248,7 +248,7 @@ fn decide_from(
     decisions.decide(name, input, &context, decisions.mode)
 }
 
-/// Returns the command line of a call.
+/// Returns the command line of a call that runs one.
 fn command_line_of(call: &AskedCall) -> Option<&str> {
     match &call.action {
         Action::Command { script, .. } => Some(script),
@@ -257,13 +257,13 @@ fn command_line_of(call: &AskedCall) -> Option<&str> {
 }
 
 /// Returns what a call counts for: its tool, and the programs of its commands with the strictest decision on each.
-fn count_subjects(
+fn list_counted(
     call: &AskedCall,
     line: Option<&str>,
     decided: &Decided,
 ) -> Vec<(String, Option<String>, Decision)> {
     let mut programs: BTreeMap<String, Decision> = BTreeMap::new();
-    let mut add = |text: &str, decision: Decision| {
+    let mut add_programs = |text: &str, decision: Decision| {
         let inside = parse_sandbox_call(text);
         let analysis = parse(inside.as_deref().unwrap_or(text));
         for command in analysis
@@ -272,16 +272,16 @@ fn count_subjects(
             .filter(|command| !command.context.is_substituted)
         {
             if let Some(program) = program_and_subcommand(command.own_words()) {
-                let known = programs.entry(program).or_insert(decision);
-                *known = decision.max(*known);
+                let strictest = programs.entry(program).or_insert(decision);
+                *strictest = decision.max(*strictest);
             }
         }
     };
     if decided.parts.is_empty() {
-        add(line.unwrap_or_default(), decided.decision);
+        add_programs(line.unwrap_or_default(), decided.decision);
     }
     for part in &decided.parts {
-        add(&part.command, part.decision);
+        add_programs(&part.command, part.decision);
     }
     let tool = &call.tool;
     let total = (tool.clone(), None, decided.decision);

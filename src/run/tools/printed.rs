@@ -1,6 +1,5 @@
-//! The output of a child for results.
-//!
-//! Limits inline text and memory, however long the output is. The module `results` writes the rest to a file.
+//! Formats the output of a child for results, with limits on the text and on memory. The module `results` writes the
+//! full output to a file.
 
 use std::io;
 use std::time::Duration;
@@ -74,7 +73,7 @@ impl DisplayedOutput {
 
     /// Returns the output of a successful call. If it is longer than `limit` UTF-16 units, the excerpt is also
     /// longer, so that it is detected as too large.
-    pub(super) fn success(&self, shown: Streams, limit: usize) -> ModelText {
+    pub(super) fn format_success(&self, shown: Streams, limit: usize) -> ModelText {
         let mut excerpt = HeadAndTail::new(limit);
         self.stdout.push_line(&mut excerpt);
         if shown == Streams::Both {
@@ -87,7 +86,7 @@ impl DisplayedOutput {
     }
 
     /// Returns the output of a failed call: the headline, then both ends of the streams.
-    pub(super) fn failure(&self, headline: &str) -> String {
+    pub(super) fn format_failure(&self, headline: &str) -> String {
         let mut excerpt = HeadAndTail::new(FAILURE_LIMIT);
         self.stdout.push_line(&mut excerpt);
         self.stderr.push_line(&mut excerpt);
@@ -169,6 +168,7 @@ impl TextEnds {
         end.truncate(end.trim_end().len());
     }
 
+    /// Removes leading whitespace.
     fn trim_start(&mut self) {
         let blank = self.head.len() - self.head.trim_start().len();
         self.head.drain(..blank);
@@ -178,6 +178,7 @@ impl TextEnds {
         self.head.is_empty() && self.omitted_units == 0
     }
 
+    /// Adds the text to an excerpt, on a line of its own.
     fn push_line(&self, excerpt: &mut HeadAndTail) {
         if self.is_empty() {
             return;

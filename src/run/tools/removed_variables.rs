@@ -11,15 +11,17 @@ pub(super) struct RemovedVariable {
     pub(super) condition: Condition,
 }
 
-/// The programs that a variable concerns.
+/// The programs whose effects a variable changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AffectedPrograms {
     All,
+    /// Programs that start with `#!`.
     Scripts,
+    /// The program with this name.
     Program(&'static str),
 }
 
-/// The condition on a variable's value under which its programs have only their known effects.
+/// The condition on the value of a variable under which programs have only their known effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// Paths outside the workspace, separated by colons.
@@ -28,18 +30,20 @@ pub(super) enum Condition {
     Unset,
     /// A command that shows the output of git on a terminal, or a program that such a command starts.
     Pager,
+    /// Any value.
     Any,
 }
 
-static ROWS: LazyLock<Vec<(RemovedVariable, Vec<&str>)>> = LazyLock::new(|| {
-    let rows = include_str!("removed_variables.txt").lines();
-    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with("# "));
+static REMOVED_VARIABLES: LazyLock<Vec<(RemovedVariable, Vec<&str>)>> = LazyLock::new(|| {
+    let lines = include_str!("removed_variables.txt").lines();
+    let rows = lines.filter(|row| !row.is_empty() && !row.starts_with("# "));
     #[expect(clippy::expect_used, reason = "the table is a part of the program")]
-    let parsed = rows.map(|row| parse(row).expect("a row has programs, a condition and names"));
+    let parsed = rows.map(|row| parse_row(row).expect("a row has programs, a condition and names"));
     parsed.collect()
 });
 
-fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
+/// Parses a row: the programs, the condition, and the names of variables.
+fn parse_row(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
     let mut words = row.split_whitespace();
     let programs = match words.next()? {
         "*" => AffectedPrograms::All,
@@ -60,14 +64,15 @@ fn parse(row: &'static str) -> Option<(RemovedVariable, Vec<&'static str>)> {
     Some((variable, words.collect()))
 }
 
-/// Returns the first row of `removed_variables.txt` with a variable.
+/// Returns the first row of `removed_variables.txt` for a variable; a `*` at the end of a name in the table stands for
+/// any text.
 pub(super) fn removed_variable(name: &OsStr) -> Option<RemovedVariable> {
-    let name = name.as_bytes();
+    let bytes = name.as_bytes();
     let is_named = |known: &&str| match known.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix.as_bytes()),
-        None => name == known.as_bytes(),
+        Some(prefix) => bytes.starts_with(prefix.as_bytes()),
+        None => bytes == known.as_bytes(),
     };
-    let mut rows = ROWS.iter();
+    let mut rows = REMOVED_VARIABLES.iter();
     let found = rows.find(|(_, names)| names.iter().any(is_named));
     found.map(|(variable, _)| *variable)
 }

@@ -54,9 +54,9 @@ impl ToolReply {
 /// A change of the session for later calls.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContextChange {
-    /// The shell's working directory.
+    /// The new working directory of the shell.
     Directory(PathBuf),
-    /// The to-do list.
+    /// The new to-do list.
     Todos(Value),
 }
 
@@ -83,7 +83,7 @@ pub enum CallStatus {
     Cancelled,
 }
 
-/// The complete streams of an excerpt. Cheap to clone.
+/// The complete output from which an excerpt is made. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct FullText {
     streams: Arc<[Captured]>,
@@ -141,7 +141,7 @@ const MAX_IMAGE_PIXELS: usize = 8000;
 ///
 /// # Errors
 /// The image is too large. The message is for the model.
-pub(in crate::run::tools) fn image_block(
+pub(in crate::run::tools) fn encode_image(
     media_type: &'static str,
     bytes: &[u8],
     size: u64,
@@ -152,7 +152,7 @@ pub(in crate::run::tools) fn image_block(
              smaller first."
         )));
     }
-    if let Some((width, height)) = dimensions(bytes)
+    if let Some((width, height)) = read_dimensions(bytes)
         && width.max(height) > MAX_IMAGE_PIXELS
     {
         return Err(ToolFailure(format!(
@@ -168,7 +168,7 @@ pub(in crate::run::tools) fn image_block(
 }
 
 /// Detects the media type of an image from the first bytes of a file (twelve are enough).
-pub(in crate::run::tools) fn media_type(head: &[u8]) -> Option<&'static str> {
+pub(in crate::run::tools) fn detect_media_type(head: &[u8]) -> Option<&'static str> {
     match imagesize::image_type(head).ok()? {
         ImageType::Png => Some("image/png"),
         ImageType::Jpeg => Some("image/jpeg"),
@@ -178,8 +178,8 @@ pub(in crate::run::tools) fn media_type(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns width and height in pixels from the headers, or `None` if they are damaged or of a rare format.
-pub(super) fn dimensions(bytes: &[u8]) -> Option<(usize, usize)> {
+/// Reads the width and height in pixels from the headers; `None` if these are damaged or of a rare format.
+pub(super) fn read_dimensions(bytes: &[u8]) -> Option<(usize, usize)> {
     let size = imagesize::blob_size(bytes).ok()?;
     (size.width > 0 && size.height > 0).then_some((size.width, size.height))
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     fn media(bytes: &[u8]) -> Option<(&'static str, Option<(usize, usize)>)> {
-        Some((media_type(bytes)?, dimensions(bytes)))
+        Some((detect_media_type(bytes)?, read_dimensions(bytes)))
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(in crate::run::tools) fn assess(
     }
 }
 
-/// Whether the shell's locale leaves ASCII bytes alone.
+/// Whether the locale of the shell has ASCII bytes only in ASCII characters.
 fn keeps_ascii(context: &DecisionContext) -> bool {
     let mut names = ["LC_ALL", "LC_CTYPE", "LANG"].iter();
     let value =
@@ -65,9 +65,9 @@ fn keeps_ascii(context: &DecisionContext) -> bool {
     locale.is_none_or(|locale| locale.to_str().is_some_and(shell::keeps_ascii))
 }
 
-/// Returns the analysis with the verdict that holds in `context`. A line that only reads by its text keeps this verdict
-/// if no program of it, nor a shell, is in a directory where the session may write, if commands that interpret a language
-/// are confined, and if all its requirements hold.
+/// Returns the analysis with its verdict in `context`. A line that only reads by its text is read-only if neither its
+/// programs nor a shell are in a directory where the session may write, commands that interpret a language are
+/// confined, and all requirements hold.
 pub fn check_requirements(analysis: Analysis, context: &DecisionContext) -> Analysis {
     settle(analysis, context, &mut WorkspacePrograms::new(context))
 }
@@ -87,7 +87,7 @@ fn settle(
     }
 }
 
-/// Returns why a command line that only reads by its text may do more.
+/// Returns the reason why a command line that only reads by its text may do more, if there is one.
 fn find_doubt(
     analysis: &Analysis,
     context: &DecisionContext,
@@ -147,27 +147,27 @@ fn find_doubt(
 /// The directory of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallDirectory {
-    /// An allowed directory.
+    /// The path of an allowed directory.
     pub(super) path: PathBuf,
-    /// A note for the model if this is not the directory that the shell had, or went to.
+    /// A note for the model if this is not the directory of the shell.
     pub(super) note: Option<String>,
 }
 
-/// Returns the directory where a call starts: that of the session, else its first directory, else the first allowed one
-/// that exists.
+/// Returns the directory where a call starts: the first existing one of the current directory of the session, its first
+/// directory, and the allowed ones.
 pub(super) fn start_directory(context: &ToolContext) -> Option<CallDirectory> {
     let preferred = [&context.directory, &context.home_directory].into_iter();
     let mut directories = preferred.chain(&context.allowed_directories);
     let path = directories.find(|directory| directory.is_dir())?;
     let gone = context.directory.display();
-    let note = || format!("{gone} no longer exists. {}", reset_to(path));
+    let note = || format!("{gone} no longer exists. {}", describe_reset(path));
     Some(CallDirectory {
         path: path.clone(),
         note: (*path != context.directory).then(note),
     })
 }
 
-/// Returns the directory of the next call, after one that started in `started`, if it changes.
+/// Returns the directory of the next call after one that started in `started`; `None` if it does not change.
 pub(super) fn directory_after(
     context: &ToolContext,
     started: &Path,
@@ -184,12 +184,13 @@ pub(super) fn directory_after(
             (started.to_owned(), None)
         }
         FinalDirectory::At(end) if context.allows_directory(&end) => (end, None),
-        FinalDirectory::At(_) | FinalDirectory::Gone => (home.clone(), Some(reset_to(home))),
+        FinalDirectory::At(_) | FinalDirectory::Gone => (home.clone(), Some(describe_reset(home))),
     };
     (path != context.directory || note.is_some()).then_some(CallDirectory { path, note })
 }
 
-fn reset_to(directory: &Path) -> String {
+/// Describes a reset of the directory for the model.
+fn describe_reset(directory: &Path) -> String {
     format!("Shell cwd was reset to {}", directory.display())
 }
 

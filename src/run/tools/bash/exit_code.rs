@@ -11,44 +11,45 @@ const RESULTS: &[(&str, &str)] = &[
 ];
 
 /// Commands that print nothing on success.
-const SILENT: &[&str] = &[
+const SILENT_COMMANDS: &[&str] = &[
     ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
     "touch", "true", "unset", "wait",
 ];
 
-/// Returns the meaning of exit status `code`, if it is a result of a known command and not a
-/// failure. `printed_errors`: stderr was not empty.
-pub(super) fn interpretation(
+/// Returns the meaning of the exit status `code` if it is a result of a known command, not a failure. `printed_errors`
+/// is whether standard error was not empty.
+pub(super) fn interpret_status(
     line: &CommandLine,
     code: i32,
     printed_errors: bool,
 ) -> Option<&'static str> {
     let last = last_command(line).filter(|last| code == 1 && !(last.after_cd && printed_errors))?;
-    let mut name = program_of(last.command).to_owned();
+    let mut name = program_name_of(last.command).to_owned();
     if name == "git" {
         name = format!("git {}", last.command.operands().first().unwrap_or(&""));
     }
     let mut results = RESULTS.iter();
-    let known = results.find(|(names, _)| names.split(',').any(|known| known == name));
-    known.map(|(_, meaning)| *meaning)
+    let found = results.find(|(names, _)| names.split(',').any(|known| known == name));
+    found.map(|(_, meaning)| *meaning)
 }
 
 /// Whether a command line prints nothing on success.
 pub(super) fn is_silent_on_success(line: &CommandLine) -> bool {
-    let is_silent = |command| SILENT.contains(&program_of(command));
+    let is_silent = |command| SILENT_COMMANDS.contains(&program_name_of(command));
     is_certain(line) && !line.commands.is_empty() && line.commands.iter().all(is_silent)
 }
 
-/// Whether a line has only simple commands, without texts that other commands print.
+/// Whether a line has only simple commands without here-documents, so that its last command is certain.
 fn is_certain(line: &CommandLine) -> bool {
     line.is_flat && !line.commands.iter().any(CommandPart::has_here_document)
 }
 
 /// Returns the name of the program, which may be a wrapper.
-fn program_of(command: &CommandPart) -> &str {
+fn program_name_of(command: &CommandPart) -> &str {
     first_word(command).map_or("", program_name)
 }
 
+/// Returns the label of the first word.
 fn first_word(command: &CommandPart) -> Option<&str> {
     command.words.first().map(PartWord::label)
 }
@@ -66,19 +67,19 @@ struct LastCommand<'line> {
 /// Commands that, before `&&`, cannot be the source of the exit status.
 const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
 
-/// Commands that change which command determines the status.
-const CHANGE_THE_RULES: &[&str] = &[
+/// Commands that may change which command determines the status.
+const STATUS_CHANGING: &[&str] = &[
     "set", "trap", "exit", "exec", "eval", "return", "source", ".",
 ];
 
-/// Returns the command that determines the status, if certain.
+/// Returns the command that determines the status, if that is certain.
 fn last_command(line: &CommandLine) -> Option<LastCommand<'_>> {
     let mut words = line.commands.iter().filter_map(first_word);
-    if !is_certain(line) || words.any(|word| CHANGE_THE_RULES.contains(&word)) {
+    if !is_certain(line) || words.any(|word| STATUS_CHANGING.contains(&word)) {
         return None;
     }
-    let commands = line.commands.iter().rev();
-    let mut commands = commands.filter(|command| !command.context.is_substituted);
+    let from_last = line.commands.iter().rev();
+    let mut commands = from_last.filter(|command| !command.context.is_substituted);
     let command = commands.next().filter(|last| !last.words.is_empty())?;
     let mut after_cd = false;
     let mut follows = command.follows;
@@ -149,7 +150,7 @@ mod tests {
         ];
         for (command, code, printed_errors, expected) in rows {
             assert_eq!(
-                interpretation(&parse(command), *code, *printed_errors),
+                interpret_status(&parse(command), *code, *printed_errors),
                 *expected,
                 "{command}"
             );

@@ -1,4 +1,4 @@
-//! A strict reader of git's configuration files.
+//! Parses configuration files of git strictly.
 
 /// A key, with `*` for its subsection and the rest in lower case, and a value: `remote.*.url`, `https://example.com`.
 /// Values with quotes or backslashes have those too.
@@ -20,15 +20,15 @@ pub(super) fn is_harmless((name, value): &Setting) -> bool {
     })
 }
 
-/// Parses a configuration file; `None` if git might read other settings. Each is on one line of its own. Git refuses
-/// values with wrong quotes.
+/// Parses a configuration file with each setting on one line; `None` if git might read other settings. Git itself
+/// refuses values with unbalanced quotes.
 pub(super) fn parse_settings(text: &str) -> Option<Vec<Setting>> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_letter);
     let mut settings = Vec::new();
     let mut section = None;
-    for line in text.lines() {
-        let line = line.trim_matches([' ', '\t']);
+    for indented in text.lines() {
+        let line = indented.trim_matches([' ', '\t']);
         // A backslash at the end joins lines.
         if line.ends_with('\\') || line.contains(|sign: char| sign.is_control() && sign != '\t') {
             return None;
@@ -36,8 +36,8 @@ pub(super) fn parse_settings(text: &str) -> Option<Vec<Setting>> {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        if let Some(header) = line.strip_prefix('[') {
-            let header = header.strip_suffix(']')?;
+        if let Some(rest) = line.strip_prefix('[') {
+            let header = rest.strip_suffix(']')?;
             let (name, subsection) = header.split_once(" \"").unwrap_or((header, "\""));
             if !is_name(name) || subsection.strip_suffix('"')?.contains(['"', '\\']) {
                 return None;
@@ -46,14 +46,14 @@ pub(super) fn parse_settings(text: &str) -> Option<Vec<Setting>> {
             section = Some(name.to_ascii_lowercase() + parent);
             continue;
         }
-        let (key, value) = line.split_once('=').unwrap_or((line, "true"));
-        let key = key.trim_end_matches([' ', '\t']).to_ascii_lowercase();
+        let (name, text) = line.split_once('=').unwrap_or((line, "true"));
+        let key = name.trim_end_matches([' ', '\t']).to_ascii_lowercase();
         if !is_name(&key) || !key.starts_with(|first: char| first.is_ascii_alphabetic()) {
             return None;
         }
-        let is_plain = !value.contains(['"', '\\']);
-        let comment = value.find(['#', ';']).filter(|_| is_plain);
-        let value = value.get(..comment.unwrap_or(value.len()))?;
+        let is_plain = !text.contains(['"', '\\']);
+        let comment = text.find(['#', ';']).filter(|_| is_plain);
+        let value = text.get(..comment.unwrap_or(text.len()))?;
         settings.push((
             format!("{}.{key}", section.as_ref()?),
             value.trim_matches([' ', '\t']).to_owned(),

@@ -19,22 +19,22 @@ use crate::run::tools::DecisionContext;
 use crate::shell::{GitScope, GitUse};
 
 /// Maximum size of a file that is read, in bytes.
-const MAX_FILE: u64 = 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The hook that runs after the index is written.
-const HOOK: &str = "post-index-change";
+const INDEX_HOOK: &str = "post-index-change";
 
-const UNUSUAL: &str = "git's repository has an unusual layout";
+const UNUSUAL_LAYOUT: &str = "git's repository has an unusual layout";
 
 /// Checks one use of git by a shell that starts in the directory of `context`.
 ///
 /// # Errors
-/// Git may run a program, for this reason (one line).
+/// The reason why git may run a program, on one line.
 pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), String> {
     let variable = |name: &&str| context.environment.get(name).map(Path::new);
     let homes = ["HOME", "XDG_CONFIG_HOME"];
-    let mut set = homes.iter().filter_map(variable);
-    if set.any(|path| {
+    let mut directories = homes.iter().filter_map(variable);
+    if directories.any(|path| {
         !path.as_os_str().is_empty() && !path.is_absolute() || is_per_process_path(path)
     }) {
         return Err("the directory of the user's settings differs by process".to_owned());
@@ -55,15 +55,15 @@ pub(super) fn check(git: &GitUse, context: &DecisionContext) -> Result<(), Strin
             return Err("git may inspect submodules, which have separate settings".to_owned());
         }
         let may_write = !context.shell.keeps_git_from_writing;
-        if may_write && hooks.iter().any(|hooks| exists(&hooks.join(HOOK))) {
-            return Err(format!("git may refresh its index and run `{HOOK}`"));
+        if may_write && hooks.iter().any(|hooks| exists(&hooks.join(INDEX_HOOK))) {
+            return Err(format!("git may refresh its index and run `{INDEX_HOOK}`"));
         }
     }
     Ok(())
 }
 
-/// Returns the directory of git without links; `None` if it is missing or differs by process, or if `..` removes a
-/// name from the path, as `cd` does, with another effect than following the link before it, as git does.
+/// Returns the directory of git without links. `None` if it is missing or differs by process, or if `..` in the path
+/// leads elsewhere for `cd`, which removes a name, than for git, which follows links first.
 fn find_git_dir(git: &GitUse, directory: &Path, shell: Option<&Path>) -> Option<PathBuf> {
     let named = git.directory(directory);
     let real = named.canonicalize().ok()?;
@@ -97,7 +97,7 @@ impl Repository {
             return Ok(None);
         };
         let found = Self::open(&top.join(".git"), top);
-        found.map(Some).ok_or_else(|| UNUSUAL.to_owned())
+        found.map(Some).ok_or_else(|| UNUSUAL_LAYOUT.to_owned())
     }
 
     /// Opens a repository; `None` if its layout is unusual. A directory that git does not take for a repository is
@@ -108,7 +108,7 @@ impl Repository {
         } else {
             let own = read_link_file(git, "gitdir: ")?;
             // Git always writes this.
-            let shared = read(&own.join("commondir")).ok()??;
+            let shared = read_file(&own.join("commondir")).ok()??;
             let is_linked = shared == b"../..\n" && read_link_file(&own.join("gitdir"), "")? == git;
             let common = own.ancestors().nth(2).filter(|_| is_linked)?.to_owned();
             (own, common)
@@ -120,7 +120,7 @@ impl Repository {
                 .all(|part| symlink_metadata(part).is_ok_and(|kind| kind.is_dir()))
             && !own.join("index").is_symlink()
             && !common.join("hooks").is_symlink()
-            && is_head(&read(&own.join("HEAD")).ok()??)
+            && is_head(&read_file(&own.join("HEAD")).ok()??)
             && !exists(&common.join("objects/info/alternates"));
         is_usual.then(|| Self {
             own,
@@ -129,11 +129,14 @@ impl Repository {
         })
     }
 
-    /// Checks the configuration; returns the directories that may have hooks.
+    /// Checks the configuration. Returns the directories that may have hooks.
+    ///
+    /// # Errors
+    /// A setting may run a program, or the configuration cannot be read strictly.
     fn check_settings(&self) -> Result<Vec<PathBuf>, String> {
         let mut hooks = vec![self.common.join("hooks")];
         for file in [self.common.join("config"), self.own.join("config.worktree")] {
-            let text = read(&file)?.unwrap_or_default();
+            let text = read_file(&file)?.unwrap_or_default();
             let settings = String::from_utf8(text)
                 .ok()
                 .and_then(|text| parse_settings(&text))
@@ -163,9 +166,9 @@ fn is_head(text: &[u8]) -> bool {
 
 /// Returns the path that a file names, without links; `None` if git may read the name in another way.
 fn read_link_file(file: &Path, prefix: &str) -> Option<PathBuf> {
-    let text = String::from_utf8(read(file).ok()??).ok()?;
-    let name = text.strip_prefix(prefix)?;
-    let name = name.strip_suffix('\n').unwrap_or(name);
+    let text = String::from_utf8(read_file(file).ok()??).ok()?;
+    let line = text.strip_prefix(prefix)?;
+    let name = line.strip_suffix('\n').unwrap_or(line);
     let path = file.parent()?.join(name);
     let is_clear =
         !name.is_empty() && !name.contains(char::is_control) && !is_per_process_path(&path);
@@ -173,20 +176,24 @@ fn read_link_file(file: &Path, prefix: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file; `None` if it is missing.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+///
+/// # Errors
+/// The file cannot be read, or is larger than [`MAX_FILE_BYTES`].
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
     if !exists(path) {
         return Ok(None);
     }
     let flags = OFlags::NOFOLLOW;
     let mut bytes = Vec::new();
     let read = open_regular(path, OpenOptions::new().read(true), flags)
-        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     match read {
-        Ok(length) if length as u64 <= MAX_FILE => Ok(Some(bytes)),
+        Ok(length) if length as u64 <= MAX_FILE_BYTES => Ok(Some(bytes)),
         _ => Err("a file of git's repository cannot be read, or is too large".to_owned()),
     }
 }
 
+/// Whether a file exists, without following links.
 fn exists(path: &Path) -> bool {
     symlink_metadata(path).is_ok()
 }

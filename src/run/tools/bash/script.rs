@@ -1,5 +1,4 @@
-//! The arguments of `bash -c`: the model's command, then a report of the final directory. It uses
-//! no files.
+//! The arguments of `bash -c`: the command of the model, then a report of the final directory, without files.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -8,7 +7,7 @@ use std::path::PathBuf;
 
 /// Descriptor on which the shell reports its directory. Bash moves its own descriptors to 10
 /// and above, out of the way of commands.
-pub(super) const REPORT: RawFd = 9;
+pub(super) const REPORT_DESCRIPTOR: RawFd = 9;
 
 /// Maximum length of an argument, in bytes; the limit of the system is 128 KiB.
 const MAX_ARGUMENT: usize = 120 * 1024;
@@ -24,9 +23,9 @@ pub(super) enum FinalDirectory {
     Unknown,
 }
 
-/// Returns the arguments of bash after `-c` for a command without NUL characters. It is in parameters, which may each have
-/// a part of it, and which are unset before it runs.
-pub(super) fn arguments(command: &str) -> Vec<OsString> {
+/// Returns the arguments of bash after `-c` for a command without NUL characters. The command is in positional
+/// parameters, each at most [`MAX_ARGUMENT`] bytes long, which are unset before it runs.
+pub(super) fn bash_arguments(command: &str) -> Vec<OsString> {
     let mut parameters = vec![OsString::from("bash")];
     let mut rest = command;
     while !rest.is_empty() {
@@ -34,21 +33,21 @@ pub(super) fn arguments(command: &str) -> Vec<OsString> {
         parameters.push(part.into());
         rest = after;
     }
-    let joined = (1..parameters.len()).map(|number| format!("${{{number}}}"));
-    let joined: String = joined.collect();
+    let references = (1..parameters.len()).map(|number| format!("${{{number}}}"));
+    let joined: String = references.collect();
     // On one line, because bash reads a line as a whole before it evaluates the command, whose syntax
     // errors can upset its parser. The command does not see the descriptor. A group, so that errors
     // of the report itself (a removed directory) are not shown as the command's; with `set -e`
     // they would end the shell.
     let script = format!(
-        "eval \"set --; {joined}\" {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
+        "eval \"set --; {joined}\" {REPORT_DESCRIPTOR}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT_DESCRIPTOR} || echo >&{REPORT_DESCRIPTOR} || :; }} \
          2>/dev/null; exit \"$turnpipe_status\""
     );
     std::iter::once(script.into()).chain(parameters).collect()
 }
 
 /// Parses the report of a shell that has ended.
-pub(super) fn final_directory(mut report: Vec<u8>) -> FinalDirectory {
+pub(super) fn parse_final_directory(mut report: Vec<u8>) -> FinalDirectory {
     // `pwd` adds one line feed; the name of a directory may end with more.
     match report.pop() {
         None => FinalDirectory::Unknown,
@@ -74,11 +73,11 @@ mod tests {
         let path = std::env::var_os("PATH").unwrap();
         let command = Command {
             program: "bash".into(),
-            arguments: [options.to_vec(), arguments(command)].concat(),
+            arguments: [options.to_vec(), bash_arguments(command)].concat(),
             environment: [("PATH".into(), path)].into(),
             directory: directory.into(),
             stdin: Stdin::Null,
-            report: Some(REPORT),
+            report: Some(REPORT_DESCRIPTOR),
             capture: Capture::default(),
             limits: Limits::with_timeout(Duration::from_mins(1)),
         };
@@ -86,7 +85,7 @@ mod tests {
             .spawners(1)
             .run(&command, &CancelToken::default())
             .unwrap();
-        let end = final_directory(finished.report.clone());
+        let end = parse_final_directory(finished.report.clone());
         (finished, end)
     }
 

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::assessment::{CallDirectory, assess, directory_after, start_directory};
-use super::exit_code::{interpretation, is_silent_on_success};
-use super::script::{REPORT, arguments, final_directory};
+use super::exit_code::{interpret_status, is_silent_on_success};
+use super::script::{REPORT_DESCRIPTOR, bash_arguments, parse_final_directory};
 use crate::io::{Environment, to_millis};
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::run::tools::builtin::Parameters;
@@ -26,7 +26,7 @@ use crate::shell::{Analysis, analyse};
 /// Maximum length of an inline result of a successful call, in UTF-16 units.
 const INLINE_LIMIT: usize = 30_000;
 
-/// No start-up files, so that a call depends only on its text.
+/// Options of bash: no start-up files, so that a call depends only on its text.
 const BASH_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
 /// Path of bash if it is not in `PATH`.
@@ -130,26 +130,28 @@ impl PreparedCall for ShellCall {
             environment = variables.into();
         }
         let options = BASH_OPTIONS.map(OsString::from).into_iter();
+        let arguments = options.chain(bash_arguments(&self.parameters.command));
         let command = Command {
             program: shell.into_os_string(),
-            arguments: options.chain(arguments(&self.parameters.command)).collect(),
+            arguments: arguments.collect(),
             environment,
             directory: start.path.clone(),
             stdin: Stdin::Null,
-            report: Some(REPORT),
+            report: Some(REPORT_DESCRIPTOR),
             capture: Capture::default(),
             limits: Limits::with_timeout(timeout),
         };
-        let finished = session.spawners.run(&command, call.cancel);
-        let mut finished = finished.map_err(|error| ToolFailure(error.to_string()))?;
-        let end = final_directory(std::mem::take(&mut finished.report));
+        let result = session.spawners.run(&command, call.cancel);
+        let mut finished = result.map_err(|error| ToolFailure(error.to_string()))?;
+        let end = parse_final_directory(std::mem::take(&mut finished.report));
         let moved = directory_after(session, &start.path, end);
-        self.reply(finished, timeout, &start, moved)
+        self.build_reply(finished, timeout, &start, moved)
     }
 }
 
 impl ShellCall {
-    fn reply(
+    /// Builds the reply of a command that has ended.
+    fn build_reply(
         &self,
         mut finished: Finished,
         timeout: Duration,
@@ -165,8 +167,8 @@ impl ShellCall {
             Leftovers::None => None,
         };
         let moved_note = moved.as_ref().and_then(|moved| moved.note.as_deref());
-        let notes = [start.note.as_deref(), left_behind, moved_note];
-        let notes = join_lines(notes.into_iter().flatten());
+        let all_notes = [start.note.as_deref(), left_behind, moved_note];
+        let notes = join_lines(all_notes.into_iter().flatten());
 
         let mut structured = json!({
             "stdout": printed.stdout(INLINE_LIMIT),
@@ -178,21 +180,21 @@ impl ShellCall {
         let failure = describe_failure(&finished, "Command", timeout);
         let is_error = matches!(failure, Some((CallStatus::Error, _)));
         let code = finished.status.shell_code();
-        let meaning = interpretation(&self.analysis.line, code, printed.has_errors());
-        let meaning = meaning.filter(|_| is_error);
+        let known = interpret_status(&self.analysis.line, code, printed.has_errors());
+        let meaning = known.filter(|_| is_error);
         if let Some(meaning) = meaning {
             structured["returnCodeInterpretation"] = meaning.into();
         }
         let (status, content, full) = match failure.filter(|_| meaning.is_none()) {
             None => {
-                let shown = printed.success(Streams::Both, INLINE_LIMIT);
+                let shown = printed.format_success(Streams::Both, INLINE_LIMIT);
                 (CallStatus::Ok, shown.content, shown.full)
             }
             Some((status, headline)) => {
                 if status == CallStatus::TimedOut {
                     structured["timedOutAfterMs"] = to_millis(timeout).into();
                 }
-                (status, printed.failure(&headline), None)
+                (status, printed.format_failure(&headline), None)
             }
         };
         let failed = matches!(status, CallStatus::Error | CallStatus::TimedOut);
@@ -215,6 +217,7 @@ fn find_shell(environment: &Environment) -> Option<PathBuf> {
         .find(|candidate| is_executable_file(candidate))
 }
 
+/// Whether a path is a file with an execute permission.
 fn is_executable_file(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

@@ -13,22 +13,23 @@ use crate::run::tools::DecisionContext;
 use crate::run::tools::child_environment::search_path;
 use crate::run::tools::removed_variables::{AffectedPrograms, Condition, removed_variable};
 
-/// Pagers that git starts unless a variable names another one, and usual ones of users' settings.
+/// Pagers that git starts by default, and usual ones in the settings of users.
 const PAGERS: &str = "less more pager bat cat delta diff-so-fancy";
 
 /// Finds programs in directories where the session may write, by the search of the shell.
 pub(super) struct WorkspacePrograms {
-    /// The directories where the session may write, as they are named and without links.
+    /// The directories where the session may write, as given and with links resolved.
     workspace: Vec<PathBuf>,
     /// Directories of `PATH`, and whether the session may write to each.
     directories: Vec<(PathBuf, bool)>,
+    /// The programs that were looked up, and whether they are in the workspace.
     known: HashMap<String, bool>,
 }
 
 impl WorkspacePrograms {
     pub(super) fn new(context: &DecisionContext) -> Self {
-        let named = context.allowed_directories.iter();
-        let named = named
+        let allowed = context.allowed_directories.iter();
+        let named = allowed
             .chain([&context.directory])
             .chain(&context.own_directory);
         let real = named.clone().filter_map(|path| path.canonicalize().ok());
@@ -58,7 +59,8 @@ impl WorkspacePrograms {
             .find(|name| self.contains(name))
     }
 
-    /// Returns why a variable of another agent's shell makes it unclear what programs do.
+    /// Returns the reason why the effect of programs is unclear in the shell of another agent, if a variable makes it
+    /// so.
     pub(super) fn find_unclear_variable(
         &mut self,
         context: &DecisionContext,
@@ -103,14 +105,14 @@ impl WorkspacePrograms {
         (is_git && self.find(PAGERS.split(' ')).is_some()).then(|| why.to_owned())
     }
 
-    /// Whether a value is absolute paths outside the workspace, separated by colons.
+    /// Whether a value consists of absolute paths outside the workspace, separated by colons.
     fn are_outside(&self, value: &OsStr) -> bool {
         // The loader takes `;` and spaces for separators, and bash expands `BASH_ENV`.
-        let is_sign = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
+        let is_special = |byte: &u8| byte.is_ascii_whitespace() || b";$`~\\*?[".contains(byte);
         let is_outside = |path: PathBuf| {
             path.is_absolute() && !self.has_file(&path) && !is_per_process_path(&path)
         };
-        !value.as_bytes().iter().any(is_sign) && std::env::split_paths(value).all(is_outside)
+        !value.as_bytes().iter().any(is_special) && std::env::split_paths(value).all(is_outside)
     }
 
     /// Whether no word of a command names a program of the workspace.
@@ -118,7 +120,7 @@ impl WorkspacePrograms {
         let is_separator = |letter: char| !letter.is_alphanumeric() && !"/._+-".contains(letter);
         let words = command.to_str().unwrap_or("$").split(is_separator);
         let mut words = words.map(|word| word.trim_start_matches('-'));
-        // A shell may read other words than these.
+        // A shell may split a command with these characters into other words.
         let mut bytes = command.as_bytes().iter();
         !bytes.any(|byte| b"$`~\\\"'".contains(byte))
             && words.all(|word| {
@@ -129,19 +131,20 @@ impl WorkspacePrograms {
             })
     }
 
-    /// Whether a path leads to a place where the session may write.
+    /// Whether a path, or the file to which it leads, is in the workspace.
     fn has_file(&self, path: &Path) -> bool {
         let real = path.canonicalize();
         is_in_workspace(path, &self.workspace)
             || real.is_ok_and(|real| is_in_workspace(&real, &self.workspace))
     }
 
-    /// Whether a program of `PATH` is a script, which another program reads.
+    /// Whether a program in `PATH` is a script.
     fn has_script(&self, program: &str) -> bool {
         let mut directories = self.directories.iter();
         directories.any(|(directory, _)| is_script(&directory.join(program)))
     }
 
+    /// Whether a program in `PATH` is, or may start, a program of the workspace.
     fn contains(&mut self, program: &str) -> bool {
         if let Some(known) = self.known.get(program) {
             return *known;
@@ -164,9 +167,9 @@ fn is_script(program: &Path) -> bool {
     if !program.is_file() {
         return false;
     }
-    let mut beginning = [0; 2];
-    let read = File::open(program).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == *b"#!"
+    let mut start = [0; 2];
+    let read = File::open(program).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"#!"
 }
 
 /// Whether the session may write to a program without approval. System programs need approval even

@@ -226,7 +226,7 @@ impl CommandCall {
         });
         let Some((status, headline)) = describe_failure(&finished, &self.declaration.name, timeout)
         else {
-            let inline = output.success(Streams::Stdout, limit);
+            let inline = output.format_success(Streams::Stdout, limit);
             return Ok(ToolReply {
                 full: inline.full,
                 ..ToolReply::text(inline.content, structured)
@@ -235,7 +235,7 @@ impl CommandCall {
         if status == CallStatus::TimedOut {
             structured["timedOutAfterMs"] = to_millis(timeout).into();
         }
-        let text = output.failure(&headline);
+        let text = output.format_failure(&headline);
         Ok(ToolReply::with_status(status, text, structured))
     }
 }

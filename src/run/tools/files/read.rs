@@ -15,7 +15,7 @@ use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::io::retry_interrupted;
 use crate::run::tools::builtin::{Parameters, WholeNumber};
 use crate::run::tools::paths::absolute_path;
-use crate::run::tools::reply::{MAX_IMAGE_BYTES, dimensions, image_block};
+use crate::run::tools::reply::{MAX_IMAGE_BYTES, encode_image, read_dimensions};
 use crate::run::tools::{
     Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
     PreparedCall, ResultLimit, ToolFailure, ToolReply,
@@ -139,13 +139,13 @@ fn image_reply(
         bytes.extend(read_at_most(file, rest).map_err(read_failure)?);
     }
     let byte_count = bytes.len() as u64;
-    let image = image_block(media_type, &bytes, size.max(byte_count))?;
+    let image = encode_image(media_type, &bytes, size.max(byte_count))?;
     let mut file = json!({
         "base64": image.data,
         "type": media_type,
         "originalSize": byte_count,
     });
-    if let Some((width, height)) = dimensions(&bytes) {
+    if let Some((width, height)) = read_dimensions(&bytes) {
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
     Ok(ToolReply {

@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use super::replace_file::replace;
 use crate::io::{is_per_process_path, is_procfs, open_regular};
 use crate::run::tools::paths::absolute_path;
-use crate::run::tools::reply::media_type;
+use crate::run::tools::reply::detect_media_type;
 use crate::run::tools::{CallContext, ToolContext, ToolFailure, access};
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 
@@ -143,7 +143,7 @@ impl FileKind {
     pub(super) fn detect(head: &[u8]) -> Self {
         let head = &head[..head.len().min(HEAD_BYTES)];
         let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-        if let Some(media_type) = media_type(head) {
+        if let Some(media_type) = detect_media_type(head) {
             Self::Image(media_type)
         } else if head.starts_with(b"%PDF-") {
             Self::Pdf

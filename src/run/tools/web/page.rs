@@ -10,7 +10,7 @@ use super::markdown::to_markdown;
 use crate::client::http::{ContentType, Response};
 use crate::io::CancelToken;
 use crate::run::tools::Image;
-use crate::run::tools::reply::{image_block, media_type};
+use crate::run::tools::reply::{detect_media_type, encode_image};
 use crate::text::format_byte_size;
 
 /// Number of bytes to search for a page's declaration of its encoding.
@@ -75,9 +75,9 @@ fn convert_body(
     bytes: &[u8],
     cancel: &CancelToken,
 ) -> Result<PageBody, String> {
-    if let Some(media_type) = media_type(bytes) {
+    if let Some(media_type) = detect_media_type(bytes) {
         let size = bytes.len() as u64;
-        let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
+        let image = encode_image(media_type, bytes, size).map_err(|failure| failure.0)?;
         return Ok(PageBody::Image(image));
     }
     let is_html = match ContentType::parse(header) {
