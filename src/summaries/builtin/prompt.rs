@@ -136,12 +136,11 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
                 }
             }
             Kind::Text | Kind::Item => {
-                let sentences = split_sentences(&line.text);
-                found.extend(
-                    sentences
-                        .iter()
-                        .filter_map(|text| Quotation::parse(text, place)),
-                );
+                for sentence in split_sentences(&line.text) {
+                    let previous = found.last().map(|last| last.aim);
+                    place.is_below_role |= previous == Some(Aim::Person);
+                    found.extend(Quotation::parse(&sentence, place));
+                }
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
                 let pasted = next.filter(|next| !matches!(next.kind, Kind::Text | Kind::Item));
                 if let (Some(last), Some(pasted)) = (found.last_mut(), pasted)

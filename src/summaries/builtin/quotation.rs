@@ -1,12 +1,12 @@
 //! A sentence of a prompt, and its purpose as its words tell it.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::clean::clean;
 use super::prose::is_east_asian;
+use super::words::compile_words;
 use crate::text::{display_width, pattern};
 
 /// Minimum width of a sentence or a heading with a topic, in cells.
@@ -24,25 +24,6 @@ pub(super) const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 /// Marks around a quoted prompt.
 const QUOTES: [char; 8] = ['"', '\'', '“', '”', '「', '」', '«', '»'];
 
-/// The words of each section of the file, as alternatives of a regular expression.
-static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
-    let sections = include_str!("words/prompt.txt").split("\n\n");
-    let sections = sections.filter_map(|section| section.trim().split_once("]\n"));
-    // Scripts without spaces have no word boundaries.
-    let end = |line: &str| if is_east_asian(line) { "" } else { r"\b" };
-    let bounded = |line: &str| format!("{0}(?:{line}){0}", end(line));
-    let joined = |lines: &str| lines.lines().map(bounded).collect::<Vec<_>>().join("|");
-    sections
-        .map(|(name, lines)| (name.trim_start_matches('['), joined(lines)))
-        .collect()
-});
-
-/// Compiles the words of a section, between two patterns.
-fn compile_words(before: &str, section: &str, after: &str) -> Regex {
-    let words = WORDS.get(section).map_or("", String::as_str);
-    pattern(&format!("(?i){before}(?:{words}){after}"))
-}
-
 /// Greetings with up to one more word, as in `Hi Claude,`.
 static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     let end = r"(?: [\w']+)?(?:\s*[,.:;!?،–—-]+(?:\s+|$)|[，。！、]|\s*$))+";
@@ -55,6 +36,8 @@ static SCENE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing (?:[^a]|a[^s]|as\w)"));
 static ASIDE: LazyLock<Regex> =
     LazyLock::new(|| compile_words("^(?:please |bitte |por favor,? )?", "asides", ""));
+/// An instruction for all tasks, if it follows a role.
+static STANDING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "standing", ""));
 static STATEMENT: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "statements", ""));
 /// Words at the start of a sentence; anywhere in scripts without spaces.
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
@@ -106,6 +89,8 @@ pub(super) struct Place {
     pub(super) is_item: bool,
     /// Whether the sentence is in a section whose name announces a request.
     pub(super) is_in_goal: bool,
+    /// Whether a description of the model or the user is before it.
+    pub(super) is_below_role: bool,
 }
 
 impl Quotation {
@@ -119,6 +104,7 @@ impl Quotation {
             text if SCENE.is_match(text) => Aim::Statement,
             text if PERSON.is_match(text) => Aim::Person,
             text if ASIDE.is_match(text) => Aim::Aside,
+            text if place.is_below_role && STANDING.is_match(text) => Aim::Aside,
             text if text.ends_with(['?', '？', '؟']) => Aim::Question,
             text if REQUEST.is_match(text) || GOAL_MARK.is_match(text) => Aim::Request,
             text if COMMAND.is_match(text) => Aim::Command,

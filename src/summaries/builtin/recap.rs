@@ -12,12 +12,12 @@ use super::label::label_answered_calls;
 use super::prompt::prompt;
 use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{quote_latest_request, quote_open_request};
+use super::words::compile_words;
 use crate::message::{
     Call, Message, Origin, Role, Thread, is_interruption, is_remark, without_injected,
 };
 use crate::summaries::Language;
 use crate::summaries::language::{certain_language, dominant_language};
-use crate::text::pattern;
 
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
@@ -51,40 +51,25 @@ const FRAMES: &str = include_str!("words/frames.txt");
 
 /// An announcement of work that did not follow.
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:(?:now|next|first|then|so|but),? )?(?:let me|let's|(?:i|we)(?:'ll| will|(?: now| also| still)? need to|(?:'m|'re| am| are) going to)|déjame|voy a|vamos a|laisse(?:z|-)moi|je vais|lass mich|ich werde|deixe-me|vou|lasciami)(?: now| also| first)? ",
-    )
+    let before = "^(?:(?:now|next|first|then|so|but),? )?";
+    compile_words(before, "proposals futures", "(?: now| also| first)? ")
 });
 
 /// The start of a sentence that does not report on the work: about the next sentences, or about the message of the user.
-static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |got it\.?$|thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
-    )
-});
+static OPENING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "openings", ""));
 
 /// The heading of a section with the outcome.
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr|changes)\b|^what (?:(?:was|i|has been|i've) )?(?:changed|done|did|fixed)\b",
-    )
-});
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "summaries", ""));
 
-/// Words of a sentence, a list or a section about work that is not done yet.
-static PLAN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)\b(?:i|we)(?:'ll| will)\b|\b(?:am|are|'m|'re) going to\b|\bplans?\b|next steps?|\bto ?do\b|\bwerde\b|\bwerden\b",
-        r"|\bvoy a\b|\bvamos a\b|\bpróximos\b|\bje vais\b|\bnous allons\b|prochaines|vado a|\bvou\b|буду|план|следующ",
-        r"|ます[。：:]?$|予定|計画|次の|하겠|계획|다음|将|计划|接下来|下一步",
-    ))
-});
+/// The sentence before a list of work that is not done yet. `다음` and `следующие` alone announce any list.
+static PLAN: LazyLock<Regex> = LazyLock::new(|| compile_words("", "futures steps", ""));
+
+/// The heading of a section with work that may not be done yet.
+static PLAN_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| compile_words("", "futures steps plans", ""));
 
 /// The heading of a section with the next steps, unlike `Plan`, which may be about finished work.
-static STEPS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\bnext (?:steps?|up)\b|nächste|próximos|prochaines|prossimi|следующ|次の|다음|接下来|下一步",
-    )
-});
+static STEPS: LazyLock<Regex> = LazyLock::new(|| compile_words("", "steps", ""));
 
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
@@ -324,8 +309,8 @@ impl Reply {
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
             if sentence.kind == Kind::Heading {
-                is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
-                is_plan = !is_summary && PLAN.is_match(&text);
+                is_summary = SUMMARY.is_match(&text);
+                is_plan = !is_summary && PLAN_HEADING.is_match(&text);
                 if is_plan && STEPS.is_match(&text) {
                     let mut sections = after.split(|next| next.kind == Kind::Heading);
                     plan = sections.next().and_then(section_plan).or(plan);
@@ -342,16 +327,19 @@ impl Reply {
                     plan = Some(cut(&heads.join("; "), NEXT_CELLS));
                     continue;
                 }
-                // `Based on the changes, here is the list:`
-                let announces = text.split(", ").any(|clause| NO_REPORT.is_match(clause));
-                text = match (heads.as_slice(), announces) {
-                    ([], false) if is_long(&text, OPENING_WORDS) => text,
-                    ([], _) => continue,
-                    (heads, true) => heads.join("; "),
-                    (heads, false) => [&text, " ", &heads.join("; ")].concat(),
-                };
+                // `Based on the changes, here is the code:`
+                let announces = text.split(", ").any(|clause| OPENING.is_match(clause));
+                if heads.is_empty() && (announces || !is_long(&text, OPENING_WORDS)) {
+                    continue;
+                }
+                text = [&text, " ", &heads.join("; ")]
+                    .concat()
+                    .trim_end()
+                    .to_owned();
             }
-            if is_report(&text) && !is_plan {
+            let is_question = text.ends_with(['?', '？']);
+            let is_opening = ANNOUNCEMENT.is_match(&text) || !opens_list && OPENING.is_match(&text);
+            if !is_question && !is_opening && !is_plan {
                 statements.push((text, is_summary));
             }
         }
@@ -393,11 +381,6 @@ fn item_head(item: &str) -> &str {
     let is_phrase = |end: &usize| item[..*end].contains(' ');
     let phrases = ends.into_iter().filter(is_phrase);
     item[..phrases.min().unwrap_or(item.len())].trim_end_matches(ENDS)
-}
-
-/// Whether a sentence reports on the work.
-fn is_report(text: &str) -> bool {
-    !text.ends_with(['?', '？']) && !ANNOUNCEMENT.is_match(text) && !NO_REPORT.is_match(text)
 }
 
 /// Returns the step that the last sentence announces, or a question in the last two sentences. `opens_work` says whether

@@ -430,7 +430,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "Done. Here's what was updated:\n\n- **`plan.md`** — the dates\n- **`todo.md`** — a link",
-            "plan.md — the dates; todo.md — a link",
+            "Here's what was updated: plan.md — the dates; todo.md — a link",
         ),
         ("Fixed. `SHORY` → `SHORT`.", "SHORY → SHORT"),
         (
