@@ -13,7 +13,7 @@ use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
 
 /// Signs at the end of a line that announces the next ones.
-const COLONS: [char; 2] = [':', '：'];
+pub(super) const COLONS: [char; 2] = [':', '：'];
 
 /// A line of a form: `Description: the page is empty`.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
@@ -39,7 +39,7 @@ static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"^(?:[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
+        r#"^(?:\[[^\]]+\]: \S|[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
         r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|[^"“]{0,32}\d\d:\d\d:\d\d"#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
         r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
@@ -153,8 +153,12 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
             }
         }
     }
-    if found.iter().any(|sentence| sentence.place.is_in_goal) {
-        found.retain(|sentence| sentence.place.is_in_goal);
+    // A request before the sections is not in them, but a template may be.
+    let asks = |sentence: &Quotation| sentence.aim <= Aim::Command && !sentence.is_short();
+    let mut opening = found.iter().take_while(|next| next.place.paragraph == 0);
+    let is_in_goal = |sentence: &Quotation| sentence.place.is_in_goal;
+    if found.iter().any(is_in_goal) && !opening.any(asks) {
+        found.retain(is_in_goal);
     }
     let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
     let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
@@ -207,8 +211,11 @@ fn mark_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
 /// Whether a line was pasted, or only mentions files.
 fn is_pasted(line: &str) -> bool {
     let mut words = line.split_whitespace();
+    // `@app.py (1-20)`
+    let is_reference =
+        |word: &str| word.starts_with(['@', '(']) || word.ends_with(')') || word.contains("://");
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
     signs.count() > words.clone().count().max(2) * 2
         || PASTED.is_match(line)
-        || !line.is_empty() && words.all(|word| word.starts_with('@') || word.contains("://"))
+        || !line.is_empty() && words.all(is_reference)
 }

@@ -1,6 +1,7 @@
 //! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
 //! and the next step. See `docs/records.md`, Labels, titles and recaps.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -52,7 +53,7 @@ const FRAMES: &str = include_str!("words/frames.txt");
 /// An announcement of work that did not follow.
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     let before = "^(?:(?:now|next|first|then|so|but),? )?";
-    compile_words(before, "proposals futures", "(?: now| also| first)? ")
+    compile_words(before, "proposals futures", "(?: now| also| first)? ?")
 });
 
 /// The start of a sentence that does not report on the work: about the next sentences, or about the message of the user.
@@ -117,11 +118,8 @@ pub fn write_recap_below(heading: &str, messages: &[Message]) -> String {
     let lowered = heading.trim_end_matches(ENDS).to_lowercase();
     let start = &lowered[..lowered.floor_char_boundary(HEADING_BYTES)];
     if parts.goal.to_lowercase().starts_with(start) {
-        let latest = parts
-            .goal
-            .split_once(" → ")
-            .map(|(_, latest)| latest.to_owned());
-        parts.goal = latest.unwrap_or_default();
+        let latest = parts.goal.split_once(" → ");
+        parts.goal = latest.map_or(String::new(), |(_, latest)| latest.to_owned());
     }
     parts.is_below_heading = true;
     parts.fit(None)
@@ -143,7 +141,13 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let end = messages.iter().rposition(is_reply).map_or(0, |at| at + 1);
     let (before, after) = messages.split_at(end);
     let open_request = quote_open_request(after, REQUEST_CELLS);
-    let goal = quote_latest_request(before, REQUEST_CELLS);
+    let is_prompt = |message: &Message| prompt(message).is_some();
+    // Requests without a reply are goals as well, up to the open one.
+    let asked = match messages.iter().rposition(is_prompt) {
+        Some(last) if open_request.is_some() => &messages[..last],
+        _ => before,
+    };
+    let goal = quote_latest_request(asked, REQUEST_CELLS);
     let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);
@@ -160,7 +164,9 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
     let next = find_next(&last_sentences, opens_work).or(planned.map(Next::Step));
-    let next = next.filter(|_| open_request.is_none() && !was_interrupted && !is_working);
+    // Even `yes` answers a question.
+    let is_answered = after.iter().any(is_prompt);
+    let next = next.filter(|_| !is_answered && !was_interrupted && !is_working);
     // While work continues, reports of earlier turns are about another goal.
     let is_unfinished = next.is_some() || is_working;
     let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !is_unfinished);
@@ -183,11 +189,8 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
 /// Returns the language of the prompts. If it is not certain, the language of the prompts together with the reply, if the
 /// prompts may be in that language.
 fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
-    let prompts = messages
-        .iter()
-        .filter_map(prompt)
-        .collect::<Vec<_>>()
-        .join("\n");
+    let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
+    let prompts = prompts.join("\n");
     let both = certain_language(&format!("{prompts}\n{reply}"));
     let both = both.filter(|language| language.is_plausible(&prompts));
     // In another script even a likely language is better than English words.
@@ -204,11 +207,10 @@ impl Parts {
             recap.split_whitespace().count() <= MAX_WORDS
                 && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
         };
+        let write = |cells| self.write_within(frame, cells);
         let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-        let recap = widths
-            .map(|cells| self.write_within(frame, cells))
-            .find(fits);
-        let recap = recap.unwrap_or_else(|| self.write_within(frame, MIN_REPORT_CELLS));
+        let recap = widths.map(write).find(fits);
+        let recap = recap.unwrap_or_else(|| write(MIN_REPORT_CELLS));
         let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
         words.join(" ")
     }
@@ -225,16 +227,12 @@ impl Parts {
         };
         let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
-        let calls_label = if code == "en" {
-            self.calls_label.as_str()
-        } else {
-            ""
-        };
+        let label = Some(&*self.calls_label).filter(|_| code == "en");
         let mut parts = [
             (opened, self.open_request.as_deref().unwrap_or_default()),
             (aim, &self.goal),
             (done, &report),
-            ("", calls_label),
+            ("", label.unwrap_or_default()),
             ("", interrupted.unwrap_or_default()),
             (next_name, next),
         ];
@@ -259,7 +257,19 @@ fn label_calls(steps: &[Message]) -> String {
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
     let answered = calls.filter_map(|call| Some((call, answer(call)?)));
-    label_answered_calls(&answered.collect::<Vec<_>>(), None)
+    let mut answered: Vec<_> = answered.collect();
+    // A later success of the same call overturns a failure.
+    let mut succeeded = HashSet::new();
+    answered.reverse();
+    answered.retain(|(call, result)| match (&call.name, call.input.get()) {
+        same if result.failed => !succeeded.contains(&same),
+        same => {
+            succeeded.insert(same);
+            true
+        }
+    });
+    answered.reverse();
+    label_answered_calls(&answered, None)
 }
 
 /// Returns the columns of a language in `FRAMES`, by default of the line `*`.
@@ -286,13 +296,9 @@ fn is_reply(message: &Message) -> bool {
 /// Returns the text of a reply; for an error of an API, the message in its JSON.
 fn read_reply(reply: &Message) -> String {
     let text = reply.text();
-    let json = text
-        .split_once('{')
-        .filter(|_| text.starts_with("API Error"));
-    let json = json.and_then(|(start, _)| {
-        let mut values = Deserializer::from_str(&text[start.len()..]).into_iter::<Value>();
-        values.next()?.ok()
-    });
+    let start = text.find('{').filter(|_| text.starts_with("API Error"));
+    let values = start.map(|start| Deserializer::from_str(&text[start..]).into_iter::<Value>());
+    let json = values.and_then(|mut values| values.next()?.ok());
     let error = json.and_then(|json| Some(json["error"]["message"].as_str()?.to_owned()));
     error.map_or(text, |error| format!("The request failed: {error}"))
 }
@@ -354,13 +360,9 @@ impl Reply {
 /// Returns the items of a section about the next steps, or its first sentence.
 fn section_plan(section: &[Sentence]) -> Option<String> {
     let heads = item_heads(section);
-    let first = section.first()?.text.clone();
-    let steps = if heads.is_empty() {
-        first
-    } else {
-        heads.join("; ")
-    };
-    Some(cut(&steps, NEXT_CELLS))
+    let first = section.first()?.text.as_str();
+    let steps = if heads.is_empty() { vec![first] } else { heads };
+    Some(cut(&steps.join("; "), NEXT_CELLS))
 }
 
 /// Returns the head of each item.
@@ -378,8 +380,7 @@ fn is_long(text: &str, words: usize) -> bool {
 /// Returns the part of an item before its explanation; the whole item if this part is only a name.
 fn item_head(item: &str) -> &str {
     let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
-    let is_phrase = |end: &usize| item[..*end].contains(' ');
-    let phrases = ends.into_iter().filter(is_phrase);
+    let phrases = ends.into_iter().filter(|end| item[..*end].contains(' '));
     item[..phrases.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 

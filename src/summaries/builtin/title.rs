@@ -5,7 +5,7 @@
 
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill, is_verb_last};
-use super::prompt::{prompt, quote_sentences};
+use super::prompt::{COLONS, prompt, quote_sentences};
 use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::find_request;
 use crate::message::Message;
@@ -71,7 +71,11 @@ fn join_sentences(sentences: &[Quotation], cells: usize) -> String {
 /// Returns the request of a prompt and the sentences that follow it.
 fn request_onward(prompt: &str) -> Option<Vec<Quotation>> {
     let sentences = quote_sentences(prompt);
-    Some(sentences[find_request(&sentences)?..].to_vec())
+    let mut sentences = sentences[find_request(&sentences)?..].iter();
+    let request = sentences.next().cloned();
+    // A heading leads to something that is not quoted.
+    let onward = sentences.take_while(|next| !next.text.ends_with(COLONS));
+    Some(request.into_iter().chain(onward.cloned()).collect())
 }
 
 /// Quotes the request of a prompt; `None` if it names no topic.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::act::{Act, CallActs, Effect, Failure, Verb, quote};
+use super::act::{Act, CallActs, Effect, Verb, quote};
 use super::call::Call;
 use super::program::Program;
 use super::status::{CommandEnd, has_only_errors_of, infer_ends, named_programs, refused_programs};
@@ -132,7 +132,7 @@ impl Line<'_> {
             CallOutcome::Failed => self.describe_failure(&steps),
             _ => {
                 let (name, ending) = (name_steps(steps.iter(), false), self.call.failure_word());
-                CallActs::Failed(Failure::new(name, ending, Vec::new()))
+                CallActs::failed(name, ending, Vec::new())
             }
         }
     }
@@ -205,13 +205,13 @@ impl Line<'_> {
         }
         if !failed.is_empty() {
             let name = name_steps(failed.into_iter(), false);
-            return CallActs::Failed(Failure::new(name, "failed", acts));
+            return CallActs::failed(name, "failed", acts);
         }
         if acts.is_empty() {
             let first = steps().find(|step| !step.program.name().is_empty());
             acts = first.map_or_else(|| vec![Act::new(Verb::Run, "a command")], Step::acts);
         }
-        CallActs::Done(acts)
+        CallActs::done(acts)
     }
 
     /// Describes a failed line by the commands that may have failed. If the status is an answer of these commands, such as
@@ -238,7 +238,7 @@ impl Line<'_> {
         let has_ended = refused_programs(self.output).is_empty();
         let are_answers = has_ended && answers.len() == suspects().count();
         if are_answers && are_alternatives && !answers.is_empty() {
-            return CallActs::Done(named_acts(before).into_iter().chain(answers).collect());
+            return CallActs::done(named_acts(before).into_iter().chain(answers).collect());
         }
         let before = changes(before);
         let may_answer = suspects().count() > 1 && !answers.is_empty();
@@ -259,7 +259,7 @@ impl Line<'_> {
         } else {
             "Shell script".to_owned()
         };
-        CallActs::Failed(Failure::new(name.trim_end().to_owned(), ending, before))
+        CallActs::failed(name.trim_end().to_owned(), ending, before)
     }
 }
 
@@ -316,27 +316,27 @@ fn name_steps<'a>(
         let is_part = is_one_of_them && !step.program.is_passive();
         !step.program.is_glue() && (is_part || !step.program.is_filter())
     };
-    let words = |step: &Step<'_>| step.program.words();
+    let words = |step: &Step<'_>| step.program.attempt();
     let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
     if names.is_empty() && steps.clone().count() == 1 {
         names.extend(steps.filter(|step| step.program.is_loud()).map(words));
     }
     let (count, names) = (names.len(), distinct(names.into_iter()));
     let word = if is_one_of_them { " or " } else { " and " };
-    match (names.as_slice(), names.len()) {
-        ([], _) => "Command".to_owned(),
-        (few, 1..4) => {
-            let width: usize = few.iter().map(|name| display_width(name)).sum();
+    match names.as_slice() {
+        [] => "Command".to_owned(),
+        few if few.len() < 4 => {
             let room = NAME_CELLS - word.len() * (few.len() - 1);
+            let width: usize = few.iter().map(|name| display_width(name)).sum();
             let share = if width <= room {
                 room
             } else {
                 room / few.len()
             };
-            let few: Vec<String> = few.iter().map(|name| cut_end(name, share)).collect();
-            few.join(word)
+            let few = few.iter().map(|name| cut_end(name, share));
+            few.collect::<Vec<_>>().join(word)
         }
         _ if is_one_of_them => format!("One of {count} commands"),
-        ([first, ..], _) => format!("{}{MORE}", first.trim_end_matches(MORE)),
+        [first, ..] => format!("{}{MORE}", first.trim_end_matches(MORE)),
     }
 }

@@ -55,7 +55,7 @@ impl<'a> Program<'a> {
         let mut words = self.command.words.iter().map(PartWord::label);
         match (words.next(), words.next()) {
             (Some("command"), Some("-v" | "-V")) => "command",
-            _ => self.command.own_program(),
+            _ => self.command.own_program().trim_end_matches(".exe"),
         }
     }
 
@@ -317,7 +317,7 @@ impl<'a> Program<'a> {
                 let words = format!("find {action} {}", executed.map_or("", program_name));
                 return words.trim_end().to_owned();
             }
-            _ if self.is_glue() && program != "exit" => return program.to_owned(),
+            _ if self.is_glue() && !matches!(program, "exit" | "cd") => return program.to_owned(),
             _ => {}
         }
         let first = self.operands().first().copied();
@@ -351,6 +351,14 @@ impl<'a> Program<'a> {
         words.trim_end().to_owned() + &option
     }
 
+    /// Returns the words of a failure: those of a write from a here-document, or else of the program.
+    pub(super) fn attempt(&self) -> String {
+        let file = self.command.output();
+        let file = file.filter(|_| self.command.has_here_document() && self.name() == "cat");
+        let write = file.map(|file| self.on_files(Verb::Write, &[file]));
+        write.map_or_else(|| self.words(), |act| act.describe_attempt(self.call.cwd))
+    }
+
     /// Returns an option without which the program may do something else: `--dry-run`, `-n`, `-l`.
     fn telling_option(&self) -> Option<&'a str> {
         let is_telling = |word: &&str| {
@@ -367,11 +375,20 @@ impl<'a> Program<'a> {
         options.find(|word| word.len() < WORDS_CELLS / 2 && !self.is_read_only())
     }
 
-    /// Returns the module or the file that an interpreter runs, if it is the first argument.
+    /// Returns the module or the file that an interpreter runs; `None` if it runs code in its arguments.
     fn script(&self) -> Option<String> {
         let module = self.option_value(&["-m"]).map(str::to_owned);
-        let mut first = self.arguments().take(1);
-        let file = first.find(|word| !word.starts_with('-'));
+        let file = self.operands().first().copied();
+        let mut options = self.arguments().take_while(|word| Some(*word) != file);
+        let is_code = |word: &str| {
+            let is_long = word.starts_with("--");
+            is_long && word.starts_with("--eval") || !is_long && word.contains(['c', 'e', 'E', 'p'])
+        };
+        let has_code = options.any(|word| word.starts_with('-') && is_code(word));
+        // Values of unknown options are no files.
+        let is_first = self.arguments().next() == file;
+        let file =
+            file.filter(|word| !has_code && !word.starts_with('-') && (is_first || is_file(word)));
         module.or_else(|| self.plain_word(file?))
     }
 

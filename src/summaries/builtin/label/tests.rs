@@ -83,6 +83,15 @@ fn calls_are_named_by_their_act_and_object() {
             "Updated todos \"Port it\"",
         ),
         (
+            (
+                "TodoWrite",
+                json!({"todos": [{"status": "completed", "content": "Port it"}]}),
+                "",
+                false,
+            ),
+            "Updated todos \"Port it\"",
+        ),
+        (
             ("update_plan", json!({"plan": "Port it"}), "", false),
             "Updated todos",
         ),
@@ -409,7 +418,7 @@ fn a_batch_names_changes_first_and_all_failures() {
                 fail("make && diff a b && npm run lint-of-everything"),
                 read("b"),
             ],
-            "Read a.rs and b.rs, 1 ended with status 1",
+            "make or diff a b or… ended with status 1, 2 more steps",
         ),
         (
             vec![

@@ -62,7 +62,7 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "cd no; npm test",
             "/bin/sh: line 0: cd: no: No such file or directory",
             false,
-            "Ran npm test, cd failed",
+            "Ran npm test, cd no failed",
         ),
         (
             "git log --oneline",
@@ -229,7 +229,7 @@ fn a_failure_names_the_command_that_failed() {
             "cd no && cargo test",
             "Exit code 1\nbash: line 1: cd: no: No such file",
             true,
-            "cd failed",
+            "cd no failed",
         ),
         (
             "npm run lint && npm test",
@@ -251,6 +251,19 @@ fn a_failure_names_the_command_that_failed() {
             "Wrote f.py, f.py failed",
         ),
         ("false && git push", "Exit code 1", true, "git push failed"),
+        // A here-document is written, not read.
+        (
+            "cat <<'E' > no/a.md\nx\nE",
+            "Exit code 1\nbash: line 1: no/a.md: No such file",
+            true,
+            "Write of a.md failed",
+        ),
+        (
+            "node --import x --test a.test.ts",
+            "Exit code 1",
+            true,
+            "a.test.ts failed",
+        ),
         (
             "grep a b.txt | head",
             "Exit code 2",
