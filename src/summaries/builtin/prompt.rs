@@ -7,9 +7,8 @@ use regex::{Captures, Regex};
 
 use super::clean::clean;
 use super::prose::{Kind, is_item, read_lines, split_sentences};
-use super::quotation::{Aim, Place, Quotation, STOPS, is_goal, strip_marks};
+use super::quotation::{Aim, Place, Quotation, STOPS, find_aim, is_goal};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
-use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
 
 /// Signs at the end of a line that announces the next ones.
@@ -20,11 +19,12 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?m)^[-*\s]*([\p{Lu}\p{Lo}][\p{L}' ?()/-]{1,40}?)(?:[:：]\**|\*\*[:：])[ \t]*(.*)$")
 });
 
-/// A tag around a part of a prompt, and marks of what is attached to it.
+/// A tag around a part of a prompt, and marks of what is attached to it, or cut with a part of the next line.
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?m)^\s*<([a-z][\w-]*)(?: [^<>]*)?>|</[a-z][\w-]*>\s*$|\[(?:Image|Pasted text) [^\]]*\]",
-    )
+    let attached = r"\[(?:Image|Pasted text) [^\]]*\]|^\[truncated\]\n.*";
+    pattern(&format!(
+        r"(?m)^\s*<([a-z][\w-]*)(?: [^<>]*)?>|</[a-z][\w-]*>\s*$|{attached}"
+    ))
 });
 
 /// The source of a web page, or a file in an element with its place: `<context ref="a.md">`.
@@ -49,7 +49,7 @@ static PASTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A word before a prompt that raises the thinking effort of Claude Code.
-const KEYWORD: &str = "ultrathink";
+const KEYWORD: &str = "ultrathink ";
 
 /// The start of the task of an agent in a team.
 const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
@@ -67,22 +67,25 @@ static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn prompt(message: &Message) -> Option<String> {
     let text = message.text();
     let text = text.trim();
-    let task = text
+    let tag = text
         .strip_prefix(TASK)
         .and_then(|rest| rest.split_once('>'));
-    let task = task.and_then(|(_, task)| task.split("</teammate-message>").next());
+    let task = tag.and_then(|(_, task)| task.split("</teammate-message>").next());
     let is_rewritten = text.starts_with("<command-") || task.is_some();
     let is_typed =
         message.origin == Origin::Prompt || message.origin == Origin::Injected && is_rewritten;
     let is_of_user = is_typed && message.role == Role::User && message.thread == Thread::Main;
     let text = task.map_or_else(|| typed_text(text), Cow::Borrowed);
-    let template = TEMPLATE.captures(text.trim());
     let typed = |template: Captures<'_>| {
         let parts = [2, 1].map(|part| template.get(part).map_or("", |part| part.as_str().trim()));
-        let first = parts.into_iter().find(|part| !part.is_empty());
-        first.unwrap_or_default().to_owned()
+        parts
+            .into_iter()
+            .find(|part| !part.is_empty())?
+            .to_owned()
+            .into()
     };
-    let text = template.map_or_else(|| text.trim().to_owned(), typed);
+    let template = TEMPLATE.captures(text.trim());
+    let text = template.map_or_else(|| Some(text.trim().to_owned()), typed)?;
     let is_name = text.starts_with('/') && !text.contains(char::is_whitespace);
     let is_prompt = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
     // Before any cut: a part of a secret is not recognisable.
@@ -92,16 +95,14 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 /// Quotes the sentences of a prompt: if a section contains the request, only of this section. Pasted text is quoted if
 /// there is nothing else, or if the request is about it.
 pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
-    // After a cut, the first line is incomplete.
-    let uncut = prompt.split_once(TRUNCATED).map(|(start, end)| {
-        let whole_lines = end.split_once('\n').map_or("", |(_, rest)| rest);
-        format!("{start}\n\n{whole_lines}")
-    });
-    let prompt = strip_marks(uncut.as_deref().unwrap_or(prompt)).trim_start();
-    let without_keyword = prompt.strip_prefix(KEYWORD);
-    let typed = without_keyword
-        .filter(|rest| rest.starts_with(' '))
-        .unwrap_or(prompt);
+    // A quoted role is not split into sentences.
+    let inner = prompt.trim_matches(['"', '\'', '“', '”', '「', '」', '«', '»']);
+    let prompt = if find_aim(inner) == Aim::Person {
+        inner
+    } else {
+        prompt
+    };
+    let typed = prompt.strip_prefix(KEYWORD).unwrap_or(prompt);
     let fenced = ATTACHED.replace_all(typed, "\n```\n$0\n```\n");
     let text = TAG.replace_all(&fenced, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
@@ -114,7 +115,7 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
     let lines = read_lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
     for (at, line) in lines.iter().enumerate() {
-        place.is_item = !matches!(line.kind, Kind::Text);
+        place.is_item = line.kind != Kind::Text;
         match line.kind {
             // Titles do not join sentences that are two paragraphs apart.
             Kind::Code => place.paragraph += 2,
@@ -165,31 +166,23 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
     let has_error = |line: &&str| line.to_lowercase().contains("error");
     let mut errors_first = pasted.clone().filter(has_error).chain(pasted);
     let pasted = errors_first.find_map(|line| Quotation::parse(line, place));
-    let Some(at) = found
-        .iter()
-        .position(|sentence| sentence.aim != Aim::Greeting)
-    else {
+    let Some(at) = found.iter().position(|one| one.aim != Aim::Greeting) else {
         found.extend(pasted);
         return found;
     };
     // `fix this` is about the next sentence, or else about pasted lines.
     if !found[at].has_topic() && !found[at].place.is_item {
-        let later = found.drain(at + 1..).collect::<Vec<_>>();
-        let mut later = later.into_iter().peekable();
-        let is_alone = later.peek().is_none_or(|next| next.aim == Aim::Greeting);
-        let next = later.next_if(|_| !is_alone && found[at].aim <= Aim::Command);
-        if let Some(subject) = next.or_else(|| pasted.filter(|_| is_alone)) {
-            found[at].text = append_subject(&found[at].text, &subject.text);
+        let subject = match found.get(at + 1).filter(|next| next.aim != Aim::Greeting) {
+            None => pasted,
+            Some(_) => (found[at].aim <= Aim::Command).then(|| found.remove(at + 1)),
+        };
+        if let Some(subject) = subject {
+            let request = found[at].text.trim_end_matches(COLONS);
+            let colon = if request.ends_with(STOPS) { "" } else { ":" };
+            found[at].text = format!("{request}{colon} {}", subject.text);
         }
-        found.extend(later);
     }
     found
-}
-
-/// Appends what a request is about: `Fix this: TypeError`.
-fn append_subject(request: &str, subject: &str) -> String {
-    let colon = if request.ends_with(STOPS) { "" } else { ":" };
-    format!("{}{colon} {subject}", request.trim_end_matches(COLONS))
 }
 
 /// Turns the lines of a form at the start of a prompt into sections. Other forms, and several lines that are announced or

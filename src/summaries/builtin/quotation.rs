@@ -21,35 +21,32 @@ const NAME_CELLS: usize = 28;
 /// Signs at the end of a whole sentence.
 pub(super) const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
-/// Marks around a quoted prompt.
-const QUOTES: [char; 8] = ['"', '\'', '“', '”', '「', '」', '«', '»'];
-
 /// Greetings with up to one more word, as in `Hi Claude,`.
 static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     let end = r"(?: [\w']+)?(?:\s*[,.:;!?،–—-]+(?:\s+|$)|[，。！、]|\s*$))+";
     compile_words("^(?:", "greetings", end)
 });
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| compile_words("", "greetings", r"[\s.!]*$"));
-static PERSON: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "persons", ""));
-/// A description of the situation: `You are debugging a test`, but not `you are acting as`.
-static SCENE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing (?:[^a]|a[^s]|as\w)"));
-static ASIDE: LazyLock<Regex> =
-    LazyLock::new(|| compile_words("^(?:please |bitte |por favor,? )?", "asides", ""));
+/// The purposes of sentences by their words. A scene is `You are debugging a test`, but not `you are acting as`; a request
+/// is at the start of a sentence, or anywhere in scripts without spaces.
+static AIMS: LazyLock<[(Regex, Aim); 8]> = LazyLock::new(|| {
+    let early = r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])";
+    let polite = "^(?:please |bitte |por favor,? )?";
+    [
+        (compile_words("^", "scenes", ""), Aim::Statement),
+        (compile_words("^", "persons", ""), Aim::Person),
+        (compile_words(polite, "asides", ""), Aim::Aside),
+        (pattern("[?？؟]$"), Aim::Question),
+        (compile_words(early, "requests", ""), Aim::Request),
+        (compile_words("^", "goals", " ?[:：]"), Aim::Request),
+        (compile_words("^", "commands", ""), Aim::Command),
+        (compile_words("^", "statements", ""), Aim::Statement),
+    ]
+});
+
 /// An instruction for all tasks, if it follows a role.
 static STANDING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "standing", ""));
-static STATEMENT: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "statements", ""));
-/// Words at the start of a sentence; anywhere in scripts without spaces.
-static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    compile_words(
-        r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])",
-        "requests",
-        "",
-    )
-});
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "commands", ""));
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| compile_words("", "references", ""));
-static GOAL_MARK: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "goals", " ?[:：]"));
 static GOAL: LazyLock<Regex> = LazyLock::new(|| compile_words("", "goals", ""));
 
 /// The purpose of a sentence, as far as its words tell it, the most likely request first.
@@ -99,22 +96,17 @@ impl Quotation {
         let whole = clean(sentence);
         let text = GREETING.replace(&whole, "");
         let is_greeted = text.len() < whole.len();
-        let aim = match &*text {
-            text if is_greeted && display_width(text) < TOPIC_CELLS => Aim::Greeting,
-            text if SCENE.is_match(text) => Aim::Statement,
-            text if PERSON.is_match(text) => Aim::Person,
-            text if ASIDE.is_match(text) => Aim::Aside,
-            text if place.is_below_role && STANDING.is_match(text) => Aim::Aside,
-            text if text.ends_with(['?', '？', '؟']) => Aim::Question,
-            text if REQUEST.is_match(text) || GOAL_MARK.is_match(text) => Aim::Request,
-            text if COMMAND.is_match(text) => Aim::Command,
-            text if is_greeted || STATEMENT.is_match(text) => Aim::Statement,
-            _ => Aim::Open,
+        let aim = match find_aim(&text) {
+            _ if is_greeted && display_width(&text) < TOPIC_CELLS => Aim::Greeting,
+            Aim::Open if is_greeted => Aim::Statement,
+            aim if aim < Aim::Aside && place.is_below_role && STANDING.is_match(&text) => {
+                Aim::Aside
+            }
+            aim => aim,
         };
         let text = text.into_owned();
-        whole
-            .contains(char::is_alphanumeric)
-            .then_some(Self { text, aim, place })
+        let has_words = whole.contains(char::is_alphanumeric);
+        has_words.then_some(Self { text, aim, place })
     }
 
     /// Whether the sentence names a topic, unlike `go on` or `fix it`.
@@ -130,9 +122,8 @@ impl Quotation {
 
     /// Whether the sentence starts with a reference to an earlier one: `It covers the menu`.
     pub(super) fn opens_with_reference(&self) -> bool {
-        REFERENCE
-            .find(&self.text)
-            .is_some_and(|word| word.start() == 0)
+        let reference = REFERENCE.find(&self.text);
+        reference.is_some_and(|word| word.start() == 0)
     }
 
     /// Whether the sentence refers to something outside of it.
@@ -145,14 +136,10 @@ impl Quotation {
     }
 }
 
-/// Returns a prompt without the marks around it, if it starts with a role.
-pub(super) fn strip_marks(prompt: &str) -> &str {
-    let inner = prompt.trim_matches(QUOTES);
-    if PERSON.is_match(inner) {
-        inner
-    } else {
-        prompt
-    }
+/// Finds the aim of a sentence by its words alone.
+pub(super) fn find_aim(text: &str) -> Aim {
+    let known = AIMS.iter().find(|(words, _)| words.is_match(text));
+    known.map_or(Aim::Open, |(_, aim)| *aim)
 }
 
 /// Whether the text in a section of this name is the request.

@@ -151,8 +151,6 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);
-    let last_sentences = sentences(&last_reply);
-    let opens_work = last_reply.trim_end().ends_with(':');
     let calls_label = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
     let mut is_in_turn = true;
@@ -163,7 +161,7 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     });
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
-    let next = find_next(&last_sentences, opens_work).or(planned.map(Next::Step));
+    let next = find_next(&sentences(&last_reply)).or(planned.map(Next::Step));
     // Even `yes` answers a question.
     let is_answered = after.iter().any(is_prompt);
     let next = next.filter(|_| !is_answered && !was_interrupted && !is_working);
@@ -338,11 +336,9 @@ impl Reply {
                 if heads.is_empty() && (announces || !is_long(&text, OPENING_WORDS)) {
                     continue;
                 }
-                text = [&text, " ", &heads.join("; ")]
-                    .concat()
-                    .trim_end()
-                    .to_owned();
+                text += &[" ", &heads.join("; ")].concat();
             }
+            let text = text.trim_end().to_owned();
             let is_question = text.ends_with(['?', '？']);
             let is_opening = ANNOUNCEMENT.is_match(&text) || !opens_list && OPENING.is_match(&text);
             if !is_question && !is_opening && !is_plan {
@@ -384,14 +380,10 @@ fn item_head(item: &str) -> &str {
     item[..phrases.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
-/// Returns the step that the last sentence announces, or a question in the last two sentences. `opens_work` says whether
-/// the reply ends with a colon.
-fn find_next(sentences: &[Sentence], opens_work: bool) -> Option<Next> {
+/// Returns the step that the last sentence announces, or a question in the last two sentences.
+fn find_next(sentences: &[Sentence]) -> Option<Next> {
     let last = &sentences.last()?.text;
-    let announced = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]);
-    let opened = last.strip_suffix(':').filter(|_| opens_work);
-    let opened = opened.map(|work| work.strip_prefix("Now ").unwrap_or(work));
-    if let Some(work) = announced.or(opened) {
+    if let Some(work) = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]) {
         let is_step = !["know ", "be "].iter().any(|start| work.starts_with(start));
         let step = cut(work.trim_end_matches(ENDS), NEXT_CELLS);
         return is_step.then(|| Next::Step(lower_first(&step)));

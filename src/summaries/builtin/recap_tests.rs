@@ -33,7 +33,7 @@ fn recaps_have_goal_report_and_next_step() {
         ),
         (
             &[ask, (Role::Assistant, "Now read the old parser:")],
-            "Goal: Port the config parser to Rust. Next: read the old parser.",
+            "Goal: Port the config parser to Rust.",
         ),
         (
             &[ask, (Role::Assistant, "Let me read the old parser:")],

@@ -29,9 +29,8 @@ pub fn write_title(messages: &[Message]) -> String {
         return String::new();
     };
     let mut requests = [first.clone()].into_iter().chain(requests);
-    let sentences = requests
-        .find(|sentences| sentences[0].has_topic())
-        .unwrap_or(first);
+    let telling = requests.find(|sentences| sentences[0].has_topic());
+    let sentences = telling.unwrap_or(first);
     let is_sure = sentences[0].aim < Aim::Open && sentences[0].width() >= ENOUGH_CELLS;
     // If the first sentence is not a sure request, the next ones may tell what the user wants.
     let cells = if is_sure { 1 } else { TITLE_CELLS };
@@ -95,9 +94,8 @@ fn quote(sentences: &[Quotation], cells: usize) -> String {
 pub(super) fn quote_latest_request(messages: &[Message], cells: usize) -> String {
     let width = |request: &Vec<Quotation>| request.iter().map(Quotation::width).sum::<usize>();
     let prompts = messages.iter().rev().filter_map(prompt);
-    let mut requests = prompts
-        .filter_map(|prompt| request_onward(&prompt))
-        .filter(|request| width(request) >= MIN_CELLS);
+    let requests = prompts.filter_map(|prompt| request_onward(&prompt));
+    let mut requests = requests.filter(|request| width(request) >= MIN_CELLS);
     let Some(latest) = requests.next() else {
         return String::new();
     };

@@ -98,10 +98,8 @@ impl Act {
         paths: impl IntoIterator<Item = &'a str>,
         cwd: Option<&str>,
     ) -> Self {
-        let paths = paths
-            .into_iter()
-            .map(|path| relative_path(path, cwd).to_owned());
-        let paths: Vec<String> = paths.collect();
+        let relative = |path| relative_path(path, cwd).to_owned();
+        let paths: Vec<String> = paths.into_iter().map(relative).collect();
         let mut act = Self::new(verb, "a file");
         if !paths.is_empty() {
             act.object = Object::Files(paths);

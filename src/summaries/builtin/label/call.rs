@@ -69,9 +69,9 @@ impl<'a> Call<'a> {
 
     /// Returns the first of these members that is a non-empty string.
     pub(super) fn argument(&self, names: &[&str]) -> Option<&str> {
-        names
-            .iter()
-            .find_map(|name| self.input.get(name)?.as_str())
+        let mut texts = names.iter().map(|name| self.input.get(name)?.as_str());
+        texts
+            .find_map(|text| text)
             .filter(|text| !text.trim().is_empty())
     }
 

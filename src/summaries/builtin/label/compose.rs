@@ -79,12 +79,9 @@ pub(crate) fn label_answered_calls(
 
 /// Lists the failed parts of calls with their common ending, in up to `cells`.
 fn list_failures(failures: &[Failure], ending: &str, cells: usize) -> String {
-    let names: Vec<String> = failures
-        .iter()
-        .map(|failure| failure.name.clone())
-        .collect();
-    let names = list_within(&names, cells - ending.len() - 1);
-    format!("{names} {ending}")
+    let names = failures.iter().map(|failure| failure.name.clone());
+    let room = cells - ending.len() - 1;
+    format!("{} {ending}", list_within(&names.collect::<Vec<_>>(), room))
 }
 
 /// Describes acts in up to about `cells`. Acts with the greatest effect come first.

@@ -107,11 +107,8 @@ impl Step<'_> {
             // Other verbs do not claim success, except that the output shows the subject of a commit.
             let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            if is_open && !self.has_succeeded() {
-                run.clone()
-            } else {
-                act
-            }
+            let is_proven = !is_open || self.has_succeeded();
+            if is_proven { act } else { run.clone() }
         };
         self.program.acts().into_iter().map(proven).collect()
     }
@@ -139,10 +136,8 @@ impl Line<'_> {
 
     /// Returns the commands of the line `text`, except commands in substitutions.
     fn read_steps(&self, text: &str) -> Vec<Step<'_>> {
-        let commands = self.tree.commands.iter();
-        let commands: Vec<_> = commands
-            .filter(|command| !command.context.is_substituted)
-            .collect();
+        let mut commands: Vec<_> = self.tree.commands.iter().collect();
+        commands.retain(|command| !command.context.is_substituted);
         let is_ok = self.call.outcome == CallOutcome::Ok;
         let ends = infer_ends(&self.tree, &commands, is_ok);
         let (named, refused) = (named_programs(self.output), refused_programs(self.output));
@@ -158,10 +153,16 @@ impl Line<'_> {
             };
             let has_message = program.signs_errors() && named.contains(program.name());
             let next = commands.get(at + 1);
+            let next = next.filter(|next| next.follows == Follows::Pipe);
+            let is_cut = next.is_some_and(|next| matches!(next.own_program(), "head" | "tail"));
             // A pipe hides the status of the command before it.
-            let is_hidden = next.is_some_and(|next| next.follows == Follows::Pipe);
-            let has_failed = refused.contains(program.name())
-                || is_hidden && has_message && has_only_errors_of(program.name(), self.output);
+            let has_only_errors = if has_message {
+                next.is_some() && has_only_errors_of(program.name(), self.output)
+            } else {
+                let is_alone = steps.iter().all(|step| step.program.is_glue());
+                is_cut && is_alone && has_only_errors_of("error", self.output)
+            };
+            let has_failed = has_only_errors || refused.contains(program.name());
             let has_error = has_failed || has_message;
             let mut later = commands[at + 1..].iter().map(|next| next.follows);
             let separator =
@@ -248,10 +249,8 @@ impl Line<'_> {
             _ => self.call.failure_word().to_owned(),
         };
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
-        let about = suspects().take(usize::from(before.is_empty()));
-        let about: String = about
-            .map(|step| step.program.script_description())
-            .collect();
+        let about = suspects().next().filter(|_| before.is_empty());
+        let about = about.map_or(String::new(), |step| step.program.script_description());
         // A part of the line that could not be parsed may have failed.
         let is_known = self.tree.unread.is_none() || suspects().any(|step| step.has_error);
         let name = if is_known {

@@ -78,15 +78,12 @@ impl<'a> Program<'a> {
 
     /// Returns the value of an option: the next word, or the text after `=`.
     fn option_value(&self, names: &[&str]) -> Option<&'a str> {
-        let mut words = self.arguments();
-        while let Some(word) = words.next() {
-            match word.split_once('=') {
-                _ if names.contains(&word) => return words.next(),
-                Some((name, value)) if names.contains(&name) => return Some(value),
-                _ => {}
-            }
-        }
-        None
+        let next = self.arguments().skip(1).map(Some).chain([None]);
+        let mut words = self.arguments().zip(next);
+        words.find_map(|(word, next)| match word.split_once('=') {
+            Some((name, value)) if names.contains(&name) => Some(value),
+            _ => next.filter(|_| names.contains(&word)),
+        })
     }
 
     fn is_git(&self, commands: &str) -> bool {
@@ -186,8 +183,7 @@ impl<'a> Program<'a> {
         if self.arguments().any(|word| word == "--files") {
             let glob = self.option_value(&["-g", "--glob", "--iglob"]);
             operands.retain(|word| Some(*word) != glob);
-            let files =
-                glob.map_or_else(|| "files".to_owned(), |glob| quote_pattern(glob) + " files");
+            let files = glob.map_or(String::new(), |glob| quote_pattern(glob) + " ") + "files";
             let place = <[&str; 1]>::try_from(operands).map_or("", |[place]| place);
             let noun = name_search(&files, place, self.call.cwd);
             return Some(Act::new(Verb::LookFor, noun));
@@ -219,10 +215,8 @@ impl<'a> Program<'a> {
             1 if !is_negated => self.option_value(&names),
             _ => None,
         };
-        let pattern = pattern
-            .map(quote_pattern)
-            .filter(|pattern| !pattern.contains('$'));
-        let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
+        let pattern = pattern.filter(|pattern| !pattern.contains('$'));
+        let files = pattern.map_or(String::new(), |pattern| quote_pattern(pattern) + " ") + "files";
         match operands {
             [place] if self.name() == "find" => name_search(&files, place, self.call.cwd),
             _ => files,
@@ -237,20 +231,14 @@ impl<'a> Program<'a> {
             let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hash.then_some(subject)
         });
-        Some(Act::new(
-            Verb::Commit,
-            subject
-                .filter(|_| self.words().starts_with("git commit"))?
-                .trim(),
-        ))
+        let subject = subject.filter(|_| self.words().starts_with("git commit"))?;
+        Some(Act::new(Verb::Commit, subject.trim()))
     }
 
     /// Returns the acts of the command: the act of its program, and the write to the file that gets its output.
     pub(super) fn acts(&self) -> Vec<Act> {
-        let written = self
-            .command
-            .output()
-            .map(|file| self.on_files(Verb::Write, &[file]));
+        let file = self.command.output();
+        let written = file.map(|file| self.on_files(Verb::Write, &[file]));
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The written file says more than a program that only prints.
         if written.is_some() && (reads || self.command.verdict.is_read_only() || self.is_glue()) {
@@ -283,7 +271,7 @@ impl<'a> Program<'a> {
         match act.verb {
             Verb::Check => Some(act),
             // `xargs` may have started several searches, and only one found nothing.
-            Verb::Search if self.is_behind("xargs") && self.output.trim().lines().count() > 1 => {
+            Verb::Search if self.is_behind("xargs") && self.output.trim().contains('\n') => {
                 Some(act)
             }
             Verb::Search if self.is_filtered() => Some(act),
@@ -342,8 +330,8 @@ impl<'a> Program<'a> {
         });
         let shown: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
         let shown = shown.join(" ");
-        let option = self.telling_option();
-        let option = option.map_or(String::new(), |option| format!(" {option}"));
+        let option = self.telling_option().map(|option| format!(" {option}"));
+        let option = option.unwrap_or_default();
         let words = match (lists("interpreters", program), self.script()) {
             (true, script) => script.unwrap_or_else(|| program.to_owned()),
             _ => cut_end(&format!("{name} {shown}"), WORDS_CELLS - option.len()),
@@ -365,9 +353,8 @@ impl<'a> Program<'a> {
             let name = word.split('=').next().unwrap_or_default();
             let is_cluster =
                 has_flag(name, 'n') && name.chars().all(|letter| CLUSTER.contains(letter));
-            let is_known = PROGRAMS["telling"]
-                .split(' ')
-                .any(|part| name.contains(part));
+            let mut parts = PROGRAMS["telling"].split_whitespace();
+            let is_known = parts.any(|part| name.contains(part));
             let is_whole = lists("telling options", name);
             name.starts_with('-') && (is_known || is_cluster || is_whole)
         };

@@ -99,11 +99,10 @@ fn find_act(call: &Call<'_>) -> Act {
         Purpose::TaskCreate | Purpose::TaskUpdate => {
             Act::new(Note, "tasks").with_detail(given(&["subject"]).to_owned())
         }
-        Purpose::Fetch => Act::new(
-            Request,
-            call.argument(&["url"])
-                .map_or("a page".to_owned(), shorten_url),
-        ),
+        Purpose::Fetch => {
+            let url = call.argument(&["url"]).map(shorten_url);
+            Act::new(Request, url.unwrap_or_else(|| "a page".to_owned()))
+        }
         Purpose::WebSearch => Act::quoting(SearchWeb, given(&["query", "q"])),
         Purpose::Skill => Act::new(
             LoadSkill,

@@ -41,6 +41,36 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "cat a.ts failed",
         ),
         (
+            "cd web && cargo build 2>&1 | tail -1",
+            "error: could not compile `web`",
+            false,
+            "cargo build failed",
+        ),
+        (
+            "cargo build 2>&1 | grep error",
+            "error: could not compile `web`",
+            false,
+            "Ran cargo build",
+        ),
+        (
+            "make a; make b | tail -1",
+            "error: no rule",
+            false,
+            "Ran make a and make b",
+        ),
+        (
+            "cargo build | tail -2",
+            "error: bad flag\nFinished",
+            false,
+            "Ran cargo build",
+        ),
+        (
+            "make | tail -1",
+            "make: Nothing to be done for 'all'.",
+            false,
+            "Ran make",
+        ),
+        (
             "cd /a && grep -n \"on_map`/`on_unmap\" PLAN.md",
             "/bin/bash: line 1: /: Is a directory\n\nExit code 1",
             true,
