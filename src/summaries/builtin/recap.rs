@@ -151,7 +151,6 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);
-    let calls_label = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
     let mut is_in_turn = true;
     let replies = before.iter().rev().filter_map(|message| {
@@ -170,16 +169,15 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !is_unfinished);
     let mut reports = replies.map(|(_, reply)| reply.statements);
     let report = reports.find(|statements| !statements.is_empty());
-    let language = language_of_user(messages, &last_reply);
     let has_request = open_request.is_some() || !goal.is_empty();
-    has_request.then_some(Parts {
+    has_request.then(|| Parts {
         open_request,
         goal,
         statements: report.unwrap_or_default(),
-        calls_label,
+        calls_label: label_calls(after),
         was_interrupted,
         next,
-        language,
+        language: language_of_user(messages, &last_reply),
         is_below_heading: false,
     })
 }
@@ -199,8 +197,7 @@ fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
 impl Parts {
     /// Writes the recap in `language`, by default the language of the user, with as much of the report as fits.
     fn fit(&self, language: Option<Language>) -> String {
-        let language = language.or(self.language);
-        let frame = find_frame(language.map_or("en", Language::code));
+        let frame = find_frame(language.or(self.language).map_or("en", Language::code));
         let fits = |recap: &String| {
             recap.split_whitespace().count() <= MAX_WORDS
                 && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))

@@ -41,26 +41,29 @@ pub fn write_title(messages: &[Message]) -> String {
 /// Joins the first sentences of a text until they take at least `cells`. Stops before a list, a role, a greeting or a
 /// distant paragraph.
 fn join_sentences(sentences: &[Quotation], cells: usize) -> String {
-    let mut text = String::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        let previous = &sentences[at.saturating_sub(1)];
+    let first = &sentences[0];
+    let mut text = first.text.clone();
+    for (previous, sentence) in sentences.iter().zip(&sentences[1..]) {
         let distance = sentence.place.paragraph - previous.place.paragraph;
         // A label such as `Low Severity` says little alone.
-        let follows_label = sentences[0].aim == Aim::Open && at == 1 && sentences[0].is_short();
+        let follows_label = previous == first && first.aim == Aim::Open && first.is_short();
         let is_next = distance == 0 || distance == 1 && (follows_label || text.ends_with(STOPS));
         let is_other = sentence.place.is_item || sentence.aim >= Aim::Person;
-        if at > 0 && (is_other || !is_next || display_width(&text) >= cells) {
+        if is_other || !is_next || display_width(&text) >= cells {
             break;
         }
-        if at > 0 && !text.ends_with(['。', '？', '！']) {
-            text.push(' ');
-        }
-        let joined = text.clone() + &sentence.text;
+        let is_spaced = !text.ends_with(['。', '？', '！']);
+        let joined = [
+            text.as_str(),
+            if is_spaced { " " } else { "" },
+            &sentence.text,
+        ]
+        .concat();
         // A text whose verb is last is cut at its start.
-        let would_be_cut = at > 0 && display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
+        let would_be_cut = display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
         text = match would_be_cut {
             true if display_width(&text) * 2 < TITLE_CELLS => sentence.text.clone(),
-            true if text.trim_end().ends_with(STOPS) => break,
+            true if text.ends_with(STOPS) => break,
             _ => joined,
         };
     }
@@ -70,11 +73,11 @@ fn join_sentences(sentences: &[Quotation], cells: usize) -> String {
 /// Returns the request of a prompt and the sentences that follow it.
 fn request_onward(prompt: &str) -> Option<Vec<Quotation>> {
     let sentences = quote_sentences(prompt);
-    let mut sentences = sentences[find_request(&sentences)?..].iter();
-    let request = sentences.next().cloned();
+    let sentences = &sentences[find_request(&sentences)?..];
     // A heading leads to something that is not quoted.
-    let onward = sentences.take_while(|next| !next.text.ends_with(COLONS));
-    Some(request.into_iter().chain(onward.cloned()).collect())
+    let is_lead = |next: &Quotation| next.text.ends_with(COLONS);
+    let end = sentences.iter().skip(1).position(is_lead);
+    Some(sentences[..end.map_or(sentences.len(), |at| at + 1)].to_vec())
 }
 
 /// Quotes the request of a prompt; `None` if it names no topic.

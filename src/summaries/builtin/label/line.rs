@@ -128,8 +128,8 @@ impl Line<'_> {
             CallOutcome::Ok => self.describe_success(&steps),
             CallOutcome::Failed => self.describe_failure(&steps),
             _ => {
-                let (name, ending) = (name_steps(steps.iter(), false), self.call.failure_word());
-                CallActs::failed(name, ending, Vec::new())
+                let name = name_steps(steps.iter(), false);
+                CallActs::failed(name, self.call.failure_word(), Vec::new())
             }
         }
     }
@@ -146,10 +146,11 @@ impl Line<'_> {
         let last_runs_on = trimmed.ends_with('&') && !trimmed.ends_with("&&");
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (at, (command, end)) in commands.iter().zip(ends).enumerate() {
+            let (call, output) = (self.call, self.output);
             let program = Program {
                 command,
-                call: self.call,
-                output: self.output,
+                call,
+                output,
             };
             let has_message = program.signs_errors() && named.contains(program.name());
             let next = commands.get(at + 1);
@@ -165,14 +166,14 @@ impl Line<'_> {
             let has_failed = has_only_errors || refused.contains(program.name());
             let has_error = has_failed || has_message;
             let mut later = commands[at + 1..].iter().map(|next| next.follows);
-            let separator =
-                later.find(|follows| matches!(follows, Follows::Next | Follows::Background));
+            let is_separator = |next: &Follows| matches!(next, Follows::Next | Follows::Background);
+            let separator = later.find(is_separator);
+            let runs_on = separator.map_or(last_runs_on, |next| next == Follows::Background);
             let last = steps.last().filter(|last| !last.may_be_skipped);
             let is_reached = match command.follows {
                 Follows::Next | Follows::Background => !command.context.is_conditional,
-                Follows::And => {
-                    end == CommandEnd::Succeeded || last.is_some_and(Step::has_succeeded)
-                }
+                Follows::And if end == CommandEnd::Succeeded => true,
+                Follows::And => last.is_some_and(Step::has_succeeded),
                 Follows::Or => last.is_some_and(|last| last.has_error),
                 Follows::Pipe => last.is_some(),
             };
@@ -184,8 +185,7 @@ impl Line<'_> {
                 has_error,
                 has_failed,
                 may_be_skipped: !is_reached && !has_error,
-                is_running: all_run_on
-                    || separator.map_or(last_runs_on, |follows| follows == Follows::Background),
+                is_running: all_run_on || runs_on,
                 is_negated,
             });
         }
@@ -253,11 +253,10 @@ impl Line<'_> {
         let about = about.map_or(String::new(), |step| step.program.script_description());
         // A part of the line that could not be parsed may have failed.
         let is_known = self.tree.unread.is_none() || suspects().any(|step| step.has_error);
-        let name = if is_known {
-            format!("{} {}", name_steps(suspects(), is_one), quote(&about))
-        } else {
-            "Shell script".to_owned()
-        };
+        let named = || format!("{} {}", name_steps(suspects(), is_one), quote(&about));
+        let name = is_known
+            .then(named)
+            .unwrap_or_else(|| "Shell script".to_owned());
         CallActs::failed(name.trim_end().to_owned(), ending, before)
     }
 }
@@ -311,15 +310,13 @@ fn name_steps<'a>(
     steps: impl Iterator<Item = &'a Step<'a>> + Clone,
     is_one_of_them: bool,
 ) -> String {
-    let is_named = |step: &&Step<'_>| {
-        let is_part = is_one_of_them && !step.program.is_passive();
-        !step.program.is_glue() && (is_part || !step.program.is_filter())
+    let is_alone = steps.clone().count() == 1;
+    let is_named = |step: &&Step<'_>| match step.program {
+        program if program.is_glue() => is_alone && program.is_loud(),
+        program => is_one_of_them && !program.is_passive() || !program.is_filter(),
     };
-    let words = |step: &Step<'_>| step.program.attempt();
-    let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
-    if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.filter(|step| step.program.is_loud()).map(words));
-    }
+    let named = steps.filter(is_named);
+    let names: Vec<String> = named.map(|step| step.program.attempt()).collect();
     let (count, names) = (names.len(), distinct(names.into_iter()));
     let word = if is_one_of_them { " or " } else { " and " };
     match names.as_slice() {
@@ -327,12 +324,8 @@ fn name_steps<'a>(
         few if few.len() < 4 => {
             let room = NAME_CELLS - word.len() * (few.len() - 1);
             let width: usize = few.iter().map(|name| display_width(name)).sum();
-            let share = if width <= room {
-                room
-            } else {
-                room / few.len()
-            };
-            let few = few.iter().map(|name| cut_end(name, share));
+            let shares = if width <= room { 1 } else { few.len() };
+            let few = few.iter().map(|name| cut_end(name, room / shares));
             few.collect::<Vec<_>>().join(word)
         }
         _ if is_one_of_them => format!("One of {count} commands"),

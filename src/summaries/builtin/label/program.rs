@@ -275,10 +275,10 @@ impl<'a> Program<'a> {
                 Some(act)
             }
             Verb::Search if self.is_filtered() => Some(act),
-            Verb::Search | Verb::LookFor if self.name() != "find" => Some(Act {
-                verb: Verb::FindNothing,
-                ..act
-            }),
+            Verb::Search | Verb::LookFor if self.name() != "find" => {
+                let verb = Verb::FindNothing;
+                Some(Act { verb, ..act })
+            }
             _ => None,
         }
     }
