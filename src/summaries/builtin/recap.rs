@@ -142,12 +142,11 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let (before, after) = messages.split_at(end);
     let open_request = quote_open_request(after, REQUEST_CELLS);
     let is_prompt = |message: &Message| prompt(message).is_some();
-    // Requests without a reply are goals as well, up to the open one.
-    let asked = match messages.iter().rposition(is_prompt) {
-        Some(last) if open_request.is_some() => &messages[..last],
-        _ => before,
-    };
-    let goal = quote_latest_request(asked, REQUEST_CELLS);
+    let goal = Some(quote_latest_request(before, REQUEST_CELLS)).filter(|goal| !goal.is_empty());
+    // A request without a reply is the goal of the next one.
+    let last = messages.iter().rposition(is_prompt).unwrap_or(0);
+    let unanswered = || quote_latest_request(&messages[..last], REQUEST_CELLS);
+    let goal = goal.unwrap_or_else(unanswered);
     let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);

@@ -75,7 +75,7 @@ fn request_onward(prompt: &str) -> Option<Vec<Quotation>> {
     let sentences = quote_sentences(prompt);
     let sentences = &sentences[find_request(&sentences)?..];
     // A heading leads to something that is not quoted.
-    let is_lead = |next: &Quotation| next.text.ends_with(COLONS);
+    let is_lead = |next: &Quotation| next.is_short() && next.text.ends_with(COLONS);
     let end = sentences.iter().skip(1).position(is_lead);
     Some(sentences[..end.map_or(sentences.len(), |at| at + 1)].to_vec())
 }

@@ -55,7 +55,13 @@ impl<'a> Program<'a> {
         let mut words = self.command.words.iter().map(PartWord::label);
         match (words.next(), words.next()) {
             (Some("command"), Some("-v" | "-V")) => "command",
-            _ => self.command.own_program().trim_end_matches(".exe"),
+            _ => {
+                let program = self.command.own_program();
+                let plain = program.strip_suffix(".exe");
+                plain
+                    .filter(|name| lists("interpreters", name))
+                    .unwrap_or(program)
+            }
         }
     }
 
