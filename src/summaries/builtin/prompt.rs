@@ -205,8 +205,11 @@ fn mark_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
 fn is_pasted(line: &str) -> bool {
     let mut words = line.split_whitespace();
     // `@app.py (1-20)`
-    let is_reference =
-        |word: &str| word.starts_with(['@', '(']) || word.ends_with(')') || word.contains("://");
+    let is_place = |word: &str| word.starts_with('(') || word.ends_with(')');
+    let is_reference = |word: &str| {
+        let is_named = word.starts_with('@') || word.contains("://");
+        is_named || line.starts_with('@') && is_place(word)
+    };
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
     signs.count() > words.clone().count().max(2) * 2
         || PASTED.is_match(line)

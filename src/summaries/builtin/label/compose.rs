@@ -47,7 +47,13 @@ pub fn write_label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
             }
             // What failed says more than what succeeded.
             let steps = format_count(acts.len() as u64, "more step", "more steps");
-            format!("{}, {steps}", failed(MAX_CELLS - steps.len() - 2))
+            let short = failed(MAX_CELLS - steps.len() - 2);
+            let is_whole = !short.contains(MORE);
+            if is_whole {
+                format!("{short}, {steps}")
+            } else {
+                failed(MAX_CELLS)
+            }
         }
     }
 }

@@ -311,12 +311,13 @@ fn name_steps<'a>(
     is_one_of_them: bool,
 ) -> String {
     let is_alone = steps.clone().count() == 1;
-    let is_named = |step: &&Step<'_>| match step.program {
-        program if program.is_glue() => is_alone && program.is_loud(),
-        program => is_one_of_them && !program.is_passive() || !program.is_filter(),
+    let is_named = |step: &&Step<'_>| {
+        let program = step.program;
+        let is_part = is_one_of_them && !program.is_passive() || !program.is_filter();
+        is_part && !program.is_glue() || is_alone && program.is_loud()
     };
-    let named = steps.filter(is_named);
-    let names: Vec<String> = named.map(|step| step.program.attempt()).collect();
+    let shown = steps.filter(is_named);
+    let names: Vec<String> = shown.map(|step| step.program.attempt()).collect();
     let (count, names) = (names.len(), distinct(names.into_iter()));
     let word = if is_one_of_them { " or " } else { " and " };
     match names.as_slice() {

@@ -53,16 +53,14 @@ impl<'a> Program<'a> {
     /// Returns the name of the program; `command` for `command -v`, which runs nothing.
     pub(super) fn name(&self) -> &'a str {
         let mut words = self.command.words.iter().map(PartWord::label);
-        match (words.next(), words.next()) {
-            (Some("command"), Some("-v" | "-V")) => "command",
-            _ => {
-                let program = self.command.own_program();
-                let plain = program.strip_suffix(".exe");
-                plain
-                    .filter(|name| lists("interpreters", name))
-                    .unwrap_or(program)
-            }
+        if let (Some("command"), Some("-v" | "-V")) = (words.next(), words.next()) {
+            return "command";
         }
+        let program = self.command.own_program();
+        let plain = program.strip_suffix(".exe");
+        plain
+            .filter(|name| lists("interpreters", name))
+            .unwrap_or(program)
     }
 
     /// Returns the operands; `$@` stands for operands that `xargs` adds.

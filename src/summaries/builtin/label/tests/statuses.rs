@@ -47,6 +47,12 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "cargo build failed",
         ),
         (
+            "find . -name a | head -5 / echo",
+            "head: cannot open 'echo'\n\nExit code 1",
+            true,
+            "head echo failed",
+        ),
+        (
             "cargo build 2>&1 | grep error",
             "error: could not compile `web`",
             false,
