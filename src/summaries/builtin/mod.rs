@@ -12,6 +12,7 @@ mod quotation;
 mod recap;
 mod request;
 mod title;
+mod words;
 
 pub(crate) use label::label_group;
 pub use label::{FinishedCall, is_lookup, max_result_bytes, write_label};

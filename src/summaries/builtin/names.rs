@@ -51,9 +51,7 @@ pub(super) fn path_parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     });
     let path = below_home.unwrap_or(relative);
     let parts = path.split(['/', '\\']);
-    parts
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect()
+    parts.filter(|part| !matches!(*part, "" | ".")).collect()
 }
 
 /// Returns the last part of a path.
@@ -72,12 +70,9 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     if path.ends_with('/') || *base == ".." {
         return directory_name(path, cwd);
     }
-    let stem = base
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let is_generic = GENERIC.split_whitespace().any(|generic| generic == stem);
+    let stem = base.split('.').next().unwrap_or_default();
+    let mut generic = GENERIC.split_whitespace();
+    let is_generic = generic.any(|name| name.eq_ignore_ascii_case(stem));
     let is_pattern = base.contains(['*', '?', '[']);
     let parent = parents.last().filter(|_| is_generic || is_pattern);
     let both = parent.map(|parent| format!("{parent}/{base}"));
@@ -110,9 +105,8 @@ pub(super) fn list_files(paths: &[impl AsRef<str>], cwd: Option<&str>, cells: us
     let paths = || paths.iter().map(AsRef::as_ref);
     let mut names: Vec<String> = paths().map(|path| file_name(path, cwd)).collect();
     if distinct(names.iter()).len() < names.len() {
-        names = paths()
-            .map(|path| path_parts(path, cwd).join("/"))
-            .collect();
+        let whole = paths().map(|path| path_parts(path, cwd).join("/"));
+        names = whole.collect();
     }
     list_within(&names, cells.min(MAX_FILES_CELLS))
 }
@@ -136,10 +130,9 @@ pub(super) fn list_within(items: &[String], cells: usize) -> String {
 
 /// Joins items as `a, b and c`. If an item is a list itself, joins all items by commas.
 fn join_names(items: &[String]) -> String {
-    match items {
-        [several @ .., last]
-            if !several.is_empty() && !items.iter().any(|item| item.contains(" and ")) =>
-        {
+    let has_list = items.iter().any(|item| item.contains(" and "));
+    match items.split_last() {
+        Some((last, several @ [_, ..])) if !has_list => {
             format!("{} and {last}", several.join(", "))
         }
         _ => items.join(", "),
@@ -157,11 +150,9 @@ pub(super) fn name_search(noun: &str, place: &str, cwd: Option<&str>) -> String 
     let name = file_name(place, cwd);
     let is_whole = matches!(place.trim_end_matches('/'), "" | ".") || cwd == Some(place);
     let is_short = display_width(noun) + display_width(&name) < MAX_PLACE_CELLS;
-    if is_whole || !is_short || place.contains(['*', '$']) {
-        noun.to_owned()
-    } else {
-        format!("{noun} in {name}")
-    }
+    let is_named = !is_whole && is_short && !place.contains(['*', '$']);
+    let place = if is_named { [" in ", &name] } else { [""; 2] };
+    noun.to_owned() + &place.concat()
 }
 
 /// Maximum width of a pattern, in cells.
@@ -188,11 +179,8 @@ pub(super) fn shorten_url(text: &str) -> String {
         [part] => format!("{host}/{part}"),
         [.., last] => format!("{host}/{MORE}/{last}"),
     };
-    if display_width(&named) <= MAX_PLACE_CELLS {
-        named
-    } else {
-        cut_end(host, MAX_PLACE_CELLS)
-    }
+    let fits = display_width(&named) <= MAX_PLACE_CELLS;
+    cut_end(if fits { &named } else { host }, MAX_PLACE_CELLS)
 }
 
 #[cfg(test)]

@@ -7,24 +7,24 @@ use regex::{Captures, Regex};
 
 use super::clean::clean;
 use super::prose::{Kind, is_item, read_lines, split_sentences};
-use super::quotation::{Aim, Place, Quotation, STOPS, is_goal, strip_marks};
+use super::quotation::{Aim, Place, Quotation, STOPS, find_aim, is_goal};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed_text};
-use crate::summaries::excerpt::TRUNCATED;
 use crate::text::{pattern, redact};
 
 /// Signs at the end of a line that announces the next ones.
-const COLONS: [char; 2] = [':', '：'];
+pub(super) const COLONS: [char; 2] = [':', '：'];
 
 /// A line of a form: `Description: the page is empty`.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?m)^[-*\s]*([\p{Lu}\p{Lo}][\p{L}' ?()/-]{1,40}?)(?:[:：]\**|\*\*[:：])[ \t]*(.*)$")
 });
 
-/// A tag around a part of a prompt, and marks of what is attached to it.
+/// A tag around a part of a prompt, and marks of what is attached to it, or cut with a part of the next line.
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?m)^\s*<([a-z][\w-]*)(?: [^<>]*)?>|</[a-z][\w-]*>\s*$|\[(?:Image|Pasted text) [^\]]*\]",
-    )
+    let attached = r"\[(?:Image|Pasted text) [^\]]*\]|^\[truncated\]\n.*";
+    pattern(&format!(
+        r"(?m)^\s*<([a-z][\w-]*)(?: [^<>]*)?>|</[a-z][\w-]*>\s*$|{attached}"
+    ))
 });
 
 /// The source of a web page, or a file in an element with its place: `<context ref="a.md">`.
@@ -39,7 +39,7 @@ static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
 /// A pasted line: code, output of a program, a shell prompt, a frame of a stack, an error, or a time.
 static PASTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"^(?:[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
+        r#"^(?:\[[^\]]+\]: \S|[<>|{}%=+~^❯➜⏺●⎿│✓✗✔✖×⚠]|\$ |#!|\w+=[\w\x22\x27$]|---|//|/\*|@@|"[\w-]+":|\[(?:\d|INFO|WARN|ERR|DEBUG|TRACE)|[WE] "#,
         r#"|at \S+[.(]|File "|Traceback|Caused by|thread '|goroutine \d|called `|note: |\d+ \||diff --git|\[?\d{2,4}[-/:.]\d\d|[^"“]{0,32}\d\d:\d\d:\d\d"#,
         r"|(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|$)|\S+[:(]\d+(?:[:,]\d+)?\)?:\s|\S+(?:\s{3,}\S+){2}",
         r"|(?:\S+: |npm )?(?i:[\w.:/-]*(?:error|err!|exception|panic|fatal|warning))(?:\[\w+\])?(?: [A-Z]+\d+)?(?::|$)|(?:FAIL|PASS|FAILED|ERROR|WARN|INFO|DEBUG|TRACE)\b",
@@ -49,7 +49,7 @@ static PASTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A word before a prompt that raises the thinking effort of Claude Code.
-const KEYWORD: &str = "ultrathink";
+const KEYWORD: &str = "ultrathink ";
 
 /// The start of the task of an agent in a team.
 const TASK: &str = "<teammate-message teammate_id=\"team-lead\"";
@@ -67,22 +67,25 @@ static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn prompt(message: &Message) -> Option<String> {
     let text = message.text();
     let text = text.trim();
-    let task = text
+    let tag = text
         .strip_prefix(TASK)
         .and_then(|rest| rest.split_once('>'));
-    let task = task.and_then(|(_, task)| task.split("</teammate-message>").next());
+    let task = tag.and_then(|(_, task)| task.split("</teammate-message>").next());
     let is_rewritten = text.starts_with("<command-") || task.is_some();
     let is_typed =
         message.origin == Origin::Prompt || message.origin == Origin::Injected && is_rewritten;
     let is_of_user = is_typed && message.role == Role::User && message.thread == Thread::Main;
     let text = task.map_or_else(|| typed_text(text), Cow::Borrowed);
-    let template = TEMPLATE.captures(text.trim());
     let typed = |template: Captures<'_>| {
         let parts = [2, 1].map(|part| template.get(part).map_or("", |part| part.as_str().trim()));
-        let first = parts.into_iter().find(|part| !part.is_empty());
-        first.unwrap_or_default().to_owned()
+        parts
+            .into_iter()
+            .find(|part| !part.is_empty())?
+            .to_owned()
+            .into()
     };
-    let text = template.map_or_else(|| text.trim().to_owned(), typed);
+    let template = TEMPLATE.captures(text.trim());
+    let text = template.map_or_else(|| Some(text.trim().to_owned()), typed)?;
     let is_name = text.starts_with('/') && !text.contains(char::is_whitespace);
     let is_prompt = is_of_user && !text.is_empty() && !is_name && !is_remark(&text);
     // Before any cut: a part of a secret is not recognisable.
@@ -92,16 +95,14 @@ pub(super) fn prompt(message: &Message) -> Option<String> {
 /// Quotes the sentences of a prompt: if a section contains the request, only of this section. Pasted text is quoted if
 /// there is nothing else, or if the request is about it.
 pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
-    // After a cut, the first line is incomplete.
-    let uncut = prompt.split_once(TRUNCATED).map(|(start, end)| {
-        let whole_lines = end.split_once('\n').map_or("", |(_, rest)| rest);
-        format!("{start}\n\n{whole_lines}")
-    });
-    let prompt = strip_marks(uncut.as_deref().unwrap_or(prompt)).trim_start();
-    let without_keyword = prompt.strip_prefix(KEYWORD);
-    let typed = without_keyword
-        .filter(|rest| rest.starts_with(' '))
-        .unwrap_or(prompt);
+    // A quoted role is not split into sentences.
+    let inner = prompt.trim_matches(['"', '\'', '“', '”', '「', '」', '«', '»']);
+    let prompt = if find_aim(inner) == Aim::Person {
+        inner
+    } else {
+        prompt
+    };
+    let typed = prompt.strip_prefix(KEYWORD).unwrap_or(prompt);
     let fenced = ATTACHED.replace_all(typed, "\n```\n$0\n```\n");
     let text = TAG.replace_all(&fenced, "\n\n###### $1\n\n");
     let is_form = FIELD.is_match(text.lines().next().unwrap_or_default());
@@ -114,7 +115,7 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
     let lines = read_lines(&paragraphs.collect::<Vec<_>>().join("\n\n"), is_pasted);
     let (mut found, mut place) = (Vec::<Quotation>::new(), Place::default());
     for (at, line) in lines.iter().enumerate() {
-        place.is_item = !matches!(line.kind, Kind::Text);
+        place.is_item = line.kind != Kind::Text;
         match line.kind {
             // Titles do not join sentences that are two paragraphs apart.
             Kind::Code => place.paragraph += 2,
@@ -136,12 +137,11 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
                 }
             }
             Kind::Text | Kind::Item => {
-                let sentences = split_sentences(&line.text);
-                found.extend(
-                    sentences
-                        .iter()
-                        .filter_map(|text| Quotation::parse(text, place)),
-                );
+                for sentence in split_sentences(&line.text) {
+                    let previous = found.last().map(|last| last.aim);
+                    place.is_below_role |= previous == Some(Aim::Person);
+                    found.extend(Quotation::parse(&sentence, place));
+                }
                 let next = lines[at + 1..].iter().find(|next| !next.text.is_empty());
                 let pasted = next.filter(|next| !matches!(next.kind, Kind::Text | Kind::Item));
                 if let (Some(last), Some(pasted)) = (found.last_mut(), pasted)
@@ -154,39 +154,35 @@ pub(super) fn quote_sentences(prompt: &str) -> Vec<Quotation> {
             }
         }
     }
-    if found.iter().any(|sentence| sentence.place.is_in_goal) {
-        found.retain(|sentence| sentence.place.is_in_goal);
+    // A request before the sections is not in them, but a template may be.
+    let asks = |sentence: &Quotation| sentence.aim <= Aim::Command && !sentence.is_short();
+    let mut opening = found.iter().take_while(|next| next.place.paragraph == 0);
+    let is_in_goal = |sentence: &Quotation| sentence.place.is_in_goal;
+    if found.iter().any(is_in_goal) && !opening.any(asks) {
+        found.retain(is_in_goal);
     }
     let pasted = lines.iter().filter(|line| line.kind == Kind::Code);
     let pasted = pasted.map(|line| line.text.trim_start_matches(['>', ' ']));
     let has_error = |line: &&str| line.to_lowercase().contains("error");
     let mut errors_first = pasted.clone().filter(has_error).chain(pasted);
     let pasted = errors_first.find_map(|line| Quotation::parse(line, place));
-    let Some(at) = found
-        .iter()
-        .position(|sentence| sentence.aim != Aim::Greeting)
-    else {
+    let Some(at) = found.iter().position(|one| one.aim != Aim::Greeting) else {
         found.extend(pasted);
         return found;
     };
     // `fix this` is about the next sentence, or else about pasted lines.
     if !found[at].has_topic() && !found[at].place.is_item {
-        let later = found.drain(at + 1..).collect::<Vec<_>>();
-        let mut later = later.into_iter().peekable();
-        let is_alone = later.peek().is_none_or(|next| next.aim == Aim::Greeting);
-        let next = later.next_if(|_| !is_alone && found[at].aim <= Aim::Command);
-        if let Some(subject) = next.or_else(|| pasted.filter(|_| is_alone)) {
-            found[at].text = append_subject(&found[at].text, &subject.text);
+        let subject = match found.get(at + 1).filter(|next| next.aim != Aim::Greeting) {
+            None => pasted,
+            Some(_) => (found[at].aim <= Aim::Command).then(|| found.remove(at + 1)),
+        };
+        if let Some(subject) = subject {
+            let request = found[at].text.trim_end_matches(COLONS);
+            let colon = if request.ends_with(STOPS) { "" } else { ":" };
+            found[at].text = format!("{request}{colon} {}", subject.text);
         }
-        found.extend(later);
     }
     found
-}
-
-/// Appends what a request is about: `Fix this: TypeError`.
-fn append_subject(request: &str, subject: &str) -> String {
-    let colon = if request.ends_with(STOPS) { "" } else { ":" };
-    format!("{}{colon} {subject}", request.trim_end_matches(COLONS))
 }
 
 /// Turns the lines of a form at the start of a prompt into sections. Other forms, and several lines that are announced or
@@ -208,8 +204,14 @@ fn mark_sections(paragraph: &str, is_form: bool, is_announced: bool) -> String {
 /// Whether a line was pasted, or only mentions files.
 fn is_pasted(line: &str) -> bool {
     let mut words = line.split_whitespace();
+    // `@app.py (1-20)`
+    let is_place = |word: &str| word.starts_with('(') || word.ends_with(')');
+    let is_reference = |word: &str| {
+        let is_named = word.starts_with('@') || word.contains("://");
+        is_named || line.starts_with('@') && is_place(word)
+    };
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
     signs.count() > words.clone().count().max(2) * 2
         || PASTED.is_match(line)
-        || !line.is_empty() && words.all(|word| word.starts_with('@') || word.contains("://"))
+        || !line.is_empty() && words.all(is_reference)
 }

@@ -74,16 +74,12 @@ pub(super) fn read_lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Li
     for whole in text.lines() {
         let line = whole.trim();
         let before = depth;
-        let fence = line
-            .split_once("```")
-            .map(|(text, info)| (text, info.trim_start_matches('`').trim()));
+        let fence = line.split_once("```");
+        let fence = fence.map(|(text, info)| (text, info.trim_start_matches('`').trim()));
+        let is_name = |info: &str| info.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let line = match fence {
             // Text may precede or follow a block.
-            Some((text, info))
-                if !info.contains('`')
-                    && (text.is_empty()
-                        || info.bytes().all(|byte| byte.is_ascii_alphanumeric())) =>
-            {
+            Some((text, info)) if !info.contains('`') && (text.is_empty() || is_name(info)) => {
                 // A block in a block has an information string, which is one word.
                 let is_word = info.bytes().all(|byte| byte.is_ascii_graphic());
                 let opens = depth == 0 || text.is_empty() && is_word && !info.is_empty();
@@ -112,10 +108,9 @@ pub(super) fn read_lines(text: &str, is_pasted: impl Fn(&str) -> bool) -> Vec<Li
                 _ => usize::MAX,
             };
         }
-        let text = if kind == Kind::Code {
-            line.to_owned()
-        } else {
-            strip_markup(line)
+        let text = match kind {
+            Kind::Code => line.to_owned(),
+            _ => strip_markup(line),
         };
         let continues = line.starts_with(|letter: char| letter.is_lowercase() || letter == '$');
         let is_wrapped = |last: &&mut Line| {
@@ -158,10 +153,8 @@ pub(super) fn split_sentences(line: &str) -> Vec<String> {
         }
     }
     sentences.retain(|text| text.contains(char::is_alphanumeric));
-    sentences
-        .iter()
-        .map(|text| text.replace('`', "").trim().to_owned())
-        .collect()
+    let plain = sentences.iter().map(|text| text.replace('`', ""));
+    plain.map(|text| text.trim().to_owned()).collect()
 }
 
 /// Whether the start of a line is a whole sentence, unlike `e.g. `, `git add . ` and half a quotation.
@@ -169,11 +162,8 @@ fn is_sentence(text: &str) -> bool {
     const QUOTES: [&str; 6] = ["``", "「」", "『』", "“”", "«»", "\"\""];
     // An odd number of marks leaves a quotation open, whether the two marks differ or not.
     let is_open = |marks: &&str| text.matches(|sign| marks.contains(sign)).count() % 2 == 1;
-    let word = text
-        .trim_end()
-        .rsplit([' ', '('])
-        .next()
-        .unwrap_or_default();
+    let mut words = text.trim_end().rsplit([' ', '(']);
+    let word = words.next().unwrap_or_default();
     let ends = word.ends_with(['.', '?', '!', '。', '？', '！', '।', '؟']);
     let is_abbreviated = matches!(word, "." | "e.g." | "i.e." | "etc." | "vs." | "cf.");
     let is_in_parentheses = text.matches('(').count() > text.matches(')').count();

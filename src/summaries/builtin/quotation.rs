@@ -1,12 +1,12 @@
 //! A sentence of a prompt, and its purpose as its words tell it.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::clean::clean;
 use super::prose::is_east_asian;
+use super::words::compile_words;
 use crate::text::{display_width, pattern};
 
 /// Minimum width of a sentence or a heading with a topic, in cells.
@@ -21,52 +21,32 @@ const NAME_CELLS: usize = 28;
 /// Signs at the end of a whole sentence.
 pub(super) const STOPS: [char; 6] = ['.', '?', '!', '。', '？', '！'];
 
-/// Marks around a quoted prompt.
-const QUOTES: [char; 8] = ['"', '\'', '“', '”', '「', '」', '«', '»'];
-
-/// The words of each section of the file, as alternatives of a regular expression.
-static WORDS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
-    let sections = include_str!("words/prompt.txt").split("\n\n");
-    let sections = sections.filter_map(|section| section.trim().split_once("]\n"));
-    // Scripts without spaces have no word boundaries.
-    let end = |line: &str| if is_east_asian(line) { "" } else { r"\b" };
-    let bounded = |line: &str| format!("{0}(?:{line}){0}", end(line));
-    let joined = |lines: &str| lines.lines().map(bounded).collect::<Vec<_>>().join("|");
-    sections
-        .map(|(name, lines)| (name.trim_start_matches('['), joined(lines)))
-        .collect()
-});
-
-/// Compiles the words of a section, between two patterns.
-fn compile_words(before: &str, section: &str, after: &str) -> Regex {
-    let words = WORDS.get(section).map_or("", String::as_str);
-    pattern(&format!("(?i){before}(?:{words}){after}"))
-}
-
 /// Greetings with up to one more word, as in `Hi Claude,`.
 static GREETING: LazyLock<Regex> = LazyLock::new(|| {
     let end = r"(?: [\w']+)?(?:\s*[,.:;!?،–—-]+(?:\s+|$)|[，。！、]|\s*$))+";
     compile_words("^(?:", "greetings", end)
 });
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| compile_words("", "greetings", r"[\s.!]*$"));
-static PERSON: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "persons", ""));
-/// A description of the situation: `You are debugging a test`, but not `you are acting as`.
-static SCENE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^you(?:'re| are) (?:\w+ly )?\w+ing (?:[^a]|a[^s]|as\w)"));
-static ASIDE: LazyLock<Regex> =
-    LazyLock::new(|| compile_words("^(?:please |bitte |por favor,? )?", "asides", ""));
-static STATEMENT: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "statements", ""));
-/// Words at the start of a sentence; anywhere in scripts without spaces.
-static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    compile_words(
-        r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])",
-        "requests",
-        "",
-    )
+/// The purposes of sentences by their words. A scene is `You are debugging a test`, but not `you are acting as`; a request
+/// is at the start of a sentence, or anywhere in scripts without spaces.
+static AIMS: LazyLock<[(Regex, Aim); 8]> = LazyLock::new(|| {
+    let early = r"(?:^(?:\S+ ){0,2}|[\u{3040}-\u{9fff}\u{ac00}-\u{d7a3}、，])";
+    let polite = "^(?:please |bitte |por favor,? )?";
+    [
+        (compile_words("^", "scenes", ""), Aim::Statement),
+        (compile_words("^", "persons", ""), Aim::Person),
+        (compile_words(polite, "asides", ""), Aim::Aside),
+        (pattern("[?？؟]$"), Aim::Question),
+        (compile_words(early, "requests", ""), Aim::Request),
+        (compile_words("^", "goals", " ?[:：]"), Aim::Request),
+        (compile_words("^", "commands", ""), Aim::Command),
+        (compile_words("^", "statements", ""), Aim::Statement),
+    ]
 });
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "commands", ""));
+
+/// An instruction for all tasks, if it follows a role.
+static STANDING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "standing", ""));
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| compile_words("", "references", ""));
-static GOAL_MARK: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "goals", " ?[:：]"));
 static GOAL: LazyLock<Regex> = LazyLock::new(|| compile_words("", "goals", ""));
 
 /// The purpose of a sentence, as far as its words tell it, the most likely request first.
@@ -106,6 +86,8 @@ pub(super) struct Place {
     pub(super) is_item: bool,
     /// Whether the sentence is in a section whose name announces a request.
     pub(super) is_in_goal: bool,
+    /// Whether a description of the model or the user is before it.
+    pub(super) is_below_role: bool,
 }
 
 impl Quotation {
@@ -114,21 +96,17 @@ impl Quotation {
         let whole = clean(sentence);
         let text = GREETING.replace(&whole, "");
         let is_greeted = text.len() < whole.len();
-        let aim = match &*text {
-            text if is_greeted && display_width(text) < TOPIC_CELLS => Aim::Greeting,
-            text if SCENE.is_match(text) => Aim::Statement,
-            text if PERSON.is_match(text) => Aim::Person,
-            text if ASIDE.is_match(text) => Aim::Aside,
-            text if text.ends_with(['?', '？', '؟']) => Aim::Question,
-            text if REQUEST.is_match(text) || GOAL_MARK.is_match(text) => Aim::Request,
-            text if COMMAND.is_match(text) => Aim::Command,
-            text if is_greeted || STATEMENT.is_match(text) => Aim::Statement,
-            _ => Aim::Open,
+        let aim = match find_aim(&text) {
+            _ if is_greeted && display_width(&text) < TOPIC_CELLS => Aim::Greeting,
+            Aim::Open if is_greeted => Aim::Statement,
+            aim if aim < Aim::Aside && place.is_below_role && STANDING.is_match(&text) => {
+                Aim::Aside
+            }
+            aim => aim,
         };
         let text = text.into_owned();
-        whole
-            .contains(char::is_alphanumeric)
-            .then_some(Self { text, aim, place })
+        let has_words = whole.contains(char::is_alphanumeric);
+        has_words.then_some(Self { text, aim, place })
     }
 
     /// Whether the sentence names a topic, unlike `go on` or `fix it`.
@@ -144,9 +122,8 @@ impl Quotation {
 
     /// Whether the sentence starts with a reference to an earlier one: `It covers the menu`.
     pub(super) fn opens_with_reference(&self) -> bool {
-        REFERENCE
-            .find(&self.text)
-            .is_some_and(|word| word.start() == 0)
+        let reference = REFERENCE.find(&self.text);
+        reference.is_some_and(|word| word.start() == 0)
     }
 
     /// Whether the sentence refers to something outside of it.
@@ -159,14 +136,10 @@ impl Quotation {
     }
 }
 
-/// Returns a prompt without the marks around it, if it starts with a role.
-pub(super) fn strip_marks(prompt: &str) -> &str {
-    let inner = prompt.trim_matches(QUOTES);
-    if PERSON.is_match(inner) {
-        inner
-    } else {
-        prompt
-    }
+/// Finds the aim of a sentence by its words alone.
+pub(super) fn find_aim(text: &str) -> Aim {
+    let known = AIMS.iter().find(|(words, _)| words.is_match(text));
+    known.map_or(Aim::Open, |(_, aim)| *aim)
 }
 
 /// Whether the text in a section of this name is the request.

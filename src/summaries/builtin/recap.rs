@@ -1,6 +1,7 @@
 //! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
 //! and the next step. See `docs/records.md`, Labels, titles and recaps.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -12,12 +13,12 @@ use super::label::label_answered_calls;
 use super::prompt::prompt;
 use super::prose::{Kind, Sentence, is_east_asian, sentences};
 use super::title::{quote_latest_request, quote_open_request};
+use super::words::compile_words;
 use crate::message::{
     Call, Message, Origin, Role, Thread, is_interruption, is_remark, without_injected,
 };
 use crate::summaries::Language;
 use crate::summaries::language::{certain_language, dominant_language};
-use crate::text::pattern;
 
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
@@ -51,40 +52,25 @@ const FRAMES: &str = include_str!("words/frames.txt");
 
 /// An announcement of work that did not follow.
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:(?:now|next|first|then|so|but),? )?(?:let me|let's|(?:i|we)(?:'ll| will|(?: now| also| still)? need to|(?:'m|'re| am| are) going to)|déjame|voy a|vamos a|laisse(?:z|-)moi|je vais|lass mich|ich werde|deixe-me|vou|lasciami)(?: now| also| first)? ",
-    )
+    let before = "^(?:(?:now|next|first|then|so|but),? )?";
+    compile_words(before, "proposals futures", "(?: now| also| first)? ?")
 });
 
 /// The start of a sentence that does not report on the work: about the next sentences, or about the message of the user.
-static NO_REPORT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|(?:now )?i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are| were) (?:absolutely )?right|(?:good|great) |got it\.?$|thank|(?:to|in) summar|now that |if |would you|do you|(?:\S+ ){1,3}i'll )",
-    )
-});
+static OPENING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "openings", ""));
 
 /// The heading of a section with the outcome.
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr|changes)\b|^what (?:(?:was|i|has been|i've) )?(?:changed|done|did|fixed)\b",
-    )
-});
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "summaries", ""));
 
-/// Words of a sentence, a list or a section about work that is not done yet.
-static PLAN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)\b(?:i|we)(?:'ll| will)\b|\b(?:am|are|'m|'re) going to\b|\bplans?\b|next steps?|\bto ?do\b|\bwerde\b|\bwerden\b",
-        r"|\bvoy a\b|\bvamos a\b|\bpróximos\b|\bje vais\b|\bnous allons\b|prochaines|vado a|\bvou\b|буду|план|следующ",
-        r"|ます[。：:]?$|予定|計画|次の|하겠|계획|다음|将|计划|接下来|下一步",
-    ))
-});
+/// The sentence before a list of work that is not done yet. `다음` and `следующие` alone announce any list.
+static PLAN: LazyLock<Regex> = LazyLock::new(|| compile_words("", "futures steps", ""));
+
+/// The heading of a section with work that may not be done yet.
+static PLAN_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| compile_words("", "futures steps plans", ""));
 
 /// The heading of a section with the next steps, unlike `Plan`, which may be about finished work.
-static STEPS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\bnext (?:steps?|up)\b|nächste|próximos|prochaines|prossimi|следующ|次の|다음|接下来|下一步",
-    )
-});
+static STEPS: LazyLock<Regex> = LazyLock::new(|| compile_words("", "steps", ""));
 
 /// The next step, or a question before it.
 #[derive(Debug, Clone)]
@@ -132,11 +118,8 @@ pub fn write_recap_below(heading: &str, messages: &[Message]) -> String {
     let lowered = heading.trim_end_matches(ENDS).to_lowercase();
     let start = &lowered[..lowered.floor_char_boundary(HEADING_BYTES)];
     if parts.goal.to_lowercase().starts_with(start) {
-        let latest = parts
-            .goal
-            .split_once(" → ")
-            .map(|(_, latest)| latest.to_owned());
-        parts.goal = latest.unwrap_or_default();
+        let latest = parts.goal.split_once(" → ");
+        parts.goal = latest.map_or(String::new(), |(_, latest)| latest.to_owned());
     }
     parts.is_below_heading = true;
     parts.fit(None)
@@ -158,13 +141,15 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let end = messages.iter().rposition(is_reply).map_or(0, |at| at + 1);
     let (before, after) = messages.split_at(end);
     let open_request = quote_open_request(after, REQUEST_CELLS);
-    let goal = quote_latest_request(before, REQUEST_CELLS);
+    let is_prompt = |message: &Message| prompt(message).is_some();
+    let goal = Some(quote_latest_request(before, REQUEST_CELLS)).filter(|goal| !goal.is_empty());
+    // A request without a reply is the goal of the next one.
+    let last = messages.iter().rposition(is_prompt).unwrap_or(0);
+    let unanswered = || quote_latest_request(&messages[..last], REQUEST_CELLS);
+    let goal = goal.unwrap_or_else(unanswered);
     let last_reply = before.last().map_or(String::new(), read_reply);
     let is_stopped = |message: &Message| is_interruption(&message.text());
     let was_interrupted = open_request.is_none() && after.iter().any(is_stopped);
-    let last_sentences = sentences(&last_reply);
-    let opens_work = last_reply.trim_end().ends_with(':');
-    let calls_label = label_calls(after);
     let is_working = after.iter().flat_map(Message::results).next().is_some();
     let mut is_in_turn = true;
     let replies = before.iter().rev().filter_map(|message| {
@@ -174,23 +159,24 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     });
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
-    let next = find_next(&last_sentences, opens_work).or(planned.map(Next::Step));
-    let next = next.filter(|_| open_request.is_none() && !was_interrupted && !is_working);
+    let next = find_next(&sentences(&last_reply)).or(planned.map(Next::Step));
+    // Even `yes` answers a question.
+    let is_answered = after.iter().any(is_prompt);
+    let next = next.filter(|_| !is_answered && !was_interrupted && !is_working);
     // While work continues, reports of earlier turns are about another goal.
     let is_unfinished = next.is_some() || is_working;
     let replies = replies.take_while(|(is_in_turn, _)| *is_in_turn || !is_unfinished);
     let mut reports = replies.map(|(_, reply)| reply.statements);
     let report = reports.find(|statements| !statements.is_empty());
-    let language = language_of_user(messages, &last_reply);
     let has_request = open_request.is_some() || !goal.is_empty();
-    has_request.then_some(Parts {
+    has_request.then(|| Parts {
         open_request,
         goal,
         statements: report.unwrap_or_default(),
-        calls_label,
+        calls_label: label_calls(after),
         was_interrupted,
         next,
-        language,
+        language: language_of_user(messages, &last_reply),
         is_below_heading: false,
     })
 }
@@ -198,11 +184,8 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
 /// Returns the language of the prompts. If it is not certain, the language of the prompts together with the reply, if the
 /// prompts may be in that language.
 fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
-    let prompts = messages
-        .iter()
-        .filter_map(prompt)
-        .collect::<Vec<_>>()
-        .join("\n");
+    let prompts: Vec<String> = messages.iter().filter_map(prompt).collect();
+    let prompts = prompts.join("\n");
     let both = certain_language(&format!("{prompts}\n{reply}"));
     let both = both.filter(|language| language.is_plausible(&prompts));
     // In another script even a likely language is better than English words.
@@ -213,17 +196,15 @@ fn language_of_user(messages: &[Message], reply: &str) -> Option<Language> {
 impl Parts {
     /// Writes the recap in `language`, by default the language of the user, with as much of the report as fits.
     fn fit(&self, language: Option<Language>) -> String {
-        let language = language.or(self.language);
-        let frame = find_frame(language.map_or("en", Language::code));
+        let frame = find_frame(language.or(self.language).map_or("en", Language::code));
         let fits = |recap: &String| {
             recap.split_whitespace().count() <= MAX_WORDS
                 && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
         };
+        let write = |cells| self.write_within(frame, cells);
         let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
-        let recap = widths
-            .map(|cells| self.write_within(frame, cells))
-            .find(fits);
-        let recap = recap.unwrap_or_else(|| self.write_within(frame, MIN_REPORT_CELLS));
+        let recap = widths.map(write).find(fits);
+        let recap = recap.unwrap_or_else(|| write(MIN_REPORT_CELLS));
         let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
         words.join(" ")
     }
@@ -240,16 +221,12 @@ impl Parts {
         };
         let interrupted = self.was_interrupted.then_some(interrupted);
         // Labels are in English.
-        let calls_label = if code == "en" {
-            self.calls_label.as_str()
-        } else {
-            ""
-        };
+        let label = Some(&*self.calls_label).filter(|_| code == "en");
         let mut parts = [
             (opened, self.open_request.as_deref().unwrap_or_default()),
             (aim, &self.goal),
             (done, &report),
-            ("", calls_label),
+            ("", label.unwrap_or_default()),
             ("", interrupted.unwrap_or_default()),
             (next_name, next),
         ];
@@ -274,7 +251,19 @@ fn label_calls(steps: &[Message]) -> String {
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
     let answered = calls.filter_map(|call| Some((call, answer(call)?)));
-    label_answered_calls(&answered.collect::<Vec<_>>(), None)
+    let mut answered: Vec<_> = answered.collect();
+    // A later success of the same call overturns a failure.
+    let mut succeeded = HashSet::new();
+    answered.reverse();
+    answered.retain(|(call, result)| match (&call.name, call.input.get()) {
+        same if result.failed => !succeeded.contains(&same),
+        same => {
+            succeeded.insert(same);
+            true
+        }
+    });
+    answered.reverse();
+    label_answered_calls(&answered, None)
 }
 
 /// Returns the columns of a language in `FRAMES`, by default of the line `*`.
@@ -301,13 +290,9 @@ fn is_reply(message: &Message) -> bool {
 /// Returns the text of a reply; for an error of an API, the message in its JSON.
 fn read_reply(reply: &Message) -> String {
     let text = reply.text();
-    let json = text
-        .split_once('{')
-        .filter(|_| text.starts_with("API Error"));
-    let json = json.and_then(|(start, _)| {
-        let mut values = Deserializer::from_str(&text[start.len()..]).into_iter::<Value>();
-        values.next()?.ok()
-    });
+    let start = text.find('{').filter(|_| text.starts_with("API Error"));
+    let values = start.map(|start| Deserializer::from_str(&text[start..]).into_iter::<Value>());
+    let json = values.and_then(|mut values| values.next()?.ok());
     let error = json.and_then(|json| Some(json["error"]["message"].as_str()?.to_owned()));
     error.map_or(text, |error| format!("The request failed: {error}"))
 }
@@ -324,8 +309,8 @@ impl Reply {
             let mut text = sentence.text.clone();
             let opens_list = text.ends_with([':', '：']);
             if sentence.kind == Kind::Heading {
-                is_summary = text.contains("ummary") || SUMMARY.is_match(&text);
-                is_plan = !is_summary && PLAN.is_match(&text);
+                is_summary = SUMMARY.is_match(&text);
+                is_plan = !is_summary && PLAN_HEADING.is_match(&text);
                 if is_plan && STEPS.is_match(&text) {
                     let mut sections = after.split(|next| next.kind == Kind::Heading);
                     plan = sections.next().and_then(section_plan).or(plan);
@@ -342,16 +327,17 @@ impl Reply {
                     plan = Some(cut(&heads.join("; "), NEXT_CELLS));
                     continue;
                 }
-                // `Based on the changes, here is the list:`
-                let announces = text.split(", ").any(|clause| NO_REPORT.is_match(clause));
-                text = match (heads.as_slice(), announces) {
-                    ([], false) if is_long(&text, OPENING_WORDS) => text,
-                    ([], _) => continue,
-                    (heads, true) => heads.join("; "),
-                    (heads, false) => [&text, " ", &heads.join("; ")].concat(),
-                };
+                // `Based on the changes, here is the code:`
+                let announces = text.split(", ").any(|clause| OPENING.is_match(clause));
+                if heads.is_empty() && (announces || !is_long(&text, OPENING_WORDS)) {
+                    continue;
+                }
+                text += &[" ", &heads.join("; ")].concat();
             }
-            if is_report(&text) && !is_plan {
+            let text = text.trim_end().to_owned();
+            let is_question = text.ends_with(['?', '？']);
+            let is_opening = ANNOUNCEMENT.is_match(&text) || !opens_list && OPENING.is_match(&text);
+            if !is_question && !is_opening && !is_plan {
                 statements.push((text, is_summary));
             }
         }
@@ -366,13 +352,9 @@ impl Reply {
 /// Returns the items of a section about the next steps, or its first sentence.
 fn section_plan(section: &[Sentence]) -> Option<String> {
     let heads = item_heads(section);
-    let first = section.first()?.text.clone();
-    let steps = if heads.is_empty() {
-        first
-    } else {
-        heads.join("; ")
-    };
-    Some(cut(&steps, NEXT_CELLS))
+    let first = section.first()?.text.as_str();
+    let steps = if heads.is_empty() { vec![first] } else { heads };
+    Some(cut(&steps.join("; "), NEXT_CELLS))
 }
 
 /// Returns the head of each item.
@@ -390,24 +372,14 @@ fn is_long(text: &str, words: usize) -> bool {
 /// Returns the part of an item before its explanation; the whole item if this part is only a name.
 fn item_head(item: &str) -> &str {
     let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
-    let is_phrase = |end: &usize| item[..*end].contains(' ');
-    let phrases = ends.into_iter().filter(is_phrase);
+    let phrases = ends.into_iter().filter(|end| item[..*end].contains(' '));
     item[..phrases.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
-/// Whether a sentence reports on the work.
-fn is_report(text: &str) -> bool {
-    !text.ends_with(['?', '？']) && !ANNOUNCEMENT.is_match(text) && !NO_REPORT.is_match(text)
-}
-
-/// Returns the step that the last sentence announces, or a question in the last two sentences. `opens_work` says whether
-/// the reply ends with a colon.
-fn find_next(sentences: &[Sentence], opens_work: bool) -> Option<Next> {
+/// Returns the step that the last sentence announces, or a question in the last two sentences.
+fn find_next(sentences: &[Sentence]) -> Option<Next> {
     let last = &sentences.last()?.text;
-    let announced = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]);
-    let opened = last.strip_suffix(':').filter(|_| opens_work);
-    let opened = opened.map(|work| work.strip_prefix("Now ").unwrap_or(work));
-    if let Some(work) = announced.or(opened) {
+    if let Some(work) = ANNOUNCEMENT.find(last).map(|start| &last[start.end()..]) {
         let is_step = !["know ", "be "].iter().any(|start| work.starts_with(start));
         let step = cut(work.trim_end_matches(ENDS), NEXT_CELLS);
         return is_step.then(|| Next::Step(lower_first(&step)));

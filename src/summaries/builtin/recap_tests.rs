@@ -33,7 +33,7 @@ fn recaps_have_goal_report_and_next_step() {
         ),
         (
             &[ask, (Role::Assistant, "Now read the old parser:")],
-            "Goal: Port the config parser to Rust. Next: read the old parser.",
+            "Goal: Port the config parser to Rust.",
         ),
         (
             &[ask, (Role::Assistant, "Let me read the old parser:")],
@@ -166,6 +166,37 @@ fn quotations_are_not_split() {
 #[test]
 fn a_plan_is_the_next_step_and_no_report() {
     let rows = [
+        // A list of the answer is no plan, whatever its lead.
+        (
+            "웹사이트를 만들어줘",
+            "다음 섹션을 포함합니다:\n\n- 개요 설명\n- 종합 순위",
+            "목표: 웹사이트를 만들어줘. 현황: 다음 섹션을 포함합니다: 개요 설명; 종합 순위.",
+        ),
+        (
+            "Покажи структуру папки",
+            "В папке следующие файлы:\n\n- список книг\n- список авторов",
+            "Цель: Покажи структуру папки. Состояние: В папке следующие файлы: список книг; список авторов.",
+        ),
+        (
+            "Покажи структуру папки",
+            "Вот что у тебя сейчас:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nВ папке лежат две таблицы.",
+            "Цель: Покажи структуру папки. Состояние: В папке лежат две таблицы.",
+        ),
+        (
+            "¿Qué opciones hay para la caché?",
+            "Aquí tienes las próximas opciones:\n\n- Guardar todo\n- Guardar nada",
+            "Objetivo: ¿Qué opciones hay para la caché? Estado: Aquí tienes las próximas opciones: Guardar todo; Guardar nada.",
+        ),
+        (
+            "Corrige el error de la caché",
+            "## Próximos pasos\n\n- Borrar la caché\n- Repetir la prueba",
+            "Objetivo: Corrige el error de la caché. Siguiente paso: Borrar la caché; Repetir la prueba.",
+        ),
+        (
+            "修复登录按钮",
+            "我将更新登录按钮的样式。",
+            "目标：修复登录按钮。下一步：更新登录按钮的样式。",
+        ),
         (
             "Add OAuth login",
             "Here is what I will do:\n\n1. Add the client\n2. Add the callback",
@@ -285,6 +316,34 @@ fn the_goal_is_the_latest_substantial_request() {
 }
 
 #[test]
+fn an_answer_to_a_question_leaves_no_question() {
+    let goal = "Goal: Port the config parser. Last report: The parser is ported.";
+    for (answer, expected) in [("yes", goal), ("ok", goal), ("no", goal)] {
+        let talk = [
+            (Role::User, "port the config parser"),
+            (
+                Role::Assistant,
+                "The parser is ported. Should I delete the old one?",
+            ),
+            (Role::User, answer),
+        ];
+        assert_eq!(recap_of(&talk), expected, "{answer}");
+    }
+}
+
+#[test]
+fn a_request_without_a_reply_is_the_goal_of_the_next_one() {
+    let talk = [
+        (Role::User, "port the config parser to Rust"),
+        (Role::User, "[Request interrupted by user]"),
+        (Role::User, "use the new compiler of the project"),
+    ];
+    let expected =
+        "Open request: Use the new compiler of the project. Goal: Port the config parser to Rust.";
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
 fn thanks_are_no_open_request() {
     let talk = |last| {
         [
@@ -345,6 +404,28 @@ fn a_step_with_results_is_not_the_next_one() {
     );
     talk.push(result("0 issues", false));
     assert_eq!(write_recap(&talk, None), format!("{goal} Ran lint."));
+}
+
+#[test]
+fn a_later_success_overturns_a_failure() {
+    let test = || call("Bash", r#"{"command":"pytest -q"}"#);
+    let mut talk = vec![
+        text(Role::User, Origin::Prompt, "port the config parser"),
+        text(Role::Assistant, Origin::Reply, "The parser is ported."),
+        test(),
+        result("Exit code 1", true),
+    ];
+    let goal = "Goal: Port the config parser. Last report: The parser is ported.";
+    assert_eq!(write_recap(&talk, None), format!("{goal} pytest failed."));
+    talk.extend([test(), result("2 passed", false)]);
+    for (at, id) in [(2, "a"), (3, "a"), (4, "b"), (5, "b")] {
+        match &mut talk[at].blocks[0] {
+            Block::Call(call) => call.id = id.into(),
+            Block::Result(result) => result.id = id.into(),
+            _ => unreachable!(),
+        }
+    }
+    assert_eq!(write_recap(&talk, None), format!("{goal} Ran pytest."));
 }
 
 #[test]
@@ -430,7 +511,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "Done. Here's what was updated:\n\n- **`plan.md`** — the dates\n- **`todo.md`** — a link",
-            "plan.md — the dates; todo.md — a link",
+            "Here's what was updated: plan.md — the dates; todo.md — a link",
         ),
         ("Fixed. `SHORY` → `SHORT`.", "SHORY → SHORT"),
         (

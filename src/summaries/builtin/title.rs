@@ -5,7 +5,7 @@
 
 use super::clean::upper_first;
 use super::cut::{ENDS, cut, fill, is_verb_last};
-use super::prompt::{prompt, quote_sentences};
+use super::prompt::{COLONS, prompt, quote_sentences};
 use super::quotation::{Aim, Quotation, STOPS, is_closed};
 use super::request::find_request;
 use crate::message::Message;
@@ -29,9 +29,8 @@ pub fn write_title(messages: &[Message]) -> String {
         return String::new();
     };
     let mut requests = [first.clone()].into_iter().chain(requests);
-    let sentences = requests
-        .find(|sentences| sentences[0].has_topic())
-        .unwrap_or(first);
+    let telling = requests.find(|sentences| sentences[0].has_topic());
+    let sentences = telling.unwrap_or(first);
     let is_sure = sentences[0].aim < Aim::Open && sentences[0].width() >= ENOUGH_CELLS;
     // If the first sentence is not a sure request, the next ones may tell what the user wants.
     let cells = if is_sure { 1 } else { TITLE_CELLS };
@@ -42,26 +41,29 @@ pub fn write_title(messages: &[Message]) -> String {
 /// Joins the first sentences of a text until they take at least `cells`. Stops before a list, a role, a greeting or a
 /// distant paragraph.
 fn join_sentences(sentences: &[Quotation], cells: usize) -> String {
-    let mut text = String::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        let previous = &sentences[at.saturating_sub(1)];
+    let first = &sentences[0];
+    let mut text = first.text.clone();
+    for (previous, sentence) in sentences.iter().zip(&sentences[1..]) {
         let distance = sentence.place.paragraph - previous.place.paragraph;
         // A label such as `Low Severity` says little alone.
-        let follows_label = sentences[0].aim == Aim::Open && at == 1 && sentences[0].is_short();
+        let follows_label = previous == first && first.aim == Aim::Open && first.is_short();
         let is_next = distance == 0 || distance == 1 && (follows_label || text.ends_with(STOPS));
         let is_other = sentence.place.is_item || sentence.aim >= Aim::Person;
-        if at > 0 && (is_other || !is_next || display_width(&text) >= cells) {
+        if is_other || !is_next || display_width(&text) >= cells {
             break;
         }
-        if at > 0 && !text.ends_with(['。', '？', '！']) {
-            text.push(' ');
-        }
-        let joined = text.clone() + &sentence.text;
+        let is_spaced = !text.ends_with(['。', '？', '！']);
+        let joined = [
+            text.as_str(),
+            if is_spaced { " " } else { "" },
+            &sentence.text,
+        ]
+        .concat();
         // A text whose verb is last is cut at its start.
-        let would_be_cut = at > 0 && display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
+        let would_be_cut = display_width(&joined) > TITLE_CELLS && is_verb_last(&joined);
         text = match would_be_cut {
             true if display_width(&text) * 2 < TITLE_CELLS => sentence.text.clone(),
-            true if text.trim_end().ends_with(STOPS) => break,
+            true if text.ends_with(STOPS) => break,
             _ => joined,
         };
     }
@@ -71,7 +73,11 @@ fn join_sentences(sentences: &[Quotation], cells: usize) -> String {
 /// Returns the request of a prompt and the sentences that follow it.
 fn request_onward(prompt: &str) -> Option<Vec<Quotation>> {
     let sentences = quote_sentences(prompt);
-    Some(sentences[find_request(&sentences)?..].to_vec())
+    let sentences = &sentences[find_request(&sentences)?..];
+    // A heading leads to something that is not quoted.
+    let is_lead = |next: &Quotation| next.is_short() && next.text.ends_with(COLONS);
+    let end = sentences.iter().skip(1).position(is_lead);
+    Some(sentences[..end.map_or(sentences.len(), |at| at + 1)].to_vec())
 }
 
 /// Quotes the request of a prompt; `None` if it names no topic.
@@ -91,9 +97,8 @@ fn quote(sentences: &[Quotation], cells: usize) -> String {
 pub(super) fn quote_latest_request(messages: &[Message], cells: usize) -> String {
     let width = |request: &Vec<Quotation>| request.iter().map(Quotation::width).sum::<usize>();
     let prompts = messages.iter().rev().filter_map(prompt);
-    let mut requests = prompts
-        .filter_map(|prompt| request_onward(&prompt))
-        .filter(|request| width(request) >= MIN_CELLS);
+    let requests = prompts.filter_map(|prompt| request_onward(&prompt));
+    let mut requests = requests.filter(|request| width(request) >= MIN_CELLS);
     let Some(latest) = requests.next() else {
         return String::new();
     };

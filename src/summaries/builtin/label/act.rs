@@ -98,10 +98,8 @@ impl Act {
         paths: impl IntoIterator<Item = &'a str>,
         cwd: Option<&str>,
     ) -> Self {
-        let paths = paths
-            .into_iter()
-            .map(|path| relative_path(path, cwd).to_owned());
-        let paths: Vec<String> = paths.collect();
+        let relative = |path| relative_path(path, cwd).to_owned();
+        let paths: Vec<String> = paths.into_iter().map(relative).collect();
         let mut act = Self::new(verb, "a file");
         if !paths.is_empty() {
             act.object = Object::Files(paths);
@@ -157,26 +155,25 @@ pub(super) struct Failure {
     pub(super) name: String,
     /// The ending, such as `failed` or `denied`.
     pub(super) ending: String,
-    /// Earlier acts of the call that may have changed something.
-    pub(super) before: Vec<Act>,
 }
 
-impl Failure {
-    pub(super) fn new(name: String, ending: impl Into<String>, before: Vec<Act>) -> Self {
-        let ending = ending.into();
-        Self {
-            name,
-            ending,
-            before,
-        }
+/// The acts of a finished call; none if it was cancelled because of another call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct CallActs {
+    /// What it did. Before a failure, only what may have changed something.
+    pub(super) acts: Vec<Act>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl CallActs {
+    pub(super) fn done(acts: Vec<Act>) -> Self {
+        let failure = None;
+        Self { acts, failure }
     }
-}
 
-/// The acts of a finished call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CallActs {
-    Done(Vec<Act>),
-    Failed(Failure),
-    /// The call was cancelled because of another call.
-    Cancelled,
+    pub(super) fn failed(name: String, ending: impl Into<String>, acts: Vec<Act>) -> Self {
+        let ending = ending.into();
+        let failure = Some(Failure { name, ending });
+        Self { acts, failure }
+    }
 }

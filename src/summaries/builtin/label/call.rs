@@ -69,9 +69,9 @@ impl<'a> Call<'a> {
 
     /// Returns the first of these members that is a non-empty string.
     pub(super) fn argument(&self, names: &[&str]) -> Option<&str> {
-        names
-            .iter()
-            .find_map(|name| self.input.get(name)?.as_str())
+        let mut texts = names.iter().map(|name| self.input.get(name)?.as_str());
+        texts
+            .find_map(|text| text)
             .filter(|text| !text.trim().is_empty())
     }
 
@@ -82,15 +82,16 @@ impl<'a> Call<'a> {
         names.iter().any(is_set)
     }
 
-    /// Returns the act of a patch in the format of Codex: a deletion if the patch only deletes files.
+    /// Returns the act of a patch in the format of Codex: a write or a deletion if the patch only adds or deletes files.
     pub(super) fn patch_act(&self, patch: &str) -> Act {
         let is_change = |line: &&str| line.starts_with("*** ") && line.contains(" File: ");
-        let deletes = |line: &str| line.starts_with("*** Delete");
         let changes = || patch.lines().filter(is_change);
-        let verb = match (changes().any(deletes), changes().all(deletes)) {
-            (false, _) => Verb::Edit,
-            (true, true) => Verb::Delete,
-            (true, false) => Verb::Change,
+        let has = |start| changes().any(|line| line.starts_with(start));
+        let verb = match ["*** Add", "*** Update", "*** Delete"].map(has) {
+            [true, false, false] => Verb::Write,
+            [_, _, false] => Verb::Edit,
+            [false, false, true] => Verb::Delete,
+            _ => Verb::Change,
         };
         Act::on_files(verb, patch_files(patch), self.cwd)
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::act::{Act, CallActs, Effect, Failure, Object, quote};
+use super::act::{Act, Effect, Failure, Object, quote};
 use super::call::{Call, FinishedCall};
 use super::tools::describe_call;
 use crate::message::{Call as MessageCall, ToolResult};
@@ -15,6 +15,9 @@ use crate::text::{display_width, format_count};
 /// Maximum width of a label, in cells.
 pub(super) const MAX_CELLS: usize = 60;
 
+/// Minimum width of the successes of a batch before its failures, in cells.
+const MIN_CELLS: usize = 20;
+
 /// Widest end of a label that counts omitted acts.
 const MORE_STEPS: &str = ", 99 more steps";
 
@@ -22,37 +25,34 @@ const MORE_STEPS: &str = ", 99 more steps";
 pub fn write_label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let (mut acts, mut failures) = (Vec::new(), Vec::new());
     for call in calls {
-        match describe_call(&Call::parse(call, cwd)) {
-            CallActs::Done(done) => acts.extend(done),
-            CallActs::Failed(mut failure) => {
-                acts.append(&mut failure.before);
-                failures.push(failure);
-            }
-            CallActs::Cancelled => {}
-        }
+        let end = describe_call(&Call::parse(call, cwd));
+        acts.extend(end.acts);
+        failures.extend(end.failure);
     }
     let first = failures.first().map_or("", |first| first.ending.as_str());
     let are_alike = failures.iter().all(|failure| failure.ending == first);
     let ending = if are_alike { first } else { "did not succeed" };
-    let failed = clean(&list_failures(&failures, ending));
+    let failed = |cells| clean(&list_failures(&failures, ending, cells));
     let succeeded = |cells| cut_end(&clean(&describe(&acts, cwd, cells)), cells);
     match (acts.is_empty(), failures.len(), calls.len()) {
         (true, 0, 0) => String::new(),
         (true, 0, _) => "Cancelled".to_owned(),
-        (true, ..) => failed,
+        (true, ..) => failed(MAX_CELLS),
         (_, 0, _) => succeeded(MAX_CELLS),
-        (_, count, _) => {
-            // Failures are named if that leaves enough room for the successes.
-            let named = format!(", {}", lower_first(&failed));
+        _ => {
+            let named = format!(", {}", lower_first(&failed(MAX_CELLS)));
             let left = MAX_CELLS.saturating_sub(display_width(&named));
+            if left >= MIN_CELLS {
+                return succeeded(left) + &named;
+            }
+            // What failed says more than what succeeded.
             let steps = format_count(acts.len() as u64, "more step", "more steps");
-            match left {
-                20.. => succeeded(left) + &named,
-                _ if left >= steps.len() => format!("{failed}, {steps}"),
-                _ => {
-                    let counted = format!(", {count} {ending}");
-                    succeeded(MAX_CELLS - counted.len()) + &counted
-                }
+            let short = failed(MAX_CELLS - steps.len() - 2);
+            let is_whole = !short.contains(MORE);
+            if is_whole {
+                format!("{short}, {steps}")
+            } else {
+                failed(MAX_CELLS)
             }
         }
     }
@@ -83,14 +83,11 @@ pub(crate) fn label_answered_calls(
     write_label(&calls.collect::<Vec<_>>(), cwd)
 }
 
-/// Lists the failed parts of calls, with their common ending.
-fn list_failures(failures: &[Failure], ending: &str) -> String {
-    let names: Vec<String> = failures
-        .iter()
-        .map(|failure| failure.name.clone())
-        .collect();
-    let names = list_within(&names, MAX_CELLS - ending.len() - 1);
-    format!("{names} {ending}")
+/// Lists the failed parts of calls with their common ending, in up to `cells`.
+fn list_failures(failures: &[Failure], ending: &str, cells: usize) -> String {
+    let names = failures.iter().map(|failure| failure.name.clone());
+    let room = cells - ending.len() - 1;
+    format!("{} {ending}", list_within(&names.collect::<Vec<_>>(), room))
 }
 
 /// Describes acts in up to about `cells`. Acts with the greatest effect come first.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::act::{Act, CallActs, Effect, Failure, Verb, quote};
+use super::act::{Act, CallActs, Effect, Verb, quote};
 use super::call::Call;
 use super::program::Program;
 use super::status::{CommandEnd, has_only_errors_of, infer_ends, named_programs, refused_programs};
@@ -107,11 +107,8 @@ impl Step<'_> {
             // Other verbs do not claim success, except that the output shows the subject of a commit.
             let claims = [Verb::Read, Verb::Write, Verb::Edit, Verb::Delete].contains(&act.verb);
             let is_open = claims && !self.program.name().is_empty() || self.has_error;
-            if is_open && !self.has_succeeded() {
-                run.clone()
-            } else {
-                act
-            }
+            let is_proven = !is_open || self.has_succeeded();
+            if is_proven { act } else { run.clone() }
         };
         self.program.acts().into_iter().map(proven).collect()
     }
@@ -131,18 +128,16 @@ impl Line<'_> {
             CallOutcome::Ok => self.describe_success(&steps),
             CallOutcome::Failed => self.describe_failure(&steps),
             _ => {
-                let (name, ending) = (name_steps(steps.iter(), false), self.call.failure_word());
-                CallActs::Failed(Failure::new(name, ending, Vec::new()))
+                let name = name_steps(steps.iter(), false);
+                CallActs::failed(name, self.call.failure_word(), Vec::new())
             }
         }
     }
 
     /// Returns the commands of the line `text`, except commands in substitutions.
     fn read_steps(&self, text: &str) -> Vec<Step<'_>> {
-        let commands = self.tree.commands.iter();
-        let commands: Vec<_> = commands
-            .filter(|command| !command.context.is_substituted)
-            .collect();
+        let mut commands: Vec<_> = self.tree.commands.iter().collect();
+        commands.retain(|command| !command.context.is_substituted);
         let is_ok = self.call.outcome == CallOutcome::Ok;
         let ends = infer_ends(&self.tree, &commands, is_ok);
         let (named, refused) = (named_programs(self.output), refused_programs(self.output));
@@ -151,27 +146,34 @@ impl Line<'_> {
         let last_runs_on = trimmed.ends_with('&') && !trimmed.ends_with("&&");
         let mut steps: Vec<Step<'_>> = Vec::new();
         for (at, (command, end)) in commands.iter().zip(ends).enumerate() {
+            let (call, output) = (self.call, self.output);
             let program = Program {
                 command,
-                call: self.call,
-                output: self.output,
+                call,
+                output,
             };
             let has_message = program.signs_errors() && named.contains(program.name());
             let next = commands.get(at + 1);
+            let next = next.filter(|next| next.follows == Follows::Pipe);
+            let is_cut = next.is_some_and(|next| matches!(next.own_program(), "head" | "tail"));
             // A pipe hides the status of the command before it.
-            let is_hidden = next.is_some_and(|next| next.follows == Follows::Pipe);
-            let has_failed = refused.contains(program.name())
-                || is_hidden && has_message && has_only_errors_of(program.name(), self.output);
+            let has_only_errors = if has_message {
+                next.is_some() && has_only_errors_of(program.name(), self.output)
+            } else {
+                let is_alone = steps.iter().all(|step| step.program.is_glue());
+                is_cut && is_alone && has_only_errors_of("error", self.output)
+            };
+            let has_failed = has_only_errors || refused.contains(program.name());
             let has_error = has_failed || has_message;
             let mut later = commands[at + 1..].iter().map(|next| next.follows);
-            let separator =
-                later.find(|follows| matches!(follows, Follows::Next | Follows::Background));
+            let is_separator = |next: &Follows| matches!(next, Follows::Next | Follows::Background);
+            let separator = later.find(is_separator);
+            let runs_on = separator.map_or(last_runs_on, |next| next == Follows::Background);
             let last = steps.last().filter(|last| !last.may_be_skipped);
             let is_reached = match command.follows {
                 Follows::Next | Follows::Background => !command.context.is_conditional,
-                Follows::And => {
-                    end == CommandEnd::Succeeded || last.is_some_and(Step::has_succeeded)
-                }
+                Follows::And if end == CommandEnd::Succeeded => true,
+                Follows::And => last.is_some_and(Step::has_succeeded),
                 Follows::Or => last.is_some_and(|last| last.has_error),
                 Follows::Pipe => last.is_some(),
             };
@@ -183,8 +185,7 @@ impl Line<'_> {
                 has_error,
                 has_failed,
                 may_be_skipped: !is_reached && !has_error,
-                is_running: all_run_on
-                    || separator.map_or(last_runs_on, |follows| follows == Follows::Background),
+                is_running: all_run_on || runs_on,
                 is_negated,
             });
         }
@@ -205,13 +206,13 @@ impl Line<'_> {
         }
         if !failed.is_empty() {
             let name = name_steps(failed.into_iter(), false);
-            return CallActs::Failed(Failure::new(name, "failed", acts));
+            return CallActs::failed(name, "failed", acts);
         }
         if acts.is_empty() {
             let first = steps().find(|step| !step.program.name().is_empty());
             acts = first.map_or_else(|| vec![Act::new(Verb::Run, "a command")], Step::acts);
         }
-        CallActs::Done(acts)
+        CallActs::done(acts)
     }
 
     /// Describes a failed line by the commands that may have failed. If the status is an answer of these commands, such as
@@ -238,7 +239,7 @@ impl Line<'_> {
         let has_ended = refused_programs(self.output).is_empty();
         let are_answers = has_ended && answers.len() == suspects().count();
         if are_answers && are_alternatives && !answers.is_empty() {
-            return CallActs::Done(named_acts(before).into_iter().chain(answers).collect());
+            return CallActs::done(named_acts(before).into_iter().chain(answers).collect());
         }
         let before = changes(before);
         let may_answer = suspects().count() > 1 && !answers.is_empty();
@@ -248,18 +249,15 @@ impl Line<'_> {
             _ => self.call.failure_word().to_owned(),
         };
         let is_one = !are_alternatives || suspects().count() < 2 || code.is_none();
-        let about = suspects().take(usize::from(before.is_empty()));
-        let about: String = about
-            .map(|step| step.program.script_description())
-            .collect();
+        let about = suspects().next().filter(|_| before.is_empty());
+        let about = about.map_or(String::new(), |step| step.program.script_description());
         // A part of the line that could not be parsed may have failed.
         let is_known = self.tree.unread.is_none() || suspects().any(|step| step.has_error);
-        let name = if is_known {
-            format!("{} {}", name_steps(suspects(), is_one), quote(&about))
-        } else {
-            "Shell script".to_owned()
-        };
-        CallActs::Failed(Failure::new(name.trim_end().to_owned(), ending, before))
+        let named = || format!("{} {}", name_steps(suspects(), is_one), quote(&about));
+        let name = is_known
+            .then(named)
+            .unwrap_or_else(|| "Shell script".to_owned());
+        CallActs::failed(name.trim_end().to_owned(), ending, before)
     }
 }
 
@@ -312,31 +310,26 @@ fn name_steps<'a>(
     steps: impl Iterator<Item = &'a Step<'a>> + Clone,
     is_one_of_them: bool,
 ) -> String {
+    let is_alone = steps.clone().count() == 1;
     let is_named = |step: &&Step<'_>| {
-        let is_part = is_one_of_them && !step.program.is_passive();
-        !step.program.is_glue() && (is_part || !step.program.is_filter())
+        let program = step.program;
+        let is_part = is_one_of_them && !program.is_passive() || !program.is_filter();
+        is_part && !program.is_glue() || is_alone && program.is_loud()
     };
-    let words = |step: &Step<'_>| step.program.words();
-    let mut names: Vec<String> = steps.clone().filter(is_named).map(words).collect();
-    if names.is_empty() && steps.clone().count() == 1 {
-        names.extend(steps.filter(|step| step.program.is_loud()).map(words));
-    }
+    let shown = steps.filter(is_named);
+    let names: Vec<String> = shown.map(|step| step.program.attempt()).collect();
     let (count, names) = (names.len(), distinct(names.into_iter()));
     let word = if is_one_of_them { " or " } else { " and " };
-    match (names.as_slice(), names.len()) {
-        ([], _) => "Command".to_owned(),
-        (few, 1..4) => {
-            let width: usize = few.iter().map(|name| display_width(name)).sum();
+    match names.as_slice() {
+        [] => "Command".to_owned(),
+        few if few.len() < 4 => {
             let room = NAME_CELLS - word.len() * (few.len() - 1);
-            let share = if width <= room {
-                room
-            } else {
-                room / few.len()
-            };
-            let few: Vec<String> = few.iter().map(|name| cut_end(name, share)).collect();
-            few.join(word)
+            let width: usize = few.iter().map(|name| display_width(name)).sum();
+            let shares = if width <= room { 1 } else { few.len() };
+            let few = few.iter().map(|name| cut_end(name, room / shares));
+            few.collect::<Vec<_>>().join(word)
         }
         _ if is_one_of_them => format!("One of {count} commands"),
-        ([first, ..], _) => format!("{}{MORE}", first.trim_end_matches(MORE)),
+        [first, ..] => format!("{}{MORE}", first.trim_end_matches(MORE)),
     }
 }

@@ -1,5 +1,8 @@
 //! The act of one command of a command line, from its program and its operands.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::act::{Act, Effect, Verb};
 use super::call::Call;
 use crate::shell::{CommandPart, Follows, PartWord, program_and_subcommand, program_name};
@@ -7,6 +10,7 @@ use crate::summaries::builtin::cut::cut_end;
 use crate::summaries::builtin::names::{
     file_name, is_file, last_part, name_search, quote_pattern, shorten_url,
 };
+use crate::summaries::builtin::words::sections;
 
 /// Maximum width of the words of a command, in cells.
 const WORDS_CELLS: usize = 44;
@@ -14,80 +18,26 @@ const WORDS_CELLS: usize = 44;
 /// Maximum length of a word that is not a file, in bytes.
 const MAX_LETTERS: usize = 32;
 
-/// The verbs of programs. Labels say that other programs ran.
-const PROGRAMS: [(&str, Verb); 6] = [
-    (
-        "cat bat less more head tail nl strings xxd od hexdump tac sed gsed awk gawk mawk jq yq perl",
-        Verb::Read,
-    ),
-    ("grep egrep fgrep rg ag ack", Verb::Search),
-    ("find fd", Verb::LookFor),
-    ("rm rmdir unlink", Verb::Delete),
-    ("tee touch", Verb::Write),
-    ("test [ [[", Verb::Check),
-];
-
-/// Programs whose first operand is a script.
-const WITH_SCRIPT: &str = "sed gsed awk gawk mawk jq yq perl";
-
-/// Other programs that name themselves in their errors.
-const LOUD: &str = "ls mv cp mkdir wc stat ln";
-
-/// Programs whose operands are files, or names in any order.
-const WITH_FILES: &str = "ls mv cp mkdir wc stat ln rm rmdir touch cat head tail which type";
-
-/// Programs that labels do not name if there are others.
-const GLUE: &str = "cd pushd popd echo printf export set true : sleep pwd source . unset wait shift local declare \
-                    read test [ [[ false exit return alias shopt ulimit umask clear disown";
-
-/// Programs in `GLUE` that fail without a message.
-const SILENT: &str = "false exit return";
-
-/// Programs that change nothing with any arguments.
-const READERS: &str =
-    "cat head tail nl strings od grep egrep fgrep rg ag ack ls diff cmp wc which type";
-
-/// Commands of git that change nothing in the repository, although its configuration may make them run programs.
-const GIT_READS: &str = "diff log show status grep blame";
-
-/// Commands in `GIT_READS` that fail only with a message.
-const LOUD_OF_GIT: &str = "log show status blame";
-
-/// Parts of the names of options that change how much a program changes, such as `--dry-run` and `--force`.
-const TELLING: &str =
-    "dry check diff help list no-run no-build nobuild only plan simulate version hard force delete";
-
-/// Whole names of options that change how much a program changes.
-const TELLING_OPTIONS: &str = "-l --co";
-
-/// Programs whose status 1 is an answer.
-const ASKS: &str = "diff cmp command which type whereis pgrep pidof ps lsof";
-
-/// Commands of git whose status 1 is an answer.
-const ASKS_OF_GIT: &str = "diff grep config check-ignore merge-base show-ref";
-
-/// Statuses that are answers: checks are pending, a service is inactive, a plan has changes, updates are available, and
-/// no tests were found.
-const ANSWERS: [(&str, i64); 5] = [
-    ("gh pr checks", 8),
-    ("systemctl", 3),
-    ("terraform plan", 2),
-    ("dnf check-update", 100),
-    ("pytest", 5),
+/// The verbs of programs, by sections of the file. Labels say that other programs ran.
+const VERBS: [(&str, Verb); 6] = [
+    ("read", Verb::Read),
+    ("search", Verb::Search),
+    ("look for", Verb::LookFor),
+    ("delete", Verb::Delete),
+    ("write", Verb::Write),
+    ("check", Verb::Check),
 ];
 
 /// Letters that appear with `n` in short options for a dry run: `git clean -nfdx`, `rsync -avzn`.
 const CLUSTER: &str = "-adfnvxz";
 
-/// Options of `find` that change something.
-const FIND_ACTIONS: &str = "-exec -execdir -ok -okdir -delete";
+static PROGRAMS: LazyLock<HashMap<&str, &str>> =
+    LazyLock::new(|| sections(include_str!("../words/programs.txt")));
 
-/// Programs that run a file, or a script in their arguments or input.
-const INTERPRETERS: &str = "python python3 py node bash sh zsh dash ksh ruby perl php tsx ts-node Rscript lua pwsh \
-                            osascript";
-
-fn is_one_of(list: &str, name: &str) -> bool {
-    list.split_whitespace().any(|item| item == name)
+/// Whether a section of the file lists a name.
+fn lists(section: &str, name: &str) -> bool {
+    let mut names = PROGRAMS[section].split_whitespace();
+    names.any(|listed| listed == name)
 }
 
 /// A command, as labels see it.
@@ -103,10 +53,14 @@ impl<'a> Program<'a> {
     /// Returns the name of the program; `command` for `command -v`, which runs nothing.
     pub(super) fn name(&self) -> &'a str {
         let mut words = self.command.words.iter().map(PartWord::label);
-        match (words.next(), words.next()) {
-            (Some("command"), Some("-v" | "-V")) => "command",
-            _ => self.command.own_program(),
+        if let (Some("command"), Some("-v" | "-V")) = (words.next(), words.next()) {
+            return "command";
         }
+        let program = self.command.own_program();
+        let plain = program.strip_suffix(".exe");
+        plain
+            .filter(|name| lists("interpreters", name))
+            .unwrap_or(program)
     }
 
     /// Returns the operands; `$@` stands for operands that `xargs` adds.
@@ -128,45 +82,42 @@ impl<'a> Program<'a> {
 
     /// Returns the value of an option: the next word, or the text after `=`.
     fn option_value(&self, names: &[&str]) -> Option<&'a str> {
-        let mut words = self.arguments();
-        while let Some(word) = words.next() {
-            match word.split_once('=') {
-                _ if names.contains(&word) => return words.next(),
-                Some((name, value)) if names.contains(&name) => return Some(value),
-                _ => {}
-            }
-        }
-        None
+        let next = self.arguments().skip(1).map(Some).chain([None]);
+        let mut words = self.arguments().zip(next);
+        words.find_map(|(word, next)| match word.split_once('=') {
+            Some((name, value)) if names.contains(&name) => Some(value),
+            _ => next.filter(|_| names.contains(&word)),
+        })
     }
 
     fn is_git(&self, commands: &str) -> bool {
         let first = self.operands().first().copied();
-        self.name() == "git" && first.is_some_and(|word| is_one_of(commands, word))
+        self.name() == "git" && first.is_some_and(|word| lists(commands, word))
     }
 
     /// Whether labels do not name it if there are other commands.
     pub(super) fn is_glue(&self) -> bool {
-        self.name().is_empty() || is_one_of(GLUE, self.name())
+        self.name().is_empty() || lists("glue", self.name())
     }
 
     /// Whether it passes on a status.
     pub(super) fn is_exit(&self) -> bool {
-        is_one_of("exit return", self.name())
+        matches!(self.name(), "exit" | "return")
     }
 
     /// Whether it names itself in all its errors, so that it succeeded if the output has none.
     pub(super) fn is_loud(&self) -> bool {
         let is_known = match self.verb() {
             Some(verb) => !matches!(verb, Verb::Search | Verb::Check),
-            None if self.is_glue() => !is_one_of(SILENT, self.name()),
-            None => is_one_of(LOUD, self.name()) || self.is_git(LOUD_OF_GIT),
+            None if self.is_glue() => !lists("silent", self.name()),
+            None => lists("loud", self.name()) || self.is_git("git loud"),
         };
         is_known && !self.command.discards_errors()
     }
 
     /// Whether its errors start with its name, and no other lines of its output.
     pub(super) fn signs_errors(&self) -> bool {
-        self.verb().is_some() || is_one_of(LOUD, self.name()) || self.name() == "git"
+        self.verb().is_some() || lists("loud", self.name()) || self.name() == "git"
     }
 
     /// Whether it only passes on input from a pipe.
@@ -176,27 +127,26 @@ impl<'a> Program<'a> {
 
     /// Whether it passes on input from a pipe and does not fail by itself.
     pub(super) fn is_passive(&self) -> bool {
-        let decides = self.verb() == Some(Verb::Search) || is_one_of(WITH_SCRIPT, self.name());
+        let decides = self.verb() == Some(Verb::Search) || lists("with script", self.name());
         self.is_filter() && !decides || self.name() == "tee"
     }
 
     /// Whether it changes nothing.
     pub(super) fn is_read_only(&self) -> bool {
-        let is_reader = is_one_of(READERS, self.name()) || self.is_git(GIT_READS);
+        let is_reader = lists("readers", self.name()) || self.is_git("git reads");
         (is_reader || self.command.verdict.is_read_only())
             && self.command.output_targets().next().is_none()
     }
 
     fn verb(&self) -> Option<Verb> {
-        let mut programs = PROGRAMS.iter();
-        let known = programs.find(|(names, _)| is_one_of(names, self.name()));
-        known.map(|(_, verb)| *verb)
+        let mut verbs = VERBS.into_iter();
+        verbs.find_map(|(section, verb)| lists(section, self.name()).then_some(verb))
     }
 
     /// Returns the act of a program in `PROGRAMS`.
     fn known_act(&self) -> Option<Act> {
         let verb = self.verb()?;
-        let takes_script = is_one_of(WITH_SCRIPT, self.name());
+        let takes_script = lists("with script", self.name());
         // `sed -i`, `perl -0pi -e`
         let is_in_place = |word: &str| has_flag(word, 'i') || word.starts_with("--in-place");
         let edits = takes_script && self.name() != "jq" && self.arguments().any(is_in_place);
@@ -238,8 +188,7 @@ impl<'a> Program<'a> {
         if self.arguments().any(|word| word == "--files") {
             let glob = self.option_value(&["-g", "--glob", "--iglob"]);
             operands.retain(|word| Some(*word) != glob);
-            let files =
-                glob.map_or_else(|| "files".to_owned(), |glob| quote_pattern(glob) + " files");
+            let files = glob.map_or(String::new(), |glob| quote_pattern(glob) + " ") + "files";
             let place = <[&str; 1]>::try_from(operands).map_or("", |[place]| place);
             let noun = name_search(&files, place, self.call.cwd);
             return Some(Act::new(Verb::LookFor, noun));
@@ -271,10 +220,8 @@ impl<'a> Program<'a> {
             1 if !is_negated => self.option_value(&names),
             _ => None,
         };
-        let pattern = pattern
-            .map(quote_pattern)
-            .filter(|pattern| !pattern.contains('$'));
-        let files = pattern.map_or_else(|| "files".to_owned(), |pattern| pattern + " files");
+        let pattern = pattern.filter(|pattern| !pattern.contains('$'));
+        let files = pattern.map_or(String::new(), |pattern| quote_pattern(pattern) + " ") + "files";
         match operands {
             [place] if self.name() == "find" => name_search(&files, place, self.call.cwd),
             _ => files,
@@ -289,18 +236,15 @@ impl<'a> Program<'a> {
             let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hash.then_some(subject)
         });
-        Some(Act::new(
-            Verb::Commit,
-            subject.filter(|_| self.is_git("commit"))?.trim(),
-        ))
+        let subject = subject.filter(|_| self.words().starts_with("git commit"))?;
+        Some(Act::new(Verb::Commit, subject.trim()))
     }
 
     /// Returns the acts of the command: the act of its program, and the write to the file that gets its output.
     pub(super) fn acts(&self) -> Vec<Act> {
-        let written = self
-            .command
-            .output_file()
-            .map(|file| self.on_files(Verb::Write, &[file]));
+        let is_reader = lists("readers", self.name()) || self.is_git("git reads");
+        (is_reader || self.command.verdict.is_read_only())
+            && self.command.output_targets().next().is_none()
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The written file says more than a program that only prints.
         if written.is_some() && (reads || self.command.verdict.is_read_only() || self.is_glue()) {
@@ -320,23 +264,27 @@ impl<'a> Program<'a> {
     /// Returns the act if this status is an answer of the program, not a failure: nothing was found, or files differ.
     pub(super) fn answer_act(&self, status: i64) -> Option<Act> {
         let words = self.words();
-        let is_answer = |(start, code): &(&str, i64)| *code == status && words.starts_with(start);
-        let asks = is_one_of(ASKS, self.name()) || self.is_git(ASKS_OF_GIT);
-        if status == 1 && asks || ANSWERS.iter().any(is_answer) {
+        let is_answer = |row: &str| {
+            let answer = row.rsplit_once(": ");
+            answer
+                .is_some_and(|(start, code)| words.starts_with(start) && code == status.to_string())
+        };
+        let asks = lists("asks", self.name()) || self.is_git("git asks");
+        if status == 1 && asks || PROGRAMS["answers"].lines().any(is_answer) {
             return Some(self.run_act());
         }
         let act = self.known_act().filter(|_| status == 1)?;
         match act.verb {
             Verb::Check => Some(act),
             // `xargs` may have started several searches, and only one found nothing.
-            Verb::Search if self.is_behind("xargs") && self.output.trim().lines().count() > 1 => {
+            Verb::Search if self.is_behind("xargs") && self.output.trim().contains('\n') => {
                 Some(act)
             }
             Verb::Search if self.is_filtered() => Some(act),
-            Verb::Search | Verb::LookFor if self.name() != "find" => Some(Act {
-                verb: Verb::FindNothing,
-                ..act
-            }),
+            Verb::Search | Verb::LookFor if self.name() != "find" => {
+                let verb = Verb::FindNothing;
+                Some(Act { verb, ..act })
+            }
             _ => None,
         }
     }
@@ -352,7 +300,7 @@ impl<'a> Program<'a> {
     /// Returns the program with the words that tell what it does: `git push origin main`, `train.py`.
     pub(super) fn words(&self) -> String {
         let program = self.name();
-        let is_action = |word: &&str| is_one_of(FIND_ACTIONS, word);
+        let is_action = |word: &&str| lists("find actions", word);
         let mut actions = self.arguments().skip_while(|word| !is_action(word));
         match (program, actions.next()) {
             ("", _) => return "a program".to_owned(),
@@ -363,7 +311,7 @@ impl<'a> Program<'a> {
                 let words = format!("find {action} {}", executed.map_or("", program_name));
                 return words.trim_end().to_owned();
             }
-            _ if self.is_glue() && program != "exit" => return program.to_owned(),
+            _ if self.is_glue() && !matches!(program, "exit" | "cd") => return program.to_owned(),
             _ => {}
         }
         let first = self.operands().first().copied();
@@ -371,7 +319,7 @@ impl<'a> Program<'a> {
         let known: Vec<_> = known.map(PartWord::from_value).collect();
         let name = program_and_subcommand(&known).unwrap_or_default();
         let subcommand = first.filter(|_| name.len() > program.len());
-        let has_files = is_one_of(WITH_FILES, program);
+        let has_files = lists("with files", program);
         let words = if has_files {
             self.operands()
         } else {
@@ -388,13 +336,21 @@ impl<'a> Program<'a> {
         });
         let shown: Vec<String> = words.filter_map(|word| self.plain_word(word)).collect();
         let shown = shown.join(" ");
-        let option = self.telling_option();
-        let option = option.map_or(String::new(), |option| format!(" {option}"));
-        let words = match (is_one_of(INTERPRETERS, program), self.script()) {
+        let option = self.telling_option().map(|option| format!(" {option}"));
+        let option = option.unwrap_or_default();
+        let words = match (lists("interpreters", program), self.script()) {
             (true, script) => script.unwrap_or_else(|| program.to_owned()),
             _ => cut_end(&format!("{name} {shown}"), WORDS_CELLS - option.len()),
         };
         words.trim_end().to_owned() + &option
+    }
+
+    /// Returns the words of a failure: those of a write from a here-document, or else of the program.
+    pub(super) fn attempt(&self) -> String {
+        let file = self.command.output();
+        let file = file.filter(|_| self.command.has_here_document() && self.name() == "cat");
+        let write = file.map(|file| self.on_files(Verb::Write, &[file]));
+        write.map_or_else(|| self.words(), |act| act.describe_attempt(self.call.cwd))
     }
 
     /// Returns an option without which the program may do something else: `--dry-run`, `-n`, `-l`.
@@ -403,25 +359,35 @@ impl<'a> Program<'a> {
             let name = word.split('=').next().unwrap_or_default();
             let is_cluster =
                 has_flag(name, 'n') && name.chars().all(|letter| CLUSTER.contains(letter));
-            let is_known = TELLING.split(' ').any(|part| name.contains(part));
-            let is_whole = is_one_of(TELLING_OPTIONS, name);
+            let mut parts = PROGRAMS["telling"].split_whitespace();
+            let is_known = parts.any(|part| name.contains(part));
+            let is_whole = lists("telling options", name);
             name.starts_with('-') && (is_known || is_cluster || is_whole)
         };
         let mut options = self.arguments().filter(is_telling);
         options.find(|word| word.len() < WORDS_CELLS / 2 && !self.is_read_only())
     }
 
-    /// Returns the module or the file that an interpreter runs, if it is the first argument.
+    /// Returns the module or the file that an interpreter runs; `None` if it runs code in its arguments.
     fn script(&self) -> Option<String> {
         let module = self.option_value(&["-m"]).map(str::to_owned);
-        let mut first = self.arguments().take(1);
-        let file = first.find(|word| !word.starts_with('-'));
+        let file = self.operands().first().copied();
+        let mut options = self.arguments().take_while(|word| Some(*word) != file);
+        let is_code = |word: &str| {
+            let is_long = word.starts_with("--");
+            is_long && word.starts_with("--eval") || !is_long && word.contains(['c', 'e', 'E', 'p'])
+        };
+        let has_code = options.any(|word| word.starts_with('-') && is_code(word));
+        // Values of unknown options are no files.
+        let is_first = self.arguments().next() == file;
+        let file =
+            file.filter(|word| !has_code && !word.starts_with('-') && (is_first || is_file(word)));
         module.or_else(|| self.plain_word(file?))
     }
 
     /// Returns the description that the model gave of a script in the arguments or the input; may be empty.
     pub(super) fn script_description(&self) -> String {
-        let is_hidden = is_one_of(INTERPRETERS, self.name()) && self.script().is_none();
+        let is_hidden = lists("interpreters", self.name()) && self.script().is_none();
         let about = self.call.argument(&["description"]).filter(|_| is_hidden);
         about.unwrap_or_default().to_owned()
     }

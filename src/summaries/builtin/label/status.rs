@@ -22,14 +22,11 @@ pub(super) fn infer_ends(
     is_ok: bool,
 ) -> Vec<CommandEnd> {
     // An option may end the line at the first failure.
-    let has_set = commands
-        .iter()
-        .any(|command| command.own_program() == "set");
+    let mut programs = commands.iter().map(|command| command.own_program());
+    let has_set = programs.any(|program| program == "set");
     let last = |starts: fn(Follows) -> bool| {
-        commands
-            .iter()
-            .rposition(|command| starts(command.follows))
-            .filter(|_| line.is_flat)
+        let last = commands.iter().rposition(|command| starts(command.follows));
+        last.filter(|_| line.is_flat)
     };
     // The last list decides. Any of its alternatives may have succeeded, but a command behind a later `&&` did.
     let start = last(|follows| matches!(follows, Follows::Next | Follows::Background)).unwrap_or(0);
@@ -74,10 +71,11 @@ pub(super) fn named_programs(output: &str) -> HashSet<&str> {
     message_lines(output).filter_map(named_program).collect()
 }
 
-/// Whether an output consists of errors of this program.
+/// Whether an output consists of errors of this program, or of any one that calls them `error`.
 pub(super) fn has_only_errors_of(program: &str, output: &str) -> bool {
-    let mut lines = message_lines(output).filter(|line| !line.is_empty());
-    lines.all(|line| named_program(line) == Some(program))
+    let lines = message_lines(output).filter(|line| !line.is_empty());
+    let mut lines = lines.map(named_program).peekable();
+    lines.peek().is_some() && lines.all(|name| name == Some(program))
 }
 
 /// Returns the programs that a shell could not find, and its own commands that failed. The messages have the form `bash: line 1: x: message`, `sh: 1: x: message`, `(eval):x:1: message`, `zsh:1: command not found: x` or

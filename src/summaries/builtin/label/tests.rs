@@ -52,6 +52,7 @@ fn calls_are_named_by_their_act_and_object() {
     let file = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
     let todos = json!({"todos": [{"status": "completed"}, {"status": "pending"}]});
     let patch = json!({"input": "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch"});
+    let added = json!({"input": "*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch"});
     let editor = |command: &str| json!({"command": command, "path": "a.rs"});
     let rows: &[(Row<'_>, &str)] = &[
         (("Read", file("a.rs"), "1\tfn", false), "Read a.rs"),
@@ -77,6 +78,15 @@ fn calls_are_named_by_their_act_and_object() {
             (
                 "update_plan",
                 json!({"plan": [{"status": "completed", "step": "Read it"}, {"status": "in_progress", "step": "Port it"}]}),
+                "",
+                false,
+            ),
+            "Updated todos \"Port it\"",
+        ),
+        (
+            (
+                "TodoWrite",
+                json!({"todos": [{"status": "completed", "content": "Port it"}]}),
                 "",
                 false,
             ),
@@ -245,6 +255,7 @@ fn calls_are_named_by_their_act_and_object() {
             "Deletion of a.rs failed",
         ),
         (("apply_patch", patch, "ok", false), "Deleted a.rs"),
+        (("apply_patch", added, "ok", false), "Wrote b.rs"),
         (
             (
                 "apply_patch",
@@ -409,7 +420,7 @@ fn a_batch_names_changes_first_and_all_failures() {
                 fail("make && diff a b && npm run lint-of-everything"),
                 read("b"),
             ],
-            "Read a.rs and b.rs, 1 ended with status 1",
+            "make or diff a b or npm run… ended with status 1",
         ),
         (
             vec![

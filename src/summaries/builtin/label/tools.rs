@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::act::{Act, CallActs, Failure, Verb};
+use super::act::{Act, CallActs, Verb};
 use super::call::Call;
 use super::line::describe_command;
 use crate::message::CallOutcome;
@@ -20,7 +20,7 @@ const NAME_CELLS: usize = 44;
 /// Describes what a finished call did.
 pub(super) fn describe_call(call: &Call<'_>) -> CallActs {
     if call.outcome == CallOutcome::Cancelled {
-        return CallActs::Cancelled;
+        return CallActs::default();
     }
     let runs = matches!(call.purpose, Purpose::Shell | Purpose::Patch);
     let patch = call.input.as_object().filter(|_| runs).and_then(find_patch);
@@ -32,10 +32,10 @@ pub(super) fn describe_call(call: &Call<'_>) -> CallActs {
     let act = patch.map_or_else(|| find_act(call), |patch| call.patch_act(patch));
     let is_bad_task = act.verb == Verb::CheckTask && task_code(call).is_some_and(|code| code != 0);
     if call.outcome == CallOutcome::Ok && !is_bad_task {
-        return CallActs::Done(vec![act]);
+        return CallActs::done(vec![act]);
     }
     let name = act.describe_attempt(call.cwd);
-    CallActs::Failed(Failure::new(name, call.failure_word(), Vec::new()))
+    CallActs::failed(name, call.failure_word(), Vec::new())
 }
 
 /// Returns the exit code of a task in the background.
@@ -99,11 +99,10 @@ fn find_act(call: &Call<'_>) -> Act {
         Purpose::TaskCreate | Purpose::TaskUpdate => {
             Act::new(Note, "tasks").with_detail(given(&["subject"]).to_owned())
         }
-        Purpose::Fetch => Act::new(
-            Request,
-            call.argument(&["url"])
-                .map_or("a page".to_owned(), shorten_url),
-        ),
+        Purpose::Fetch => {
+            let url = call.argument(&["url"]).map(shorten_url);
+            Act::new(Request, url.unwrap_or_else(|| "a page".to_owned()))
+        }
         Purpose::WebSearch => Act::quoting(SearchWeb, given(&["query", "q"])),
         Purpose::Skill => Act::new(
             LoadSkill,
@@ -135,7 +134,8 @@ fn current_todo(call: &Call<'_>) -> String {
     // Arguments of another form name no item.
     let todos = rewritten.unwrap_or_default().remove("todos");
     let mut items = todos.iter().filter_map(Value::as_array).flatten();
-    let current = items.find(|item| item["status"] == "in_progress");
+    let only = items.clone().next().filter(|_| items.clone().count() == 1);
+    let current = items.find(|item| item["status"] == "in_progress").or(only);
     let content = current.and_then(|item| item["content"].as_str());
     content.unwrap_or_default().to_owned()
 }

@@ -775,4 +775,49 @@ pub(super) const ROWS: &[(&[&str], &str)] = &[
         ],
         "Je travaille sur un jeu en Godot 4. Le personnage traverse le sol quand…",
     ),
+    // A role and its standing instructions are not the task, and neither is a part of a template.
+    (
+        &["Sen deneyimli bir ağ uzmanısın. Yönlendirme tablosunu IPv6 için yeniden düzenle."],
+        "Yönlendirme tablosunu IPv6 için yeniden düzenle",
+    ),
+    (
+        &["Sei un esperto di reti. Riordina la tabella di instradamento per IPv6."],
+        "Riordina la tabella di instradamento per IPv6",
+    ),
+    (
+        &["Je bent een netwerkbeheerder. Herschrijf de routetabel voor het kantoor."],
+        "Herschrijf de routetabel voor het kantoor",
+    ),
+    (
+        &[
+            "You are a Zig developer. When writing Zig code, follow the guide. Port the tokenizer to the new allocator.",
+        ],
+        "Port the tokenizer to the new allocator",
+    ),
+    (
+        &[
+            "Du bist Datenbankexperte. Wenn du SQL schreibst, halte dich an ANSI. Die Abfrage der Rechnungen dauert zehn Sekunden.",
+        ],
+        "Die Abfrage der Rechnungen dauert zehn Sekunden",
+    ),
+    (
+        &["When saving a draft the page is blank. Nothing is in the log."],
+        "When saving a draft the page is blank. Nothing is in the log",
+    ),
+    (
+        &[
+            "Write the design document of the loader.\n# Two-Step Load\n[title]: #title\n# Summary\n[summary]: #summary\nOne paragraph of the proposal.",
+        ],
+        "Write the design document of the loader",
+    ),
+    (
+        &[
+            "@Terminal (cd /home/me/app) (488-493)\nhttp://localhost:8000/?id=7\n面向用户的对话框报错",
+        ],
+        "面向用户的对话框报错",
+    ),
+    (
+        &["GOAL:\nWrite a plan for the fourth phase.\n\nINSTRUCTIONS:\n- Parse it"],
+        "Write a plan for the fourth phase",
+    ),
 ];

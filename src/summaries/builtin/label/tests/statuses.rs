@@ -41,6 +41,42 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "cat a.ts failed",
         ),
         (
+            "cd web && cargo build 2>&1 | tail -1",
+            "error: could not compile `web`",
+            false,
+            "cargo build failed",
+        ),
+        (
+            "find . -name a | head -5 / echo",
+            "head: cannot open 'echo'\n\nExit code 1",
+            true,
+            "head echo failed",
+        ),
+        (
+            "cargo build 2>&1 | grep error",
+            "error: could not compile `web`",
+            false,
+            "Ran cargo build",
+        ),
+        (
+            "make a; make b | tail -1",
+            "error: no rule",
+            false,
+            "Ran make a and make b",
+        ),
+        (
+            "cargo build | tail -2",
+            "error: bad flag\nFinished",
+            false,
+            "Ran cargo build",
+        ),
+        (
+            "make | tail -1",
+            "make: Nothing to be done for 'all'.",
+            false,
+            "Ran make",
+        ),
+        (
             "cd /a && grep -n \"on_map`/`on_unmap\" PLAN.md",
             "/bin/bash: line 1: /: Is a directory\n\nExit code 1",
             true,
@@ -62,7 +98,7 @@ fn a_success_is_claimed_only_if_the_status_or_the_silence_of_the_program_shows_i
             "cd no; npm test",
             "/bin/sh: line 0: cd: no: No such file or directory",
             false,
-            "Ran npm test, cd failed",
+            "Ran npm test, cd no failed",
         ),
         (
             "git log --oneline",
@@ -229,7 +265,7 @@ fn a_failure_names_the_command_that_failed() {
             "cd no && cargo test",
             "Exit code 1\nbash: line 1: cd: no: No such file",
             true,
-            "cd failed",
+            "cd no failed",
         ),
         (
             "npm run lint && npm test",
@@ -251,6 +287,19 @@ fn a_failure_names_the_command_that_failed() {
             "Wrote f.py, f.py failed",
         ),
         ("false && git push", "Exit code 1", true, "git push failed"),
+        // A here-document is written, not read.
+        (
+            "cat <<'E' > no/a.md\nx\nE",
+            "Exit code 1\nbash: line 1: no/a.md: No such file",
+            true,
+            "Write of a.md failed",
+        ),
+        (
+            "node --import x --test a.test.ts",
+            "Exit code 1",
+            true,
+            "a.test.ts failed",
+        ),
         (
             "grep a b.txt | head",
             "Exit code 2",
