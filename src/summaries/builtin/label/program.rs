@@ -242,9 +242,8 @@ impl<'a> Program<'a> {
 
     /// Returns the acts of the command: the act of its program, and the write to the file that gets its output.
     pub(super) fn acts(&self) -> Vec<Act> {
-        let is_reader = lists("readers", self.name()) || self.is_git("git reads");
-        (is_reader || self.command.verdict.is_read_only())
-            && self.command.output_targets().next().is_none()
+        let file = self.command.output_file();
+        let written = file.map(|file| self.on_files(Verb::Write, &[file]));
         let reads = self.verb().map(Verb::effect) == Some(Effect::Nothing);
         // The written file says more than a program that only prints.
         if written.is_some() && (reads || self.command.verdict.is_read_only() || self.is_glue()) {
@@ -347,7 +346,7 @@ impl<'a> Program<'a> {
 
     /// Returns the words of a failure: those of a write from a here-document, or else of the program.
     pub(super) fn attempt(&self) -> String {
-        let file = self.command.output();
+        let file = self.command.output_file();
         let file = file.filter(|_| self.command.has_here_document() && self.name() == "cat");
         let write = file.map(|file| self.on_files(Verb::Write, &[file]));
         write.map_or_else(|| self.words(), |act| act.describe_attempt(self.call.cwd))
