@@ -1,9 +1,9 @@
 use super::*;
 use crate::message::{Block, Origin, Role};
-use rows::ROWS;
+use title_table::ROWS;
 
-#[path = "title_tests/rows.rs"]
-mod rows;
+#[path = "title_tests/title_table.rs"]
+mod title_table;
 
 fn title_of(prompts: &[&str]) -> String {
     let messages = prompts.iter().map(|prompt| Message {
