@@ -1,11 +1,12 @@
-//! A call in the form that rules are matched against, and its effects.
+//! A call in the form that rules are matched against.
 
 use std::cell::OnceCell;
 
 use super::Action;
 use super::command::{Command, build_commands};
 use super::domain::parse_host;
-use super::path_context::{PathContext, ResolvedPath};
+use super::effects::Effects;
+use super::path_context::PathContext;
 
 /// A parsed call.
 pub(super) struct ParsedCall<'a> {
@@ -43,25 +44,5 @@ impl<'a> ParsedCall<'a> {
                 Action::Command { script, line, .. } => build_commands(script, line, self.context),
                 _ => Vec::new(),
             })
-    }
-}
-
-/// The files and hosts that a call, or one command of a command line, reads, writes or connects to.
-#[derive(Default)]
-pub(super) struct Effects {
-    /// Files that the call reads, or that the words and input redirections of a command may name.
-    pub(super) reads: Vec<ResolvedPath>,
-    /// The targets of redirections.
-    pub(super) redirected: Vec<ResolvedPath>,
-    /// Other files that are changed.
-    pub(super) changes: Vec<ResolvedPath>,
-    /// Hosts, in lower case.
-    pub(super) hosts: Vec<String>,
-}
-
-impl Effects {
-    /// Returns the files that are written.
-    pub(super) fn writes(&self) -> impl Iterator<Item = &ResolvedPath> {
-        self.redirected.iter().chain(&self.changes)
     }
 }

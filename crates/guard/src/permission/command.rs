@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::allow::{Allowable, has_harmless_assignments};
-use super::call::Effects;
 use super::command_pattern::CommandPattern;
 use super::directories::{Directories, infer_directories};
+use super::effects::Effects;
 use super::invocation::Invocation;
 use super::outline::outline;
 use super::path_context::{PathContext, ResolvedPath};

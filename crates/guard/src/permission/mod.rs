@@ -11,6 +11,7 @@ mod command_pattern;
 mod decision;
 mod directories;
 mod domain;
+mod effects;
 mod enforcement;
 mod file_list;
 mod hint;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Effects, ParsedCall};
+use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
+use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
 use super::pattern::Pattern;

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use super::call::Effects;
 use super::command::Command;
+use super::effects::Effects;
 use super::path_context::{PathContext, ResolvedPath};
 use super::rule::{OutsideAccess, Specifier};
 use super::{Behavior, Request, Rule};

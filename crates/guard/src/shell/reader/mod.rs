@@ -2,6 +2,7 @@
 //!
 //! Reading ends at a token that the grammar does not have. The commands before it remain.
 
+mod command_line;
 mod commands;
 mod compounds;
 mod documents;
@@ -9,27 +10,4 @@ mod redirections;
 mod state;
 mod words;
 
-use self::state::Reader;
-use super::line::CommandLine;
-
-/// Reads a command line.
-pub(super) fn read_command_line(script: &str) -> CommandLine {
-    let is_control = |byte: u8| (byte < b' ' && byte != b'\t' && byte != b'\n') || byte == 0x7f;
-    let mut reader = Reader {
-        text: script,
-        end: script.len(),
-        control: script.bytes().position(is_control).unwrap_or(usize::MAX),
-        ..Reader::default()
-    };
-    reader.line.is_flat = true;
-    let unread = reader.read_script().err();
-    let mut line = reader.line;
-    if let Some(unread) = &unread {
-        line.commands
-            .retain(|command| command.span.start < unread.start);
-        line.is_flat = false;
-    }
-    line.unread = unread;
-    line.commands.sort_by_key(|command| command.span.start);
-    line
-}
+pub(super) use command_line::read_command_line;
