@@ -1,7 +1,6 @@
 //! Recaps by rules: an open request, the goal, the outcome that the model reported, the calls after it,
 //! and the next step. See `docs/records.md`, Labels, titles and recaps.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -55,6 +54,10 @@ static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     let before = "^(?:(?:now|next|first|then|so|but),? )?";
     compile_words(before, "proposals futures", "(?: now| also| first)? ?")
 });
+
+/// A step that is about to be done, in the form of a command.
+static STEP: LazyLock<Regex> =
+    LazyLock::new(|| compile_words("^(?:now|next|then),? ", "commands", ""));
 
 /// The start of a sentence that does not report on the work: about the next sentences, or about the message of the user.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| compile_words("^", "openings", ""));
@@ -160,8 +163,8 @@ fn collect_parts(messages: &[Message]) -> Option<Parts> {
     let mut replies = replies.peekable();
     let planned = replies.peek_mut().and_then(|(_, last)| last.plan.take());
     let next = find_next(&sentences(&last_reply)).or(planned.map(Next::Step));
-    // Even `yes` answers a question.
-    let is_answered = after.iter().any(is_prompt);
+    // Even `yes` answers a question, and a command without text takes the next step.
+    let is_answered = after.iter().any(|message| message.origin == Origin::Prompt);
     let next = next.filter(|_| !is_answered && !was_interrupted && !is_working);
     // While work continues, reports of earlier turns are about another goal.
     let is_unfinished = next.is_some() || is_working;
@@ -250,19 +253,14 @@ fn label_calls(steps: &[Message]) -> String {
     let results = || steps.iter().flat_map(Message::results);
     let calls = steps.iter().flat_map(Message::calls);
     let answer = |call: &Call| results().find(|result| result.id == call.id);
-    let answered = calls.filter_map(|call| Some((call, answer(call)?)));
-    let mut answered: Vec<_> = answered.collect();
-    // A later success of the same call overturns a failure.
-    let mut succeeded = HashSet::new();
-    answered.reverse();
-    answered.retain(|(call, result)| match (&call.name, call.input.get()) {
-        same if result.failed => !succeeded.contains(&same),
-        same => {
-            succeeded.insert(same);
-            true
-        }
-    });
-    answered.reverse();
+    let answered: Vec<_> = calls
+        .filter_map(|call| Some((call, answer(call)?)))
+        .collect();
+    // A later success may have repaired a failure.
+    let success = answered.iter().rposition(|(_, result)| !result.failed);
+    let counted = (0..).zip(answered);
+    let current = counted.filter(|(at, (_, result))| !result.failed || Some(*at) > success);
+    let answered: Vec<_> = current.map(|(_, answered)| answered).collect();
     label_answered_calls(&answered, None)
 }
 
@@ -336,7 +334,10 @@ impl Reply {
             }
             let text = text.trim_end().to_owned();
             let is_question = text.ends_with(['?', '？']);
-            let is_opening = ANNOUNCEMENT.is_match(&text) || !opens_list && OPENING.is_match(&text);
+            let is_opening = [&ANNOUNCEMENT, &STEP]
+                .iter()
+                .any(|start| start.is_match(&text))
+                || !opens_list && OPENING.is_match(&text);
             if !is_question && !is_opening && !is_plan {
                 statements.push((text, is_summary));
             }

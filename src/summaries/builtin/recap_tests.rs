@@ -329,6 +329,22 @@ fn an_answer_to_a_question_leaves_no_question() {
         ];
         assert_eq!(recap_of(&talk), expected, "{answer}");
     }
+    // A command without text takes the announced step.
+    let talk = [
+        text(Role::User, Origin::Prompt, "port the config parser"),
+        text(
+            Role::Assistant,
+            Origin::Reply,
+            "The parser is ported. I'll run the linter.",
+        ),
+        text(
+            Role::User,
+            Origin::Prompt,
+            "## User Input\n\n```text\n\n```\n\nYou **MUST** consider the user input before proceeding (if not empty).\n\n## Outline\n\n1. Run it.",
+        ),
+    ];
+    assert_eq!(prompt(&talk[2]), None);
+    assert_eq!(write_recap(&talk, None), goal);
 }
 
 #[test]
@@ -417,7 +433,9 @@ fn a_later_success_overturns_a_failure() {
     ];
     let goal = "Goal: Port the config parser. Last report: The parser is ported.";
     assert_eq!(write_recap(&talk, None), format!("{goal} pytest failed."));
-    talk.extend([test(), result("2 passed", false)]);
+    // The success may be of another call.
+    let retry = call("Bash", r#"{"command":"pytest -q tests"}"#);
+    talk.extend([retry, result("2 passed", false)]);
     for (at, id) in [(2, "a"), (3, "a"), (4, "b"), (5, "b")] {
         match &mut talk[at].blocks[0] {
             Block::Call(call) => call.id = id.into(),
@@ -444,6 +462,8 @@ fn an_announcement_is_no_report() {
     );
     talk.extend([call("Bash", r#"{"command":"lint"}"#), result("", false)]);
     assert_eq!(write_recap(&talk, None), format!("{goal} Ran lint."));
+    talk.push(reply("Now update the queries to include the role."));
+    assert_eq!(write_recap(&talk, None), goal);
     // What was reported before the request is about another one.
     talk.extend([ask, reply("Let's look at the tests.")]);
     let expected = "Goal: Port the config parser. Next: look at the tests.";

@@ -817,6 +817,16 @@ pub(super) const ROWS: &[(&[&str], &str)] = &[
         "面向用户的对话框报错",
     ),
     (
+        &[
+            "**ultrathink** - Take a deep breath. We're not here to write code. We're here to make a dent in the universe.\n\nThe importer drops rows with empty keys.",
+        ],
+        "The importer drops rows with empty keys",
+    ),
+    (
+        &["User provided an image (image/png).\nlet's think about a better format of log lines"],
+        "Let's think about a better format of log lines",
+    ),
+    (
         &["GOAL:\nWrite a plan for the fourth phase.\n\nINSTRUCTIONS:\n- Parse it"],
         "Write a plan for the fourth phase",
     ),
