@@ -1,10 +1,10 @@
 //! Finds the other paths of a file in the mounts of this process.
 
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::process::FileId;
 
 /// The mounts, as in `/proc/self/mountinfo`.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
@@ -38,12 +38,8 @@ impl MountTable {
         if candidates.is_empty() {
             return candidates;
         }
-        let identity = |path: &Path| {
-            let facts = fs::symlink_metadata(path).ok()?;
-            Some((facts.dev(), facts.ino()))
-        };
-        let own = identity(path);
-        let is_same = |other: &PathBuf| own.is_some() && identity(other) == own;
+        let own = FileId::from_path(path);
+        let is_same = |other: &PathBuf| own.is_some() && FileId::from_path(other) == own;
         candidates.into_iter().filter(is_same).collect()
     }
 

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::process::FileId;
+
 /// Maximum number of entries of a walk.
 const MAX_ENTRIES: usize = 500_000;
 
@@ -216,11 +218,11 @@ pub(super) fn may_be_opened(path: &Path, error: &io::Error) -> bool {
 }
 
 /// Returns a link if it leads to a directory to which no other link of the walk has led.
-fn follow_link(link: PathBuf, followed: &mut HashSet<(u64, u64)>) -> Option<PathBuf> {
+fn follow_link(link: PathBuf, followed: &mut HashSet<FileId>) -> Option<PathBuf> {
     let facts = fs::metadata(&link).ok().filter(Metadata::is_dir)?;
     let real = fs::canonicalize(&link).ok()?;
     if VIRTUAL_DIRECTORIES.iter().any(|dir| real.starts_with(dir)) {
         return None;
     }
-    followed.insert((facts.dev(), facts.ino())).then_some(link)
+    followed.insert(FileId::from(&facts)).then_some(link)
 }
